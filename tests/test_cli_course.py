@@ -100,3 +100,17 @@ def test_hand_outs_are_written_without_answers(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "week").iterdir() if "expect" in path.read_text()]
     refused = course("handout", folder / "lecture.md", "-o", tmp_path / "week")
     assert refused.exit_code == 2 and "programs to hand out end in .pgas or .c" in refused.stderr
+
+
+def test_copies_do_not_take_the_place_of_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "a.pgas").write_text("// expect: robust\nprogram a;\nprocess { skip; }\n")
+    page = tmp_path / "page.md"
+    page.write_text("# A\n\n```\n$ pgasrob check programs/a.pgas\n```\n")
+    monkeypatch.chdir(tmp_path)
+    for arguments in (("notebook", page), ("handout", "programs", "-o", "programs")):
+        result = course(*arguments)
+        assert result.exit_code == 2 and "would take its place" in result.stderr
+    assert (tmp_path / "programs" / "a.pgas").read_text().startswith("// expect")
+    assert course("notebook", page, "-o", "here").stdout == "here/page.ipynb\n"
+    assert (tmp_path / "here" / "programs" / "a.pgas").read_text() == "\nprogram a;\nprocess { skip; }\n"

@@ -1,4 +1,4 @@
-"""`pgasrob course`: slides of lecture pages, hand-outs, and marks for what is handed in."""
+"""`pgasrob course`: slides and notebooks of lecture pages, hand-outs, and marks for what is handed in."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   pgasrob course slides programs/lectures/*/lecture.md -o slides
+  pgasrob course notebook programs/lectures/*/lecture.md -o notebooks
   pgasrob course handout programs/lectures/1_one_sided_communication -o week1
   pgasrob course grade key students/* --format csv > marks.csv
 """
@@ -42,7 +43,7 @@ DRAWN = {"check": check, "race": race}
 
 @click.group(context_settings=HELP, epilog=EXAMPLES)
 def course() -> None:
-    """Teach with the lectures: slides, hand-outs, marks."""
+    """Teach with the lectures: slides, notebooks, hand-outs, marks."""
 
 
 pages_argument = click.argument("pages", metavar="PAGE...", nargs=-1, required=True, type=click.Path())
@@ -50,13 +51,15 @@ folder_option = click.option(
     "-o", "--output", "folder", type=click.Path(file_okay=False), default=".", metavar="FOLDER",
     help="Where to write. Default: here.",
 )  # fmt: skip
+solutions_option = click.option(
+    "--solutions/--no-solutions", default=True, show_default=True, help="With the solutions of the exercises."
+)
 
 
 @course.command(context_settings=HELP)
 @pages_argument
 @folder_option
-@click.option("--solutions/--no-solutions", default=True, show_default=True,
-              help="With the solutions of the exercises.")  # fmt: skip
+@solutions_option
 def slides(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
     """Make slides of lecture pages: an HTML file each, which needs nothing else.
 
@@ -76,6 +79,72 @@ def slides(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
 
 
 @course.command(context_settings=HELP)
+@pages_argument
+@folder_option
+@solutions_option
+def notebook(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
+    """Make Jupyter notebooks of lecture pages: a file each, and the programs that it needs below `programs`.
+
+    Run it in the folder that the commands on the pages are for, that with `programs` in it. In a notebook programs can
+    be changed and commands run; what they print is not in it. The headers of the programs are left out.
+    """
+    from pgasrob.render.notebook import to_notebook
+
+    for page in pages:
+        parts = _parts(page)
+        place = os.path.relpath(Path(page).parent)
+        shown = {part.name: os.path.join(place, part.name) for part in parts if part.kind == "program"}
+        needed = [path for part in parts if part.kind == "command" for path in _programs_in(part.name)]
+        copied = {path: _handed_out(path) for path in dict.fromkeys([*needed, *shown.values()])}
+        for part in parts:
+            if part.kind == "command" and "--expect" in part.name.split():  # what it compares with is wanted
+                copied |= {path: Path(path).read_text(encoding="utf-8") for path in _programs_in(part.name)}
+        texts = {name: copied[path] for name, path in shown.items()}
+        for path, text in copied.items():
+            _not_the_same(path, os.path.join(folder, path))
+            _write(folder, path, text, told=False)
+        _write(folder, f"{_name(page)}.ipynb", to_notebook(parts, place, texts, solutions))
+
+
+def _programs_in(command: str) -> list[str]:
+    """The programs that a ``command`` line is about; ends the command where they are not here."""
+    from pgasrob.program.files import files_below
+
+    found: list[str] = []
+    for word in shlex.split(command)[2:]:
+        if word.startswith("programs/"):
+            _need(word)
+            below = sorted(map(str, files_below(word, (".pgas", ".c", ".litmus")))) if os.path.isdir(word) else [word]
+            found += below
+    return found
+
+
+def _handed_out(path: str) -> str:
+    """A program without what its header says."""
+    from pgasrob.course.handout import handed_out
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.program.files import DISK
+    from pgasrob.program.parser import read_source
+
+    try:
+        return handed_out(read_source(Path(path), DISK), path)
+    except SourceError as error:
+        refuse(str(error))
+
+
+def _not_the_same(source: str, target: str) -> None:
+    """End the command before a program loses its header to its own copy."""
+    if os.path.exists(target) and os.path.samefile(source, target):
+        refuse(f"pgasrob: the copy of {source} would take its place; say another folder with -o")
+
+
+def _need(path: str) -> None:
+    """End the command where a file that a page names is not here."""
+    if not os.path.exists(path):
+        refuse(f"pgasrob: there is no {path} here; run this in the folder that the commands on the page are for")
+
+
+@course.command(context_settings=HELP)
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False), required=True, metavar="FOLDER",
               help="Where to write.")  # fmt: skip
@@ -85,18 +154,13 @@ def handout(paths: tuple[str, ...], folder: str) -> None:
     The comments at the head of a program say what is expected of it and why: they are left blank, so that lines keep
     their numbers. Folders are searched for .pgas and .c files, and those named `solutions` left out.
     """
-    from pgasrob.course.handout import ENDINGS, handed_out, to_hand_out
-    from pgasrob.diagnostics import SourceError
-    from pgasrob.program.files import DISK
-    from pgasrob.program.parser import read_source
+    from pgasrob.course.handout import ENDINGS, to_hand_out
 
     for file, place in to_hand_out(paths):
         if file.suffix not in ENDINGS:
             refuse(f"pgasrob: {file}: programs to hand out end in {' or '.join(ENDINGS)}")
-        try:
-            _write(folder, str(place), handed_out(read_source(file, DISK), str(file)))
-        except SourceError as error:
-            refuse(str(error))
+        _not_the_same(str(file), os.path.join(folder, place))
+        _write(folder, str(place), _handed_out(str(file)))
 
 
 GRADING = """\b
@@ -186,7 +250,7 @@ def _parts(page: str) -> list[Part]:
         refuse(f"pgasrob: {page}: {error}")
 
 
-def _write(folder: str, name: str, text: str) -> None:
+def _write(folder: str, name: str, text: str, told: bool = True) -> None:
     from pgasrob.render.files import replace_file
 
     path = os.path.join(folder, name)
@@ -195,7 +259,8 @@ def _write(folder: str, name: str, text: str) -> None:
         replace_file(path, text)
     except OSError as error:
         refuse(f"pgasrob: cannot write {path}: {error.strerror}")
-    click.echo(path)
+    if told:
+        click.echo(path)
 
 
 def _result(command: str) -> Result | None:
@@ -207,9 +272,9 @@ def _result(command: str) -> Result | None:
     from pgasrob.render.witness_file import read_results
 
     words = shlex.split(command)
-    missing = [word for word in words[2:] if word.startswith("programs/") and not os.path.exists(word)]
-    if missing:
-        refuse(f"pgasrob: there is no {missing[0]} here; run this in the folder that the commands on the page are for")
+    for word in words[2:]:
+        if word.startswith("programs/"):
+            _need(word)
     if words[1] not in DRAWN:
         return None
     if "--witness" in words:  # which the page has its picture from

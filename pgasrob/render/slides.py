@@ -23,6 +23,7 @@ from pgasrob.course.pages import GAP, PROMPT, Part, beginning, first_line, markd
 from pgasrob.render import words
 from pgasrob.render.diagram.model import numbered, shown
 from pgasrob.render.json import Result
+from pgasrob.render.lines import wrap
 from pgasrob.render.page import filled, framed, part
 from pgasrob.render.pens.svg import COLOURS
 from pgasrob.render.svg import to_svg
@@ -35,6 +36,8 @@ SMALLEST, LARGEST = 15.0, 23.0
 """Sizes of letters of programs and answers."""
 COLUMNS = 46
 """Columns up to which a program stands beside its run."""
+COLUMNS_ALONE = 110
+"""Columns from which on the lines of an answer are wrapped."""
 MAGNIFIED = 1.5
 """A picture is drawn at most so large; in its own size its letters have 13 pixels."""
 RUN = re.compile(r"^ *step │", re.MULTILINE)
@@ -254,7 +257,8 @@ class _Deck:
         if run and result and shown(result):
             output = output[: run.start()].rpartition("\n\n")[0]
         notes = f"<pre>{escape(PROMPT + each.name)}\n{escape(each.text)}</pre>"
-        self.texts("answer", [*_wrapped(f"{PROMPT}{_short(each.name)}"), *_short(output).splitlines()], notes=notes)
+        told = [line for long in _short(output).splitlines() for line in wrap(long, COLUMNS_ALONE, rest="    ")]
+        self.texts("answer", [*_wrapped(f"{PROMPT}{_short(each.name)}"), *told], notes=notes)
         if run and result:
             self.run(result, notes)
 

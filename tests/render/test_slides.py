@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from pgasrob.cli import cli
 from pgasrob.course.pages import parts
-from pgasrob.render.slides import to_slides
+from pgasrob.render.slides import SMALLEST, to_slides
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(ROOT.glob("programs/lectures/*/lecture.md"))
@@ -66,6 +66,7 @@ def opened(context: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 def test_nothing_falls_off_a_slide(opened: Any, page: Path) -> None:
     browser = opened(page)
     assert browser.evaluate(OUTSIDE) == []
+    assert min(map(float, re.findall(r'font-size:([\d.]+)px"', browser.content()))) >= SMALLEST
     assert browser.evaluate("document.documentElement.scrollHeight") <= 800
 
 

@@ -27,6 +27,7 @@ PROVED = {
     "ring_shift_missing_second_barrier", "ring_shift_two_buffers", "spin_lock", "spin_lock_put_release",
     "spin_lock_put_release_twice_wait", "store_buffering_atomic", "store_buffering_store_get",
     "store_buffering_wait", "ticket_lock", "ticket_lock_put", "unreachable_fault", "unreachable_violation",
+    "9_06_barrier_wait", "9_11_forall_end", "9_e2_shift_landing",
     "wait_both_queues", "wait_instead", "without_pcie", "write_once", "write_then_wait",
 }  # fmt: skip
 VALUES = "values decide"
