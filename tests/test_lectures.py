@@ -218,7 +218,8 @@ def test_there_are_nine_lectures_with_enough_in_them() -> None:
 def test_every_program_is_on_its_page(path: Path) -> None:
     folder = LECTURES / path.relative_to(LECTURES).parts[0]
     text = page_of(folder).read_text()
-    assert path.stem in text
+    in_a_folder = any(f"{path.parent.name} " in f"{command} " for command, _ in commands(text))  # its name may be cut
+    assert path.stem in text or in_a_folder
     assert any(path.name in command or f"{path.parent.name} " in f"{command} " for command, _ in commands(text)), (
         "no command of the page runs it"
     )
