@@ -91,6 +91,13 @@ DIFFERENT = {
         "MPI_Win_unlock_all(win); }", 10),
     "the assertion of a fence": (MPI, FENCED, 10),
     "who a message is from": (MPI, RECEIVED, 2),
+    "a rank that only a flush names": (MPI, "MPI_Win_lock_all(0, win); if (n > 9) MPI_Win_flush(n + 5, win); "
+        "MPI_Win_unlock_all(win);", 10),
+    "a known rank that only a flush names": (MPI, "MPI_Win_lock_all(0, win); MPI_Win_flush(9, win); "
+        "MPI_Win_unlock_all(win);", 9),
+    "a put of nothing": (MPI, "MPI_Win_lock_all(0, win); if (n > 9) MPI_Put(&one, 0, MPI_LONG, n + 5, 0, 0, MPI_LONG, "
+        "win); MPI_Win_unlock_all(win);", 10),
+    "a lock out of range": (MPI, f"if (n > 9) {{ {LOCKED.format('n + 5', '')} }}", 10),
     "a segment that is bound": (GASPI, "if (n < 10) gaspi_segment_alloc(1, 8, GASPI_MEM_INITIALIZED); "
         f"else gaspi_segment_bind(1, buffer, 8, 0); {BARRIER} if (me < 2) {{ q[0] = 1; "
         "gaspi_write(0, 0, 1 - me, 1, 0, 8, 0, GASPI_BLOCK); if (n >= 10) s = buffer[0]; "

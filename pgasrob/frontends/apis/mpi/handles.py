@@ -15,7 +15,7 @@ from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address, Handle, Known
-from pgasrob.program.commands import Assume, Fetch
+from pgasrob.program.commands import Assign, Assume, Fetch
 from pgasrob.program.expressions import Binary, Const, Expr
 
 MOST_CASES = 256
@@ -144,6 +144,8 @@ def split(
                 steps.do(Assume(Binary("==", call.expression(index), Const(number))))
             elif not isinstance(number, int) and len(possible[index]) > 1:
                 steps.do(Assume(Binary("!=", number, Const(PROC_NULL))))
+            if arguments[index] is ANY_RANK and number != PROC_NULL:
+                steps.do(_fault_unless_rank(call, Const(number) if isinstance(number, int) else number))
         handler(steps, values)
         outcomes.append(steps.outcome(SUCCESS))
     unknown = [
@@ -152,6 +154,13 @@ def split(
         if within is not ANY_RANK and not isinstance(call.arguments[index], Known)
     ]
     return [*outcomes, *(outside(call, index, arguments[index]) for index in unknown)]
+
+
+def _fault_unless_rank(call: Call, number: Expr) -> Assign:
+    """A command without effect that has no value where there is no rank ``number``: not every call has commands that
+    name it."""
+    there = Binary("&&", Binary(">=", number, Const(0)), Binary("<", number, call.count))
+    return Assign(call.register("there"), Binary("/", Const(1), there))
 
 
 ANY_RANK: Sequence[int] = range(0)
