@@ -243,12 +243,14 @@ def machine_operations(*body: Statement) -> tuple[Any, ...]:
 # The two modes
 
 
+@pytest.mark.nightly  # of the oracle itself, which nothing else changes
 def test_memo_and_no_memo_agree() -> None:
     tried = seeds(50, nightly=500)
     decided = sum(agree(random_program(seed, commands=EVERYTHING), max_runs=600) for seed in tried)
     assert decided >= len(tried) * 2 // 5
 
 
+@pytest.mark.nightly  # of the oracle itself, which nothing else changes
 def test_memo_and_no_memo_agree_with_loops() -> None:
     tried = seeds(40, nightly=300)
     programs = (random_program(seed, commands=EVERYTHING, loops=True) for seed in tried)
@@ -338,6 +340,7 @@ def test_replay_rejects_changed_steps() -> None:
 # The generator
 
 
+@pytest.mark.nightly  # of the oracle itself, which nothing else changes
 @pytest.mark.parametrize("loops", [False, True])
 def test_statistics_of_random_programs(loops: bool) -> None:
     verdicts: Counter[str] = Counter()

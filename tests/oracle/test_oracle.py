@@ -269,12 +269,14 @@ def seeds(few: int, nightly: int) -> range:
     return range(nightly if settings().max_examples >= 1_000 else few)
 
 
+@pytest.mark.nightly  # of the oracle itself, which nothing else changes
 def test_memo_and_no_memo_agree() -> None:
     tried = seeds(60, nightly=500)
     decided = sum(agree(random_program(seed), max_runs=800) for seed in tried)
     assert decided >= len(tried) // 2
 
 
+@pytest.mark.nightly  # of the oracle itself, which nothing else changes
 def test_memo_and_no_memo_agree_with_loops() -> None:
     tried = seeds(40, nightly=300)
     decided = sum(agree(random_program(seed, loops=True), max_runs=500, max_steps=10) for seed in tried)
@@ -434,6 +436,7 @@ def keyword(statement: Statement) -> str:
     return type(statement).__name__.lower() if structured else event_name(statement)
 
 
+@pytest.mark.nightly  # of the oracle itself, which nothing else changes
 @pytest.mark.parametrize("loops", [False, True])
 def test_statistics_of_random_programs(loops: bool) -> None:
     verdicts: Counter[str] = Counter()

@@ -55,6 +55,7 @@ def test_taking_failed_iterations_out_says_the_same(name: str) -> None:
 # Random programs
 
 
+@pytest.mark.nightly  # of the oracle itself, which nothing else changes
 def test_memo_and_no_memo_agree() -> None:
     tried = seeds(20, nightly=500)
     decided = 0

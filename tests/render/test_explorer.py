@@ -17,6 +17,7 @@ import pgasrob
 from pgasrob.render.explorer import embedded, to_html
 from pgasrob.render.json import to_json
 from pgasrob.render.words import from_conflict
+from tests.support import examples
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -319,7 +320,7 @@ def until(page: Any, told: Callable[[], object], expected: object) -> None:
     assert told() == expected
 
 
-@pytest.mark.parametrize("path", CHECKED[::2])
+@pytest.mark.parametrize("path", CHECKED[:: examples(4, nightly=1)])
 def test_every_state_is_that_of_the_replay(browser: Browser, path: str) -> None:
     result = result_of(path)
     expected = list(states(run_of(result)))
@@ -443,7 +444,7 @@ QUEUES_SHOWN = """() => {
         (ONE_TO_ONE, None, 4),
     ],
 )
-@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720)])
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720)][: examples(1, nightly=2)])
 def test_the_queues_are_seen_on_a_projector(
     browser: Browser, path: str, nodes: int | None, step: int, width: int, height: int
 ) -> None:

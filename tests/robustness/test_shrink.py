@@ -437,6 +437,7 @@ def test_the_witnesses_of_the_corpus_are_irreducible() -> None:
         assert again == (Violation(witness.run.computation), True)  # nothing goes
 
 
+@pytest.mark.nightly  # the witnesses of the corpus are looked at below
 @reduced_native
 def test_witnesses_of_the_plain_search_lose_nothing() -> None:
     tally = shrink_corpus(lambda program: native.NativeSearch(program, ()), 200_000)

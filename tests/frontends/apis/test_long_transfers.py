@@ -12,6 +12,7 @@ from pgasrob.render.lines import plain
 from pgasrob.render.report import report
 from pgasrob.robustness.check import check
 from pgasrob.robustness.reduction import elements
+from tests.support import examples
 
 SHMEM = """#include <shmem.h>
 static DECLARED src[24], dst[24];
@@ -97,7 +98,7 @@ CASES: dict[str, tuple[str, str, bool]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", list(CASES)[:: examples(2, nightly=1)])
 def test_they_mean_what_short_ones_do(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, expected, is_loop = CASES[case]
     short = check(parse_c(text), 2, effect=False)
