@@ -143,8 +143,11 @@ int main(int argc, char **argv) {
 }"""
     assert pgasrob.check(parse_c(put % "5"), 2).verdict == "robust"
     assert [pgasrob.check(parse_c(put % value), 2).verdict for value in ("500", "0xffffffff")] == ["error", "error"]
-    add = GASPI % f"""gaspi_segment_bind(1, buffer, 8, 0); {BARRIER} gaspi_atomic_value_t old;
+    add = (
+        GASPI
+        % f"""gaspi_segment_bind(1, buffer, 8, 0); {BARRIER} gaspi_atomic_value_t old;
   if (me == 0) gaspi_atomic_fetch_add(1, 0, 1, %s, &old, GASPI_BLOCK);
   {BARRIER} if (me == 1 && buffer[0] < 0) gaspi_notify(0, 7, 0, 1, 0, GASPI_BLOCK);"""
+    )
     assert pgasrob.check(parse_c(add % "5"), 2).verdict == "robust"
     assert pgasrob.check(parse_c(add % "-1"), 2).verdict == "error"
