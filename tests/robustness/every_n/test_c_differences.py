@@ -82,6 +82,8 @@ DIFFERENT = {
         f"if (n > 9 && *p > 200) {FAR}", 10),
     "a truth value": (SHMEM, f"char c = (me & 1) + 2; _Bool *p = (_Bool *)&c; if (n > 9 && *p == 1) {FAR}", 10),
     "signbit": (SHMEM, f"if (n > 9 && signbit(me - 0.5)) {FAR}", 10),
+    "a value in a cell": (SHMEM, "static double d; if (n < 10 && me == 0) shmem_double_p(&d, 1.0, 1); "
+        f"shmem_barrier_all(); d = me - 1; if (n > 9 && signbit(d)) {FAR}", 10),
     "printed": (SHMEM, 'char b[2]; sprintf(b, "%d", n);', 10),
     "pointers": (SHMEM, f"if (n > 9 && me < 3) {{ long *p = &cells[me]; if (me == 1 && p == &cells[1]) {FAR} }} "
         "cells[0] = 1;", 10),
@@ -104,6 +106,8 @@ DIFFERENT = {
         "gaspi_wait(0, GASPI_BLOCK); }", 10),
     "a segment on some numbers": (GASPI, f"if (n < 10) gaspi_segment_alloc(1, 64, GASPI_MEM_INITIALIZED); {BARRIER} "
         "if (me == 0) { gaspi_write(0, 0, 1, 1, 0, 8, 0, GASPI_BLOCK); gaspi_wait(0, GASPI_BLOCK); }", 10),
+    "a notification that is counted": (GASPI, "unsigned o = 0; for (int i = 0; i < n - 10; i++) o++; "
+        "if (n > 9 && me == 0) gaspi_notify(0, 1, 0, o, 0, GASPI_BLOCK);", 10),
     "a notification of nothing": (GASPI, f"{BARRIER} if (n > 9 && me == 0) "
         "gaspi_notify(0, 1, 0, n - 10, 0, GASPI_BLOCK);", 10),
 }  # fmt: skip

@@ -28,7 +28,7 @@ from pgasrob.program.commands import (
     Swap,
     Write,
 )
-from pgasrob.program.expressions import Binary, Const, Expr, IntType, is_of_rank
+from pgasrob.program.expressions import Binary, Const, Expr, IntType, Nodes
 
 PROTOTYPES = Prototypes()
 NOTIFICATIONS = 65536
@@ -107,8 +107,9 @@ def _nonzero(call: Call, index: int) -> Expr:
     value = call.expression(index)
     if value == Const(0):
         call.fail("a notification has a value above 0", "notify with 1 or more: 0 stands for no notification")
-    # Where it is computed from ranks, it must not be 0 on some of them.
-    return Const(call.known(index)) if is_of_rank(value) else value
+    if isinstance(call.count, Nodes) and not isinstance(value, Const):
+        call.number_needed("whether the value of a notification is above 0")
+    return value
 
 
 @PROTOTYPES.calls(f"""

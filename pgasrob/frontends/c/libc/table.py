@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.apis.interface import Call, Handler, Look, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of
+from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of, only_leaves
 from pgasrob.frontends.c.types import UCHAR, Opaque, Pointer
 from pgasrob.frontends.c.values import Address, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
@@ -37,11 +37,11 @@ def calls(prototypes: str) -> Callable[[H], H]:
 
 
 def needs_number(call: Call, value: Value | None) -> None:
-    """``value`` has to be known. Raises :class:`~pgasrob.frontends.c.symbolic.NumberNeeded` where it is another one on
-    every rank, or number of nodes: what stands for all of them must not be answered by less."""
+    """``value`` has to be known. Raises :class:`~pgasrob.frontends.c.symbolic.NumberNeeded` where the program is made
+    for every number of nodes and it may be known on one of them: what stands for all must not be answered by less."""
     if machine_of(call).machine.number is not None or not isinstance(value, Unknown):
         return
-    if any(isinstance(part, Me | Nodes) for part in parts(value.expr)):
+    if not only_leaves(value.expr) or any(isinstance(part, Me | Nodes) for part in parts(value.expr)):
         call.number_needed(f"what `{call.name}` is given")
 
 
