@@ -11,6 +11,7 @@ from pgasrob.program.expectation import READINGS, read_expectation
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.render.catalogue import Entry, make_catalogue, reason, without_times
 from pgasrob.robustness.batch import Checked, Job, check_all, find_programs
+from pgasrob.robustness.check import check
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
 from tests.support import sampled
@@ -76,7 +77,7 @@ def test_all_engines_read_a_program_in_two_ways(path: Path, reading: Reading) ->
     expectation = read_expectation(path.read_text(), str(path))
     assert expectation is not None
     for engine in ("product", "definition"):
-        verdict = pgasrob.check(pgasrob.load(path), None, engine, None, None, None, None, None, *reading)
+        verdict = check(pgasrob.load(path), engine=engine, **reading._asdict())
         assert verdict.nodes is not None
         unbounded = engine == "definition" and verdict.verdict == "unknown"
         assert unbounded or verdict.verdict == expectation.at(verdict.nodes, reading)

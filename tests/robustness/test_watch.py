@@ -138,8 +138,8 @@ def test_the_memory_counts_where_nobody_looks(source: Any, monkeypatch: pytest.M
     [
         ("outcomes", "frontends.c.machine:Machine.step"),
         ("repair", "frontends.c.compiler:compile_unit"),
-        ("repair", "repair.search:Clauses"),
-        ("thrift", "repair.thrift:savings"),
+        ("repair", "repairs.search:Clauses"),
+        ("thrift", "repairs.thrift:savings"),
         ("explain", "robustness.explanation:reorder"),
     ],
 )
