@@ -327,6 +327,11 @@ def is_of_rank(expr: Expr) -> bool:
     return not registers_of(expr)
 
 
+def names_me_or_nodes(expr: Expr) -> bool:
+    """Whether ``me`` or ``nodes`` stands in ``expr``."""
+    return any(isinstance(part, Me | Nodes) for part in parts(expr))
+
+
 def depends_on_rank(expr: Expr) -> bool:
     """Whether ``me`` stands in ``expr``."""
     match expr:

@@ -134,13 +134,8 @@ def verdict_html(verdict: Verdict) -> str:
     from pgasrob.render.text import sentences
 
     result = to_json(verdict)
-    where = english.on_nodes(result["nodes"])
-    bad = " pgasrob-bad" if result["verdict"] in ("not robust", "error") else ""
-    body = [
-        f'<p><span class="pgasrob-name">{_text(result["program"] or result["file"])}</span> '
-        f'<span class="pgasrob-verdict{bad}">{result["verdict"]}</span>{where} '
-        f'<span class="pgasrob-faint">{_text(result["file"])}</span></p>'
-    ]
+    bad = result["verdict"] in ("not robust", "error")
+    body = [_heading(result["program"], result["verdict"], result["file"], result["nodes"], bad)]
     if result["reason"] and not result["errors"] and not (result["witness"] and result["witness"]["fault"]):
         body.append(f"<p>{_text(result['reason'])}</p>")
     body += [f"<p>{_text(sentence)}</p>" for sentence, _ in sentences(result)]
@@ -158,12 +153,8 @@ def races_html(verdict: RaceVerdict) -> str:
     from pgasrob.render.races_text import cost, sentence, sentences
 
     result = races_to_json(verdict)
-    bad = " pgasrob-bad" if result["verdict"] in ("race", "error") else ""
-    body = [
-        f'<p><span class="pgasrob-name">{_text(result["program"] or result["file"])}</span> '
-        f'<span class="pgasrob-verdict{bad}">{result["verdict"]}</span>{english.on_nodes(result["nodes"])} '
-        f'<span class="pgasrob-faint">{_text(result["file"])}</span></p>'
-    ]
+    bad = result["verdict"] in ("race", "error")
+    body = [_heading(result["program"], result["verdict"], result["file"], result["nodes"], bad)]
     if result["reason"] and not result["errors"]:
         body.append(f"<p>{_text(result['reason'])}</p>")
     body += [f"<p>{_text(english.capital(sentence(race)))}.</p>" for race in result["races"]]
@@ -250,15 +241,12 @@ def litmus_html(answers: Answers) -> str:
 
     results = [litmus_to_json(answers.file, each) for each in answers.answers]
     names = list(dict.fromkeys(name for result in results for name in result["names"]))
-    found = [outcome for result in results for outcome in result["outcomes"]]
-    rows = sorted({tuple(str(outcome[name]) for name in names) for outcome in found})
-    table = []
-    for row in rows:
-        cells = []
-        for result in results:
-            has = row in [tuple(str(outcome[name]) for name in names) for outcome in result["outcomes"]]
-            cells.append(YES if has else NO if result["complete"] else OPEN)
-        table.append(([*row, *cells], False))
+    found = [{tuple(str(outcome[name]) for name in names) for outcome in result["outcomes"]} for result in results]
+    missing = [NO if result["complete"] else OPEN for result in results]
+    table = [
+        ([*row, *(YES if row in rows else no for rows, no in zip(found, missing, strict=True))], False)
+        for row in sorted(set().union(*found))
+    ]
     body = [_heading(None, "outcomes", answers.file, None)]
     body += [f'<p class="pgasrob-mono">{_text(result["text"] or "")}</p>' for result in results[:1]]
     body.append(_table([*names, *(result["label"] for result in results)], table))

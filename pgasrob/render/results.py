@@ -13,17 +13,10 @@ from pgasrob.render.jupyter import html, svg
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
-    from pgasrob.models.answers import Answers
     from pgasrob.program.program import Program
-    from pgasrob.races.verdict import RaceVerdict
     from pgasrob.render.json import RaceResult, Result
+    from pgasrob.render.jupyter import Answered
     from pgasrob.render.lines import Line
-    from pgasrob.repairs import Repair
-    from pgasrob.robustness.verdict import Verdict
-    from pgasrob.runs.outcomes import Outcomes
-    from pgasrob.runs.simulate import Simulated
-
-    Answered = Verdict | RaceVerdict | Outcomes | Simulated | Repair | Answers
 
 __all__ = ["html", "save", "short", "svg", "text", "to_json"]
 

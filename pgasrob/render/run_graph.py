@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import english, every_count, one_run, words
+from pgasrob.render import english, one_run, words
 from pgasrob.render.diagram.folding import Fold, told
 from pgasrob.render.diagram.model import shown
 from pgasrob.render.json import Edge, Event, Result, Witness
@@ -98,5 +98,5 @@ def downwards(edge: Edge) -> tuple[int, int]:
 def caption(result: Result) -> str:
     """What the drawing shows: ``ring.pgas on 2 nodes: a run on the network that no SC run looks like``."""
     run = witness_of(result)
-    title, where = one_run.title(result, run), every_count.where(result, run) or english.on_nodes(result["nodes"])
+    title, where = one_run.title(result, run), english.on_nodes(run["nodes"])
     return f"{visible(result['file'])}{where}: {title[0].lower()}{title[1:]}"

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.program.statements import place_of
-from pgasrob.render import english, every_count, words
+from pgasrob.render import english, words
 from pgasrob.render.json import Error, Fault, Fix, NextCommand, Race, RaceResult, Result, Witness
 from pgasrob.render.races_json import is_about_races, with_accesses
 from pgasrob.render.races_text import phrases, sentence
@@ -238,7 +238,7 @@ def _fault(result: Result | RaceResult, witness: Witness) -> Object:
 
 def _failing_assertion(result: Result, witness: Witness) -> Object:
     failing = [place for place, event in enumerate(witness["computation"]) if event["holds"] is False]
-    text = f"The assertion fails in a sequentially consistent run{_found_on(result, witness)}."
+    text = f"The assertion fails in a sequentially consistent run{english.on_nodes(witness['nodes'])}."
     where = _place(result, witness, failing[-1]) if failing else _location(result, None)
     command = witness["computation"][failing[-1]]["command"] if failing else ""
     return _with_run(_result(result, "failing-assertion", text, where, command), result, witness)
@@ -251,7 +251,7 @@ def _deadlock(result: Result, witness: Witness) -> Object:
     stuck.sort(key=lambda each: all(command["event"] == "assume" for command in each["next"]))
     told = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
     places = [_point(result, witness, each["next"][0]) for each in stuck]
-    text = " ".join([f"A deadlock in a sequentially consistent run{_found_on(result, witness)}.", *told])
+    text = " ".join([f"A deadlock in a sequentially consistent run{english.on_nodes(witness['nodes'])}.", *told])
     commands = " ".join(each["next"][0]["command"] for each in stuck)
     found = _result(result, "deadlock", text, places[0] if places else _location(result, None), commands)
     found["relatedLocations"] = [
@@ -388,10 +388,6 @@ def _lines(source: str) -> list[str]:
 
 def _on(result: Result | RaceResult) -> str:
     return english.on_nodes(result["nodes"])
-
-
-def _found_on(result: Result, run: Witness) -> str:
-    return every_count.where(result, run) or _on(result)
 
 
 def _begun(sentence: str) -> str:

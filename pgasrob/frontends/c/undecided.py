@@ -37,11 +37,10 @@ from pgasrob.program.expressions import (
     Const,
     Expr,
     Fault,
-    Me,
-    Nodes,
     Register,
     evaluator,
     may_fault,
+    names_me_or_nodes,
     parts,
     rewritten,
 )
@@ -227,7 +226,7 @@ class Undecided(Writer):
             return set()
         (leaf,) = found
         known = {each: bounds for each, bounds in self.state.assumed.items() if leaf in leaves(each)}
-        of_rank = any(isinstance(part, Me | Nodes) for each in (term, *known) for part in parts(each))
+        of_rank = any(map(names_me_or_nodes, (term, *known)))
         if of_rank or not leaf.exact or leaf in self.state.guarded or any(leaves(each) != found for each in known):
             return set()
         bounds = known.pop(leaf, Bounds(leaf.low, leaf.high))

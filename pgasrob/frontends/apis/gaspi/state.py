@@ -64,8 +64,7 @@ def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
                 f"segment {number} of a rank that is computed, where some rank has bound it to a buffer of its own",
                 "give the rank as a number, or have all ranks allocate the segment",
             )
-        owner = call.rank if rank is None else rank.value
-        bound = None if owner is None else call.published(owner, f"gaspi.bound.{number}")
+        bound = call.published(call.rank if rank is None else rank.value, f"gaspi.bound.{number}")
     if bound is not None:
         object, offset = cast("tuple[ObjectId, int]", bound)
         return Address(object, offset)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.arithmetic import value_of
-from pgasrob.frontends.c.libc.table import TABLE, VALUE, anything, calls, needs_number, told
+from pgasrob.frontends.c.libc.table import TABLE, VALUE, anything, calls, told
 from pgasrob.frontends.c.nondeterminism import leaves_of
 from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown
@@ -83,8 +83,6 @@ def applied(name: str, *numbers: float) -> float:
 def on_floats(call: Call) -> Outcome:
     """A function on floating-point numbers: of known values, and what is ``_EXACT`` of others too. What else it gives
     is not known."""
-    for value in call.arguments:
-        needs_number(call, value)
     name, single = _named(call.name)
     whole = _TO_LONG.get(name)
     if any(isinstance(value, Undefined) for value in call.arguments):
@@ -137,7 +135,7 @@ for _name in (*ON_FLOATS, *_TO_LONG):
         _parameters = ", ".join(f"{_type} {each}" for each in ("x", "y")[: 1 + (_name in _OF_TWO)])
         for _prefix in ("", "__builtin_"):
             _result = "long" if _name in _TO_LONG else _type
-            TABLE.add(f"{_result} {_prefix}{_name}{_suffix}({_parameters});", on_floats)
+            calls(f"{_result} {_prefix}{_name}{_suffix}({_parameters});")(on_floats)
 
 
 @calls("int isnan(double x); int isinf(double x); int isfinite(double x); int signbit(double x);")

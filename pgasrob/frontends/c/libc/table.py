@@ -12,7 +12,7 @@ from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of, only_leave
 from pgasrob.frontends.c.types import UCHAR, Opaque, Pointer
 from pgasrob.frontends.c.values import Address, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Me, Nodes, parts
+from pgasrob.program.expressions import names_me_or_nodes
 
 if TYPE_CHECKING:
     from pgasrob.frontends.c.calls import MachineCall
@@ -41,7 +41,7 @@ def needs_number(call: Call, value: Value | None) -> None:
     for every number of nodes and it may be known on one of them: what stands for all must not be answered by less."""
     if machine_of(call).machine.number is not None or not isinstance(value, Unknown):
         return
-    if not only_leaves(value.expr) or any(isinstance(part, Me | Nodes) for part in parts(value.expr)):
+    if not only_leaves(value.expr) or names_me_or_nodes(value.expr):
         call.number_needed(f"what `{call.name}` is given")
 
 
