@@ -189,7 +189,7 @@ class Values:
         """What taking, setting or turning some bits gives where the last bits are known, as far as those of ``other``
         are not all alike; None: no more than intervals say."""
         form, domain = one[0], self.domain
-        if one[0] != one[1] or domain.range(form)[0] < 0:
+        if one[0] != one[1]:
             return None
         if symbol == "&" and other == exactly(form.shifted(-1)) and domain.range(form)[0] > 0:
             return self._without_last_bit(form)
