@@ -40,7 +40,7 @@ def frame_of(
             form = _linear(values, expr, file)
             if form is None:
                 continue
-            if form[:2] == (1, 0) and abs(form.c) <= _SMALL:
+            if form[:2] == (1, 0) and -_SMALL <= form.c <= _SMALL:
                 around = max(around, abs(int(form.c)))
             else:
                 ends = max(ends, min(_from_an_end(form), MOST_ENDS))
