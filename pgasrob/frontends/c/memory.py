@@ -220,6 +220,10 @@ class Memory(Flows):
     def _unknown_part(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``, where parts of unknown values lie, or what nobody knows."""
         assert isinstance(address.offset, int)
+        if self.world.symbolic:
+            # On one number it may be a part of a number.
+            what = f"a part of a value in `{self.facts.objects[address.object].name}`"
+            raise NumberNeeded(f"{what} is another thing on every number of nodes")
         contents = self.contents(address.object)
         parts = contents.unknown_parts(address.offset, size_of(type))
         if parts is None or any(not only_leaves(value.expr) for value in parts):
