@@ -89,7 +89,8 @@ class Found(NamedTuple):
     @property
     def units(self) -> list[str]:
         """The further files of programs."""
-        return [file for file in self.given if file not in self.files]
+        files = set(self.files)
+        return [file for file in self.given if file not in files]
 
 
 def programs(paths: tuple[str, ...], front_end: FrontEnd) -> Found:
