@@ -11,7 +11,7 @@ from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.arithmetic import LONG, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.facts import shortest
-from pgasrob.frontends.c.flows import UNKNOWN, Flows
+from pgasrob.frontends.c.flows import UNKNOWN
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, leaves_of, only_leaves, range_of
 from pgasrob.frontends.c.parts import part_name, scalar_at
@@ -19,6 +19,7 @@ from pgasrob.frontends.c.problem import Beyond, Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, DOUBLE, Array, CType, Floating, Integer
+from pgasrob.frontends.c.unset import Unset
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.views import extracted, turned
 from pgasrob.frontends.c.world import World
@@ -48,7 +49,7 @@ MOST_KNOWN = 64
 """Scalars in cells of one object, up to which it is kept what they hold: nobody decides by a large buffer."""
 
 
-class Memory(Flows):
+class Memory(Unset):
     """Loads and stores. What is known is kept in `State.memory`; scalars with cells are accessed by commands.
     ``sizes``: of the objects that this rank has made, in bytes."""
 
@@ -173,6 +174,8 @@ class Memory(Flows):
                 if value is None:
                     return self._unknown_part(address, type)
                 return value
+        if not self.is_set(address, size):
+            return UNDEFINED
         around = self._around(address, size)
         register = self.register("t", before=False)
         bytes = () if around is None else _bytes_of(address, size, around[0])
@@ -290,6 +293,8 @@ class Memory(Flows):
                 f"a pointer is stored in `{self.facts.objects[address.object].name}`, memory that other ranks access",
                 "keep pointers apart from data that is transferred; transfer indices",
             )
+        if owner is None:
+            self.initialise(address, size, isinstance(value, Undefined))
         expr = Const(0) if isinstance(value, Undefined) else expression(value)
         if owner and any(to in (None, address.owner) for _, to in self._fenced):
             raise Problem(
@@ -491,6 +496,8 @@ class Memory(Flows):
                 return held[1]
             value = source.load(place.offset, type)
             return self._unknown_part(place, type) if value is None else value
+        if not self.is_set(place, size):
+            return UNDEFINED
         register = self.register("t")
         self.issue(commands.Load(register, self.cell(place, size)))
         if register.index in self.read:
@@ -518,6 +525,7 @@ class Memory(Flows):
         known = self.without_unknowns(statements)
         for statement in known:
             self._look_for_writes(statement)
+        self.look_for_initialised(known)
         super().emit(*known)
 
     def _look_for_writes(self, statement: Statement) -> None:
@@ -549,6 +557,7 @@ class Memory(Flows):
                 self._look_for_writes(inner)
 
     def _unsettle(self, form: core.Form) -> None:
+        self.look_for_reached(form)
         for expr in addresses_written(form):
             for id, offset in self.cells_at(expr):
                 large = len(self.facts.objects[id].shared) > MOST_KNOWN
@@ -609,12 +618,9 @@ class Memory(Flows):
             for offset, size in sorted(self.pieces(Address(id, 0), self.facts.objects[id].size).items()):
                 self._issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
         self.state.memory.pop(id, None)
+        self.state.initialised.pop(id, None)
 
     # Pointers
-
-    def whose(self, address: Address) -> Const | None:
-        """The rank in whose memory ``address`` is; None for one's own."""
-        return None if address.owner is None or address.owner == self.rank else Const(address.owner)
 
     def offset(self, pointer: Value, index: Value, size: int) -> Value:
         """``pointer`` moved by ``index`` elements of ``size`` bytes."""
