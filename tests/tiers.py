@@ -241,6 +241,9 @@ SLOW: dict[str, str] = {
     "repairs/test_seeded.py": """
         the_fix_by_hand_or_a_cheaper_one
     """,
+    "robustness/every_n/test_c1.py": """
+        random_programs_do_the_same
+    """,
     "robustness/every_n/test_check.py": """
         options_that_are_about_some_number
     """,
