@@ -223,7 +223,7 @@ SLOW: dict[str, str] = {
         every_run_of_the_corpus_is_in_the_grammar
     """,
     "render/test_run_dot.py": """
-        dot_draws_it
+        dot_draws_it_in_the_lanes_and_rows_of_the_svg
     """,
     "render/test_svg.py": """
         a_long_run_takes_little_time every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser
