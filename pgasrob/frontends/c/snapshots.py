@@ -72,13 +72,15 @@ class Frame:
 
 @dataclass(slots=True)
 class State:
-    """``initialised``: what has been set of objects in cells, where that is not what it is when their lives begin.
+    """``sizes``: of the objects that the rank has allocated, in bytes. ``initialised``: what has been set of objects in
+    cells, where that is not what it is when their lives begin.
     ``heads``: the loop heads passed on the way here, each with the label of its latest snapshot. ``assumed``: what the
     branches taken on unknown values say of them; ``guarded``: the unknown values of which they say more than that.
     ``leaves`` counts the unknown values made so far."""
 
     frames: list[Frame]
     memory: dict[ObjectId, Contents] = field(default_factory=dict)
+    sizes: dict[ObjectId, int] = field(default_factory=dict)
     initialised: dict[ObjectId, Initialised] = field(default_factory=dict)
     notes: dict[str, Hashable] = field(default_factory=dict)
     heads: list[tuple[Place, str]] = field(default_factory=list)
@@ -89,8 +91,9 @@ class State:
     def copy(self) -> State:
         for contents in self.memory.values():
             contents.shared = True
-        return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.initialised),
-                     dict(self.notes), list(self.heads), dict(self.assumed), self.guarded, self.leaves)  # fmt: skip
+        return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.sizes),
+                     dict(self.initialised), dict(self.notes), list(self.heads), dict(self.assumed), self.guarded,
+                     self.leaves)  # fmt: skip
 
     def is_set(self, id: ObjectId) -> Initialised:
         """What has been set of an object in cells. All is that is no variable of a call: it begins with zeros."""
@@ -112,7 +115,7 @@ class State:
             for frame, live in self.live()
         )
         memory = frozenset((id, contents.key) for id, contents in self.memory.items())
-        others = (self.initialised, self.notes, self.assumed)
+        others = (self.sizes, self.initialised, self.notes, self.assumed)
         return frames, memory, *(frozenset(each.items()) for each in others), self.guarded
 
     def variables(self) -> Variables:

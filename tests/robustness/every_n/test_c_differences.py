@@ -160,6 +160,36 @@ def test_faults_that_were_missed(body: str) -> None:
     assert pgasrob.check(parse_c(SHMEM % body), 2).verdict == "error"
 
 
+SIZES = "int *a; if ({}) a = malloc(400); else a = malloc(200);"
+READ_K = "shmem_int_g(&k, 0)"
+PUT_A = "shmem_int_put(&k, a, 1, 1);"
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        (f"{SIZES.format('me')} a[rand() % 51] = 1;", "error"),
+        (f"{SIZES.format('me')} a[rand() % 50] = 1;", "robust"),
+        (f"{SIZES.format('me')} a[{READ_K} + 50] = 1;", "error"),
+        (f"{SIZES.format('me')} a[{READ_K} + 49] = 1;", "robust"),
+        (f"{SIZES.format('rand() % 2')} a[50] = 1;", "error"),
+        (f"{SIZES.format(READ_K)} if (!{READ_K}) a[50] = 1;", "error"),
+        (f"{SIZES.format(READ_K)} if (!{READ_K}) a[49] = 1;", "robust"),
+        (f"{SIZES.format('!me')} if (!me) {PUT_A} for (int j = 0; j < 51; j++) a[j] = 1;", "error"),
+        (f"{SIZES.format('!me')} if (!me) {PUT_A} for (int j = 0; j < 50; j++) a[j] = 1;", "robust"),
+        ("long *a; if (me) a = malloc(16); else a = malloc(8); if (me) shmem_long_put_nbi(&x, a + 1, 1, 0); "
+            "else shmem_long_put_nbi(&x, a, 1, 1); shmem_quiet(); free(a);", "robust"),
+    ],
+)  # fmt: skip
+def test_an_object_is_as_large_as_its_rank_has_made_it(body: str, verdict: str) -> None:
+    assert pgasrob.check(parse_c(SHMEM % body), 2).verdict == verdict
+
+
+def test_the_size_that_a_message_names() -> None:
+    verdict = pgasrob.check(parse_c(SHMEM % f"{SIZES.format('me')} if (me) {PUT_A} a[50] = 1;"), 2)
+    assert "element 50 is outside of `a`, which has 50 elements (200 bytes)" in " ".join(str(verdict).split())
+
+
 READ = "shmem_int_get(&a, &k, 1, 0);"
 
 
