@@ -324,6 +324,47 @@ def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subproces
     assert (started.returncode, said) == (0, "")
 
 
+def test_who_brings_no_request_is_sent_away() -> None:
+    """Where as many connections as may be would wait for nothing, nobody else was served."""
+    quick = "from pgasrob.explore import serve; serve.HEAD_SECONDS = 0.3; from pgasrob.cli import cli; cli()"
+    asked = [sys.executable, "-c", quick, "explore", str(FILE), "--no-browser"]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout
+        address = re.findall(r"http://\S+", started.stdout.readline())[0]
+        port = int(address.split(":")[2].partition("/")[0])
+        for said in (b"", f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n".encode()):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as silent:
+                silent.sendall(said)
+                assert silent.recv(1) == b""
+        with httpx.Client() as client:  # one that asks again and again is served on one connection
+            assert [client.get(address).status_code for _ in range(3)] == [200] * 3
+        started.send_signal(signal.SIGINT)
+
+
+def test_no_argument_of_the_browser_has_the_token(tmp_path: Path) -> None:
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    browser.write_text(
+        f"#!{sys.executable}\nimport sys, os, urllib.request as r\n"
+        f'page = r.url2pathname(sys.argv[1].removeprefix("file://"))\n'
+        f"rights = os.stat(os.path.dirname(page)).st_mode & 0o77\n"
+        f'open({str(tmp_path / "new")!r}, "w").write(f"{{sys.argv[1]}} {{rights}} {{open(page).read()}}")\n'
+        f"os.rename({str(tmp_path / 'new')!r}, {str(seen)!r})\n"
+    )
+    browser.chmod(0o700)
+    environment = {**os.environ, "BROWSER": f"{browser} %s"}
+    with subprocess.Popen(command(str(FILE))[:-1], stdout=subprocess.PIPE, text=True, env=environment) as started:
+        assert started.stdout
+        address = re.findall(r"http://\S+", started.stdout.readline())[0]
+        for _ in range(600):
+            if seen.exists():
+                break
+            time.sleep(0.05)
+        started.send_signal(signal.SIGINT)
+    argument, rights, text = seen.read_text().split(" ", 2)
+    assert address.split("/")[3] not in argument and rights == "0" and f"url={address}" in text
+    assert not Path(argument.removeprefix("file://")).exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
