@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +292,17 @@ def served() -> Iterator[tuple[subprocess.Popen[str], str]]:
     started.communicate()
 
 
+def used_by_children(process: int) -> int:
+    """The time of a processor that the children of ``process`` have used, in ticks of the system's clock."""
+    used = 0
+    for tasks in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in tasks.read_text().split():
+            with suppress(OSError):
+                used += int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11])
+    return used
+
+
+@pytest.mark.skipif(not Path(f"/proc/self/task/{os.getpid()}/children").exists(), reason="no telling who is at work")
 def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subprocess.Popen[str], str]) -> None:
     started, address = served
     port = int(address.split(":")[2].partition("/")[0])
@@ -300,9 +312,12 @@ def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subproces
     with socket.socket() as other:  # any other address of this machine
         assert other.connect_ex(("127.0.0.2", port)) != 0
     body = {"text": LARGE, "language": "pgas", "nodes": 8, "run": []}
+    assert httpx.post(f"{address}position", json=body, timeout=60).status_code == 200  # who answers is there and idle
+    idle = used_by_children(started.pid)
     with ThreadPoolExecutor() as pool:
         searching = pool.submit(httpx.post, f"{address}violation", json=body, timeout=60)
-        time.sleep(1)  # it takes several
+        while used_by_children(started.pid) < idle + 10 and not searching.done():  # of some hundred
+            time.sleep(0.05)
         started.send_signal(signal.SIGINT)
     assert searching.result().json() == {"refused": "the server ends"}
     _, said = started.communicate(timeout=60)
