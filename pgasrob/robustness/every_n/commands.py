@@ -16,7 +16,7 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Place
 from pgasrob.program.walks import is_read
 from pgasrob.robustness.every_n.cases import Case, Name
-from pgasrob.robustness.every_n.flow import Flow
+from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, number
 from pgasrob.robustness.reduction.fixpoint import Access, Command, Commands, known_operands
 
@@ -60,7 +60,7 @@ class Target(NamedTuple):
 class Ranks:
     """The ranks of a case with what is known of their operands: what they access, command by command."""
 
-    def __init__(self, case: Case, flow: Flow, kinds: tuple[str, ...], rules: Rules, polls_wait: bool) -> None:
+    def __init__(self, case: Case, flow: Known, kinds: tuple[str, ...], rules: Rules, polls_wait: bool) -> None:
         self.names, self.flow, self.rules, self.polls_wait = case.names, flow, rules, polls_wait
         self.size = len(flow.memory)
         self.rest = [number for number, name in enumerate(case.names) if name.rest]
@@ -84,7 +84,7 @@ class Ranks:
 
     def _command(self, rank: int, state: int, transition: Transition) -> Command:
         form, flow = transition.form, self.flow
-        if not flow.possible(rank, state, form):
+        if not flow.possible(rank, state, transition):
             return Command(transition.target, None, (), None, possible=False)
         accesses = core.accesses_of(form)
         made = [

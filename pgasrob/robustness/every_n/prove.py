@@ -17,6 +17,7 @@ from pgasrob.program.instance import MAX_WAYS
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.every_n import flow as flows
+from pgasrob.robustness.every_n import known
 from pgasrob.robustness.every_n.cases import Case, Frame, Name
 from pgasrob.robustness.every_n.commands import Ranks, rules_of
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
@@ -113,7 +114,7 @@ class Prover:
 
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
         """What registers and cells may hold in ``case``; so many commands have been ``followed`` in others."""
-        ranks = [flows.Ranks(name, self._automaton_of(name)) for name in case.names]
+        ranks = [known.Ranks(name, self._automaton_of(name)) for name in case.names]
         return flows.Flow(ranks, self._initial, len(self.program.registers), followed)
 
     def setting(self, case: Case, flow: flows.Flow) -> Setting:
