@@ -92,7 +92,7 @@ class Ranks:
             for access, reads in zip(accesses, core.observed(form), strict=True)
         ]
         if isinstance(form, core.Immediate) and (form.condition is not None or (self.polls_wait and is_read(form))):
-            self._waited_for |= self._cells(rank, state, form.access.cell)
+            self._waited_for |= self.cells(rank, state, form.access.cell)
         steps = core.steps_of(form)
         named = core.target(form)
         target = None if named is None else self._target(rank, flow.operand(rank, state, named))
@@ -216,7 +216,7 @@ class Ranks:
         """Where the cells begin that ranks of the rest access in their own memory."""
         return (len(self.names) + self.rest.index(rank)) * self.size
 
-    def _cells(self, rank: int, state: int, place: Place) -> int:
+    def cells(self, rank: int, state: int, place: Place) -> int:
         """The cells at which an access may meet others from elsewhere."""
         addresses = self.flow.addresses(rank, state, place.address)
         return self._made(rank, self._place(rank, state, place), addresses, own=False)[1]

@@ -105,7 +105,7 @@ class Flow(Known):
                 after = with_register(found, register, self.held(rank, state, access.cell))
             case _:
                 after = found
-        for place, value in self.writes(rank, state, form):
+        for _, place, value in self.writes(rank, state, form):
             self._write(rank, state, place, value)
         return after
 

@@ -115,8 +115,9 @@ class Known:
         above = low is None or domain.range(value[1].minus(low))[1] >= 0
         return above and (high is None or domain.range(high.minus(value[0]))[1] >= 0)
 
-    def writes(self, rank: int, state: int, form: Form) -> Iterator[tuple[Place, Value]]:
-        """Where a command before ``state`` writes, and what values that may be; writing what was there is left out."""
+    def writes(self, rank: int, state: int, form: Form) -> Iterator[tuple[int, Place, Value]]:
+        """Which accesses of a command before ``state`` write, by their numbers in its chain, where, and what values
+        that may be; writing what was there is left out."""
         file, values = self.files[rank][state], self.values[rank]
         assert file is not None, "only what has been reached is followed"
         match form:
@@ -124,18 +125,18 @@ class Known:
                 held = self.held(rank, state, access.cell)
                 value = self._updated(values, update, held, *self._given(values, update, file))
                 if value is not None:
-                    yield access.cell, value
+                    yield 0, access.cell, value
             case core.Transfer():
                 yield from self._transferred(rank, state, file, form)
 
     def _transferred(
         self, rank: int, state: int, file: File, form: core.Transfer[Place, Expr]
-    ) -> Iterator[tuple[Place, Value]]:
+    ) -> Iterator[tuple[int, Place, Value]]:
         values = self.values[rank]
         carried, expected = (ZERO, ZERO) if form.update is None else self._given(values, form.update, file)
         if form.captured is not None:
             carried = self.held(rank, state, form.captured.cell)
-        for step in form.steps:
+        for number_, step in enumerate(form.steps, start=int(form.captured is not None)):
             place = step.access.cell
             match step.kind:
                 case "popa":
@@ -146,10 +147,10 @@ class Known:
                     held = self.held(rank, state, place)
                     value = self._updated(values, form.update, held, carried, expected)
                     if value is not None:
-                        yield place, value
+                        yield number_, place, value
                     carried = held
                 case "popb" | "popc":
-                    yield place, carried
+                    yield number_, place, carried
                 case _:
                     assert_never(step.kind)
 
@@ -179,9 +180,13 @@ class Known:
 
     def held(self, rank: int, state: int, place: Place) -> Value:
         """What a command before ``state`` may find in a cell."""
+        return self.in_cells(rank, self.addresses(rank, state, place.address))
+
+    def in_cells(self, rank: int, addresses: Sequence[int]) -> Value:
+        """What the cells of some addresses may hold, for a rank."""
         domain = self.ranks[rank].name.domain
         found: Value | None = None
-        for address in self.addresses(rank, state, place.address):
+        for address in addresses:
             value = self.memory[address]
             found = value if found is None else domain.joined(found, value)
         return found or ZERO

@@ -12,16 +12,20 @@ from pgasrob.program import core
 from pgasrob.program.commands import show
 from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
 from pgasrob.program.declarations import Process
-from pgasrob.program.expressions import Const, Expr, parts, render
+from pgasrob.program.expressions import Const, Expr, Me, Nodes, parts, render
 from pgasrob.program.instance import MAX_WAYS
+from pgasrob.program.polls import with_polls
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.every_n import flow as flows
-from pgasrob.robustness.every_n import known
 from pgasrob.robustness.every_n.cases import Case, Frame, Name
 from pgasrob.robustness.every_n.commands import Ranks, rules_of
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
+from pgasrob.robustness.every_n.known import Known
+from pgasrob.robustness.every_n.known import Ranks as RanksOf
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
+from pgasrob.robustness.every_n.unfold import Unfolded
+from pgasrob.robustness.every_n.views import views_of
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.fixpoint import Command, Fixpoint, Setting
 
@@ -53,8 +57,8 @@ def prove(program: Program, reading: Reading = DEFAULT_READING, look: Callable[[
 class Prover:
     """Goes through the cases of a program."""
 
-    def __init__(self, program: Program, reading: Reading, frame: Frame | None = None) -> None:
-        self.program, self.reading = program, reading
+    def __init__(self, program: Program, reading: Reading, frame: Frame | None = None, *, views: bool = False) -> None:
+        self.program, self.reading, self.views = program, reading, views
         if program.gaps:
             raise NotCovered(f"it stands for more runs than these: {program.gaps[0]}")
         if not any(process.ranks is None for process in program.processes):
@@ -99,7 +103,7 @@ class Prover:
                 counts.add(case.nodes)
                 self._look_for_faults(case, flow)
             looked_at = 0
-            for found in self._steps(case, flow):
+            for found in self._steps(case, self.unfolded(flow) if self.views else flow):
                 yield f"where the source is of {case.text}"
                 looked_at += 1
                 if found is None:
@@ -114,13 +118,27 @@ class Prover:
 
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
         """What registers and cells may hold in ``case``; so many commands have been ``followed`` in others."""
-        ranks = [known.Ranks(name, self._automaton_of(name)) for name in case.names]
+        ranks = [RanksOf(name, self._automaton_of(name)) for name in case.names]
         return flows.Flow(ranks, self._initial, len(self.program.registers), followed)
 
-    def setting(self, case: Case, flow: flows.Flow) -> Setting:
+    def setting(self, case: Case, known: Known) -> Setting:
         """What the fixpoints for all sources share in ``case``."""
-        waits = self.reading.failed_polls == "wait"
-        return Setting(Ranks(case, flow, self._kinds, self._rules, waits).commands())
+        ranks = Ranks(case, known, self._kinds, self._rules, self._polls_wait)
+        commands = ranks.commands()
+        views = views_of(known, ranks, commands, self._initial) if isinstance(known, Unfolded) else None
+        return Setting(commands, views)
+
+    @property
+    def _polls_wait(self) -> bool:
+        return self.reading.failed_polls == "wait"
+
+    def unfolded(self, flow: flows.Flow) -> Unfolded:
+        """The same for automata that are unfolded by what registers hold, in which reads may fail."""
+        automata = [each.automaton for each in flow.ranks]
+        if self._polls_wait:
+            polled = {id(each): with_polls(each, Me(), self.program.cells, Nodes()) for each in automata}
+            automata = [polled[id(each)] for each in automata]
+        return Unfolded(flow, automata)
 
     def _automaton(self, process: Process, ways: Ways) -> ControlAutomaton:
         automaton = build(process.body, ways=ways)
@@ -154,9 +172,9 @@ class Prover:
     def _place(self, transition: Transition) -> CommandText:
         return CommandText(self.program.source.shown(transition.span) or show(transition.command), transition)
 
-    def _steps(self, case: Case, flow: flows.Flow) -> Iterator[Obstacle | None]:
+    def _steps(self, case: Case, known: Known) -> Iterator[Obstacle | None]:
         """For each step that may be the source what is in the way."""
-        setting = self.setting(case, flow)
+        setting = self.setting(case, known)
         for state, leaving in enumerate(setting.commands[0]):
             company = setting.company(0, state)
             if not company:
@@ -166,17 +184,17 @@ class Prover:
                     if setting.looks > fixpoint.LOOKS:
                         yield Obstacle("limit", f"more than {fixpoint.LOOKS:,} commands were looked at", case.text)
                         return
-                    search = Fixpoint(setting, company, 0, command, step)
+                    search = Fixpoint(setting, company, 0, state, command, step)
                     if search.finds_e():
-                        source = flow.ranks[0].automaton.out[state][place]
-                        yield self._obstacle(case, flow, setting, source, step, search.closing)
+                        source = known.ranks[0].automaton.out[state][place]
+                        yield self._obstacle(case, known, setting, source, step, search.closing)
                     else:
                         yield None
 
     def _obstacle(
         self,
         case: Case,
-        flow: flows.Flow,
+        known: Known,
         setting: Setting,
         source: Transition,
         step: int,
@@ -187,7 +205,7 @@ class Prover:
         edge = next(
             transition
             for state, leaving in enumerate(setting.commands[rank])
-            for each, transition in zip(leaving, flow.ranks[rank].automaton.out[state], strict=True)
+            for each, transition in zip(leaving, known.ranks[rank].automaton.out[state], strict=True)
             if each is command
         )
         return Obstacle(
