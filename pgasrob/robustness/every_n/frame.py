@@ -20,7 +20,6 @@ MOST_AROUND, MOST_ENDS, MOST_MODULUS = 4, 8, 4
 MOST_NUMBERED = 16
 """Ranks below this may have blocks of their own."""
 _SMALL = 100
-_SOMEWHERE = Domain(10 * _SMALL, _SMALL, _SMALL)
 
 
 def frame_of(
@@ -29,7 +28,8 @@ def frame_of(
     """The frame for a program with these control automata, on at most ``most`` nodes; the ranks in ``numbered`` have
     blocks of their own."""
     forms = [each.form for automaton in automata for each in automaton.transitions]
-    values, file = Values(_SOMEWHERE, RANK), (ANYTHING,) * registers
+    somewhere = Domain(10 * _SMALL, _SMALL, _SMALL, most=most)
+    values, file = Values(somewhere, RANK), (ANYTHING,) * registers
     around, ends, modulus = 0, 1, 1
 
     def linear(expr: Expr) -> Linear | None:

@@ -37,6 +37,10 @@ _CALLED = {
 }
 
 
+_Source = tuple[int, int, int]
+"""A step that may be the source: its control state, the place of its transition there, and its number."""
+
+
 class NotCovered(Exception):
     """The program is not one that proofs are about."""
 
@@ -57,8 +61,8 @@ def prove(program: Program, reading: Reading = DEFAULT_READING, look: Callable[[
 class Prover:
     """Goes through the cases of a program."""
 
-    def __init__(self, program: Program, reading: Reading, frame: Frame | None = None, *, views: bool = False) -> None:
-        self.program, self.reading, self.views = program, reading, views
+    def __init__(self, program: Program, reading: Reading, frame: Frame | None = None) -> None:
+        self.program, self.reading = program, reading
         if program.gaps:
             raise NotCovered(f"it stands for more runs than these: {program.gaps[0]}")
         if not any(process.ranks is None for process in program.processes):
@@ -103,7 +107,7 @@ class Prover:
                 counts.add(case.nodes)
                 self._look_for_faults(case, flow)
             looked_at = 0
-            for found in self._steps(case, self.unfolded(flow) if self.views else flow):
+            for found in self._steps(case, flow):
                 yield f"where the source is of {case.text}"
                 looked_at += 1
                 if found is None:
@@ -172,8 +176,34 @@ class Prover:
     def _place(self, transition: Transition) -> CommandText:
         return CommandText(self.program.source.shown(transition.span) or show(transition.command), transition)
 
-    def _steps(self, case: Case, known: Known) -> Iterator[Obstacle | None]:
+    def _steps(self, case: Case, flow: flows.Flow) -> Iterator[Obstacle | None]:
         """For each step that may be the source what is in the way."""
+        left: list[_Source] = []
+        for source, found in self._searched(case, flow):
+            if found is None:
+                yield None
+            elif found.kind == "limit":
+                yield found
+                return
+            else:
+                left.append(source)
+        if not left:
+            return
+        unfolded = self.unfolded(flow)
+        obstacles: dict[_Source, Obstacle | None] = dict.fromkeys(left)
+        for (state, place, step), found in self._searched(case, unfolded, frozenset(left)):
+            if found is not None and found.kind == "limit":
+                yield found
+                return
+            state, place = unfolded.origins[0][state][place]
+            obstacles[state, place, step] = obstacles[state, place, step] or found
+        self.proof.views = True
+        yield from obstacles.values()
+
+    def _searched(
+        self, case: Case, known: Known, about: frozenset[_Source] | None = None
+    ) -> Iterator[tuple[_Source, Obstacle | None]]:
+        """For each step that may be the source, or those of unfolded automata that come from some, what is in the way."""
         setting = self.setting(case, known)
         for state, leaving in enumerate(setting.commands[0]):
             company = setting.company(0, state)
@@ -181,15 +211,20 @@ class Prover:
                 continue
             for place, command in enumerate(leaving):
                 for step in range(len(command.in_steps) if command.possible else 0):
+                    if about is not None and isinstance(known, Unfolded):
+                        if (*known.origins[0][state][place], step) not in about:
+                            continue
+                    source = state, place, step
                     if setting.looks > fixpoint.LOOKS:
-                        yield Obstacle("limit", f"more than {fixpoint.LOOKS:,} commands were looked at", case.text)
+                        text = f"more than {fixpoint.LOOKS:,} commands were looked at"
+                        yield source, Obstacle("limit", text, case.text)
                         return
                     search = Fixpoint(setting, company, 0, state, command, step)
                     if search.finds_e():
-                        source = known.ranks[0].automaton.out[state][place]
-                        yield self._obstacle(case, known, setting, source, step, search.closing)
+                        first = known.ranks[0].automaton.out[state][place]
+                        yield source, self._obstacle(case, known, setting, first, step, search.closing)
                     else:
-                        yield None
+                        yield source, None
 
     def _obstacle(
         self,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pgasrob.program import core
-from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.expressions import Expr
 from pgasrob.program.live_registers import live_registers
 from pgasrob.robustness.every_n.flow import Flow
@@ -35,11 +36,21 @@ class _Way:
     read: Value | None = None
 
 
+class _Edge(NamedTuple):
+    """The transition of a control state at some place there, unfolded: it leads ``to`` a state, None for nowhere."""
+
+    state: int
+    place: int
+    to: int | None
+    read: Value | None
+
+
 class Unfolded(Known):
     """What is known of the states of unfolded automata, which are numbered anew. The last one of each name is
     where nobody is.
 
-    ``read``: for each name, state and transition what it reads at its issue, as far as it does.
+    ``read``: for each name, state and transition what it reads at its issue, as far as it does. ``origins``: the
+    transitions of the automata that were unfolded, as their control states and places there.
     """
 
     def __init__(self, flow: Flow, automata: Sequence[ControlAutomaton]) -> None:
@@ -48,6 +59,7 @@ class Unfolded(Known):
         ranks = [Ranks(each.name, one.automaton) for each, one in zip(flow.ranks, unfolded, strict=True)]
         super().__init__(ranks, flow.memory, [each.files for each in unfolded])
         self.read = [each.read for each in unfolded]
+        self.origins = [each.origins for each in unfolded]
 
 
 class _Unfolding:
@@ -63,22 +75,32 @@ class _Unfolding:
         first = flow.files[rank][0]
         assert first is not None, "every rank begins"
         self._number(0, (between(0, 0),) * len(first))
-        edges: list[list[tuple[Transition, int | None, Value | None]]] = []
+        edges: list[list[_Edge]] = []
         for state, file in self._states:  # which grow
-            edges.append([edge for each in self._out[state] for edge in self._edges(file, each)])
+            places = range(len(self._out[state]))
+            edges.append([edge for place in places for edge in self._edges(state, place, file)])
         nowhere = len(self._states)
-        out = [tuple(each.leading_to(nowhere if to is None else to) for each, to, _ in leaving) for leaving in edges]
+        out = [
+            tuple(
+                self._out[each.state][each.place].leading_to(nowhere if each.to is None else each.to)
+                for each in leaving
+            )
+            for leaving in edges
+        ]
         self.automaton = ControlAutomaton((*out, ()))
-        self.read = [[read for *_, read in leaving] for leaving in edges]
+        self.read = [[each.read for each in leaving] for leaving in edges]
+        self.origins = [[(each.state, each.place) for each in leaving] for leaving in edges]
         self.files: list[File | None] = [*(file for _, file in self._states), None]
 
-    def _number(self, state: int, file: File) -> int:
-        """The number of a state with the registers of ``file``, or with all that may be there."""
+    def _number(self, state: int, file: File) -> int | None:
+        """The number of a state with the registers of ``file``, or with all that may be there; None when no rank comes
+        there."""
+        every = self._flow.files[self._rank][state]
+        if every is None:
+            return None
         file = tuple(value if index in self._live[state] else ANYTHING for index, value in enumerate(file))
         if (state, file) not in self._numbers:
             if self._told_apart[state] >= MOST_FILES or len(self._states) >= MOST_STATES:
-                every = self._flow.files[self._rank][state]
-                assert every is not None, "where a rank comes with some registers it comes"
                 file = every
             self._told_apart[state] += 1
         if (state, file) not in self._numbers:
@@ -86,11 +108,12 @@ class _Unfolding:
             self._states.append((state, file))
         return self._numbers[state, file]
 
-    def _edges(self, file: File, transition: Transition) -> list[tuple[Transition, int | None, Value | None]]:
+    def _edges(self, state: int, place: int, file: File) -> list[_Edge]:
         """What becomes of a transition; one that leads nowhere when it cannot be taken."""
-        ways = [*self._ways(file, transition.form)]
-        found = [(transition, self._number(transition.target, way.file), way.read) for way in ways]
-        return [*found] or [(transition, None, None)]
+        transition = self._out[state][place]
+        ways = self._ways(file, transition.form)
+        found = [_Edge(state, place, self._number(transition.target, way.file), way.read) for way in ways]
+        return found or [_Edge(state, place, None, None)]
 
     def _ways(self, file: File, form: core.Form) -> Iterator[_Way]:
         """To what a command may lead; to nothing when it cannot be issued."""
