@@ -36,7 +36,8 @@ class Flow(Known):
 
     def __init__(self, ranks: Sequence[Ranks], initial: Sequence[int], registers: int, followed: int = 0) -> None:
         nowhere: list[list[File | None]] = [[None] * len(each.automaton.out) for each in ranks]
-        super().__init__(ranks, [between(value, value) for value in initial], nowhere)
+        values = [Values(each.name.domain, each.name.me) for each in ranks]
+        super().__init__(ranks, values, [between(value, value) for value in initial], nowhere)
         self.followed = followed
         self._growths: dict[tuple[int, int], int] = {}
         self._steps = _steps(ranks)

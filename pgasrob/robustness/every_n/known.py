@@ -25,18 +25,19 @@ class Ranks:
     name: Name
     automaton: ControlAutomaton
 
-    @property
-    def values(self) -> Values:
-        return Values(self.name.domain, self.name.me)
-
 
 class Known:
     """``files``: for every name and control state what registers may hold there, None when no such rank comes there.
     ``memory``: what cells may hold, by address."""
 
-    def __init__(self, ranks: Sequence[Ranks], memory: list[Value], files: list[list[File | None]]) -> None:
-        self.ranks, self.memory, self.files = ranks, memory, files
-        self.values = [each.values for each in ranks]
+    def __init__(
+        self,
+        ranks: Sequence[Ranks],
+        values: Sequence[Values],
+        memory: list[Value],
+        files: list[list[File | None]],
+    ) -> None:
+        self.ranks, self.values, self.memory, self.files = ranks, values, memory, files
 
     def operand(self, rank: int, state: int, expr: Expr) -> Value | None:
         """The values of an expression of a rank before ``state``."""

@@ -191,19 +191,18 @@ class Prover:
             return
         unfolded = self.unfolded(flow)
         obstacles: dict[_Source, Obstacle | None] = dict.fromkeys(left)
-        for (state, place, step), found in self._searched(case, unfolded, frozenset(left)):
+        for source, found in self._searched(case, unfolded, frozenset(left)):
             if found is not None and found.kind == "limit":
                 yield found
                 return
-            state, place = unfolded.origins[0][state][place]
-            obstacles[state, place, step] = obstacles[state, place, step] or found
+            obstacles[source] = obstacles[source] or found
         self.proof.views = True
         yield from obstacles.values()
 
     def _searched(
         self, case: Case, known: Known, about: frozenset[_Source] | None = None
     ) -> Iterator[tuple[_Source, Obstacle | None]]:
-        """For each step that may be the source, or those of unfolded automata that come from some, what is in the way."""
+        """For each step that may be the source, or those ``about`` some if automata are unfolded, what is in the way."""
         setting = self.setting(case, known)
         for state, leaving in enumerate(setting.commands[0]):
             company = setting.company(0, state)
@@ -211,10 +210,11 @@ class Prover:
                 continue
             for place, command in enumerate(leaving):
                 for step in range(len(command.in_steps) if command.possible else 0):
-                    if about is not None and isinstance(known, Unfolded):
-                        if (*known.origins[0][state][place], step) not in about:
-                            continue
                     source = state, place, step
+                    if isinstance(known, Unfolded):
+                        source = *known.origins[0][state][place], step
+                    if about is not None and source not in about:
+                        continue
                     if setting.looks > fixpoint.LOOKS:
                         text = f"more than {fixpoint.LOOKS:,} commands were looked at"
                         yield source, Obstacle("limit", text, case.text)

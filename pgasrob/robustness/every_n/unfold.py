@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pgasrob.program import core
-from pgasrob.program.control import ControlAutomaton
+from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import Expr
 from pgasrob.program.live_registers import live_registers
 from pgasrob.robustness.every_n.flow import Flow
@@ -55,20 +55,25 @@ class Unfolded(Known):
 
     def __init__(self, flow: Flow, automata: Sequence[ControlAutomaton]) -> None:
         """``automata``: those of ``flow``, in which reads may fail."""
-        unfolded = [_Unfolding(flow, rank, automaton) for rank, automaton in enumerate(automata)]
+        live = {id(automaton): live_registers(automaton) for automaton in automata}
+        unfolded = [_Unfolding(flow, rank, each, live[id(each)]) for rank, each in enumerate(automata)]
         ranks = [Ranks(each.name, one.automaton) for each, one in zip(flow.ranks, unfolded, strict=True)]
-        super().__init__(ranks, flow.memory, [each.files for each in unfolded])
+        super().__init__(ranks, flow.values, flow.memory, [each.files for each in unfolded])
         self.read = [each.read for each in unfolded]
         self.origins = [each.origins for each in unfolded]
+
+    def possible(self, rank: int, state: int, transition: Transition) -> bool:
+        """As there; what is not possible leads nowhere."""
+        return self.files[rank][transition.target] is not None
 
 
 class _Unfolding:
     """The unfolded automaton of one name."""
 
-    def __init__(self, flow: Flow, rank: int, automaton: ControlAutomaton) -> None:
+    def __init__(self, flow: Flow, rank: int, automaton: ControlAutomaton, live: Sequence[frozenset[int]]) -> None:
         self._flow, self._rank, self._values = flow, rank, flow.values[rank]
         self._out = automaton.out
-        self._live = live_registers(automaton)
+        self._live = live
         self._states: list[tuple[int, File]] = []
         self._numbers: dict[tuple[int, File], int] = {}
         self._told_apart = [0] * len(automaton.out)
