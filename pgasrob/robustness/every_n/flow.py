@@ -15,7 +15,7 @@ from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import INT32, constant, parts
 from pgasrob.robustness.every_n.known import ZERO, Known, Ranks, with_register
 from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Domain, Linear, Value, between, number
-from pgasrob.robustness.every_n.values import File
+from pgasrob.robustness.every_n.values import File, Values
 
 EXACT_GROWTHS = 10
 """Times that what is known of a control state or an address grows before it is widened."""

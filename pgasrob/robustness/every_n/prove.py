@@ -202,7 +202,7 @@ class Prover:
     def _searched(
         self, case: Case, known: Known, about: frozenset[_Source] | None = None
     ) -> Iterator[tuple[_Source, Obstacle | None]]:
-        """For each step that may be the source, or those ``about`` some if automata are unfolded, what is in the way."""
+        """For each step that may be the source, or is one of those it is ``about``, what is in the way."""
         setting = self.setting(case, known)
         for state, leaving in enumerate(setting.commands[0]):
             company = setting.company(0, state)
