@@ -79,10 +79,10 @@ class _Draw:
         first, second = self.statement(), self.statement()
         self.depth -= 1
         test = self.pick(*TESTS)
+        if_first = f"if ({test}) {{ {first} }}"
         return self.pick(
-            f"if ({test}) {{ {first} }} else {{ {second} }}", f"if ({test}) {{ {first} }}", f"if ({test}) {{ {first} }}",
-            f"choose {{ {first} }} or {{ {second} }}", f"loop {{ {first} }}",
-            f"i <- 0; while (i < 2) {{ i <- i + 1; {first} }}",
+            f"{if_first} else {{ {second} }}", if_first, if_first, f"choose {{ {first} }} or {{ {second} }}",
+            f"loop {{ {first} }}", f"i <- 0; while (i < 2) {{ i <- i + 1; {first} }}",
         )  # fmt: skip
 
     def ordered(self) -> str:
