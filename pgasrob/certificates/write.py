@@ -111,7 +111,7 @@ def write_for_every_count(
             about = list(subjects(program, None, names, reading))
             parts = [_part(case, MOST_STATES, until) for case in reversed(about)]  # of the cases first
             return _written(about[0].instance, "all", names, parts[::-1])
-    raise NoCertificate("the proof needs more of values, or of two ranks at once, than the checker knows on every number")
+    raise NoCertificate("the proof needs more of values, or of two ranks at once, than the checker knows")
 
 
 def _frames(program: Program) -> list[Frame]:

@@ -178,6 +178,9 @@ class Prover:
 
     def _steps(self, case: Case, flow: flows.Flow) -> Iterator[Obstacle | None]:
         """For each step that may be the source what is in the way."""
+        places = enumerate(flow.ranks[0].automaton.out)
+        if not any(core.steps_of(each.form) and flow.possible(0, at, each) for at, own in places for each in own):
+            return
         left: list[_Source] = []
         for source, found in self._searched(case, flow):
             if found is None:

@@ -129,6 +129,7 @@ def test_obstacles_are_calls_and_lines_of_the_source() -> None:
     [
         ("int *all = shmem_malloc(4 * npes);", 4, "argument 1 `4 * npes` of `shmem_malloc` is another number"),
         ("int all;\nshmem_int_put(&x, &all, me, 0);", 5, "argument 3 `me` of `shmem_int_put` is another number"),
+        ("int *p = &x;\nfor (int i = 0; i < npes - 7; i++)\np++;", 5, "and it changes the pointer `p` each time"),
         ("shmem_int_sum_inscan(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "another thing on every rank"),
     ],
 )
@@ -140,6 +141,15 @@ def test_where_a_number_is_needed(body: str, line: int, why: str) -> None:
         parse_c(f"{text}{body}\n}}").for_every_count()
     (problem,) = caught.value.diagnostics
     assert (problem.code, problem.line) == ("PG146", line) and why in problem.message
+
+
+def test_memory_is_copied_on_every_number() -> None:
+    text = "#include <shmem.h>\n#include <string.h>\nstatic long x, y[2];\nint main(void) {\n"
+    text += "int me = shmem_my_pe(), n = shmem_n_pes(); long a[2] = {me, n}, b[2]; memcpy(b, a, sizeof a);\n"
+    text += "memset(a, 0, sizeof a); memmove(y, b, sizeof b); shmem_long_p(&x, 1, (b[0] + b[1] + a[0] + 1) % n); }"
+    program = parse_c(text)
+    assert prove(program.for_every_count()).holds
+    assert check(program.for_every_count(), 3, effect=False).verdict == "robust"
 
 
 def test_the_assumptions_of_every_number_count() -> None:
