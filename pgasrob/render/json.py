@@ -421,8 +421,8 @@ class Result(TypedDict):
 
     ``nodes`` is "all" for an answer about every number of nodes. Where that was asked for, ``proved`` says whether
     there is a proof for all from ``cutoff`` to ``most_nodes``, by ``cases``, ``views`` whether it rests on what is
-    known of two ranks at once (`proofs/every-n.md`, section 4), ``obstacles`` what is in its way, and ``checked`` has the
-    numbers that were checked one by one. ``one_block``: the program is for any number of nodes.
+    known of two ranks at once (`proofs/every-n.md`, section 4), ``obstacles`` what is in its way, and ``checked``
+    has the numbers that were checked one by one. ``one_block``: the program is for any number of nodes.
 
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
