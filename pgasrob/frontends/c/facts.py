@@ -3,7 +3,7 @@ which variables are generalised. Facts only grow; a run that adds none is final.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import gcd
@@ -11,7 +11,7 @@ from math import gcd
 from pgasrob.frontends.c.accesses import Accesses
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at
+from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import CType, Integer
 from pgasrob.frontends.c.values import ObjectId
@@ -53,6 +53,7 @@ class ObjectFacts:
     given_back: bool = False
     restless: set[int] = field(default_factory=set)
     all_restless: bool = False
+    indexed: set[tuple[Sequence[int], int]] = field(default_factory=set)
     covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins
     pointers: dict[str, CType] = field(default_factory=dict)
     seen_as: tuple[str, CType | None] | None = None
@@ -232,6 +233,18 @@ class Facts:
             facts.granule = gcd(facts.granule, size, offset)
         self.changed()
 
+    def share_each(self, id: ObjectId, offsets: Sequence[int], size: int) -> None:
+        """Any of the scalars of ``size`` bytes at ``offsets`` is accessed, by an index that is not known. These lie in
+        cells; how fine the cells are is a matter of how far apart the offsets are alone."""
+        facts = self.objects[id]
+        if (offsets, size) in facts.indexed:
+            return
+        granule = facts.granule
+        for offset in offsets:
+            self.share(id, offset, size)
+        facts.granule = granule
+        facts.indexed.add((offsets, size))
+
     def _part(self, facts: ObjectFacts, begins: set[int], offset: int, size: int) -> None:
         """The scalar overlaps those that begin at ``begins``: the one that all others are a part of has the cell."""
         intervals = {(offset, offset + size), *((begin, begin + facts.shared[begin]) for begin in begins)}
@@ -258,11 +271,15 @@ class Facts:
             facts.granule = gcd(facts.granule, begin, end - begin)
         self.changed()
 
-    def signs(self, id: ObjectId, offset: int, size: int) -> set[bool]:
-        """Whether the integer of ``size`` bytes at ``offset`` is signed, by its declaration and by all accesses."""
+    def signs(self, id: ObjectId, offset: int | None, size: int) -> set[bool]:
+        """Whether the integer of ``size`` bytes at ``offset`` (None: any of the object) is signed, by its declaration
+        and by all accesses."""
         facts = self.objects[id]
-        types = {*facts.accesses.types(offset), scalar_at(facts.type, offset) if facts.type else None}
-        return {each.type.signed for each in types if isinstance(each, Integer) and size_of(each) == size}
+        if offset is None:
+            types = facts.accesses.numbers | (scalar_types(facts.type) if facts.type else frozenset())
+            return {each.type.signed for each in types if isinstance(each, Integer)}
+        at = {*facts.accesses.types(offset), scalar_at(facts.type, offset) if facts.type else None}
+        return {each.type.signed for each in at if isinstance(each, Integer) and size_of(each) == size}
 
     def mix(self, id: ObjectId) -> None:
         """Cells of the object may hold what is no value of the types that it has here."""
