@@ -33,6 +33,8 @@ class ObjectFacts:
     have named. ``mixed``: cells may hold values of other types or parts. ``lent``: operations read or write
     it here after they have been issued.
     ``reached``: commands that name a rank write it.
+    ``indexed``: the offsets that an index which is not known may have reached, with the types or sizes that were
+    accessed there; ``declared``: what the declaration says of such offsets.
     ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
     where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
     """
@@ -53,7 +55,8 @@ class ObjectFacts:
     given_back: bool = False
     restless: set[int] = field(default_factory=set)
     all_restless: bool = False
-    indexed: set[tuple[Sequence[int], int]] = field(default_factory=set)
+    indexed: set[tuple[Sequence[int], CType | int]] = field(default_factory=set)
+    declared: dict[Sequence[int], frozenset[CType | None]] = field(default_factory=dict)
     covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins
     pointers: dict[str, CType] = field(default_factory=dict)
     seen_as: tuple[str, CType | None] | None = None
@@ -199,6 +202,22 @@ class Facts:
         facts = self.objects[id]
         if facts.accesses.note(offset, type) and (offset in facts.shared or facts.dense):
             self.changed()
+
+    def note_each(self, id: ObjectId, offsets: Sequence[int], type: CType) -> None:
+        """A load or store names any of the scalars of ``type`` at ``offsets``, by an index that is not known."""
+        facts = self.objects[id]
+        if (offsets, type) not in facts.indexed:
+            facts.indexed.add((offsets, type))
+            for offset in offsets:
+                self.note(id, offset, type)
+
+    def declared(self, id: ObjectId, offsets: Sequence[int]) -> frozenset[CType | None]:
+        """What the declaration says of the scalars at ``offsets``; None: nothing."""
+        facts = self.objects[id]
+        if offsets not in facts.declared:
+            found = (scalar_at(facts.type, offset) if facts.type else None for offset in offsets)
+            facts.declared[offsets] = frozenset(found)
+        return facts.declared[offsets]
 
     def is_shared(self, id: ObjectId, offset: int, size: int) -> bool:
         """Whether the scalar lies in a cell, or in a part of one."""

@@ -174,7 +174,7 @@ class Memory(Unset):
                     return self._unknown_part(address, type)
                 return value
         else:
-            self._note_each(address, type)
+            self.facts.note_each(address.object, self._offsets(address, size), type)
         if not self.is_set(address, size):
             return UNDEFINED
         around = self._around(address, size)
@@ -189,11 +189,6 @@ class Memory(Unset):
             return self.loaded(address, register, type)
         assert isinstance(type, Integer) and isinstance(address.offset, int) and isinstance(around[0].offset, int)
         return Unknown(extracted(register, around[1], address.offset - around[0].offset, type))
-
-    def _note_each(self, address: Address, type: CType) -> None:
-        """Any scalar that ``address``, which is not known, may be that of is named as one of ``type``."""
-        for offset in self._offsets(address, size_of(type)):
-            self.facts.note(address.object, offset, type)
 
     def _offsets(self, address: Address, size: int) -> Sequence[int]:
         """Where the scalar of ``size`` bytes at ``address`` may begin in its object."""
@@ -270,8 +265,7 @@ class Memory(Unset):
         """
         object = self.facts.objects[address.object]
         offsets = self._offsets(address, size_of(type))
-        declared = {scalar_at(object.type, offset) if object.type else None for offset in offsets}
-        types = {each for offset in offsets for each in object.accesses.types(offset)}
+        declared, types = self.facts.declared(address.object, offsets), object.accesses.types(*offsets)
         if not isinstance(type, Integer):
             mixed = object.mixed or any(isinstance(each, Integer) for each in types)
             return Unknown(Unary("cast", register, LONG) if mixed and type == DOUBLE else register)
@@ -301,7 +295,7 @@ class Memory(Unset):
                     return None
                 self.facts.share(address.object, address.offset, size)
         else:
-            self._note_each(address, type)
+            self.facts.note_each(address.object, self._offsets(address, size), type)
         if isinstance(value, Address | Code | Handle):
             raise Problem(
                 "PG143",
