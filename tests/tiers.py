@@ -104,6 +104,9 @@ SLOW: dict[str, str] = {
     "lsp/test_features.py": """
         repairs_are_offered_at_a_violation_and_make_it_robust repairs_of_c the_verdict_stands_above_the_program
     """,
+    "lsp/test_project.py": """
+        commands_of_the_compiler_say_how_files_are_read
+    """,
     "oracle/test_extensions.py": """
         hypothesis_programs_can_be_printed_and_run memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
         memo_and_no_memo_agree_with_loops some_random_programs_depend_on_every_rule
