@@ -62,8 +62,8 @@ def _linear(values: Values, expr: Expr, file: File) -> Linear | None:
 
 def _somewhere(modulus: int, most: int) -> list[Values]:
     """Ranks far from both ends, of every remainder."""
-    remainders = product(range(modulus), repeat=2)
-    return [Values(Domain(10 * _SMALL, _SMALL, _SMALL, modulus, *each, most=most), RANK) for each in remainders]
+    remainders = product(range(modulus), range(modulus))
+    return [Values(Domain(10 * _SMALL, _SMALL, _SMALL, modulus, x, n, most), RANK) for x, n in remainders]
 
 
 def _modulus(exprs: Iterable[Expr], file: File, most: int) -> int:
