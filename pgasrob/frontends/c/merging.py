@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.code import Label, Slot
@@ -236,7 +237,7 @@ class Merging(Memory):
                     continue
                 home = self.home(frame, slot)
                 if isinstance(value, Address):
-                    frame.slots[slot] = Address(value.object, home, value.owner, value.mapped)
+                    frame.slots[slot] = replace(value, offset=home)
                 else:
                     frame.slots[slot] = Unknown(home)
                 if expr != home:
