@@ -2,28 +2,85 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn
 
-from pgasrob.certificates.check.format import MALFORMED, Certificate, Frame, Part, content_hash, read
-from pgasrob.certificates.check.infeasible import Infeasible, Source, phase_demands
-from pgasrob.certificates.check.names import Case, case_of, cases, cutoff
-from pgasrob.certificates.check.states import Closed
-from pgasrob.certificates.check.values import Commands, Values
+from pgasrob.certificates.check.infeasible import Fixpoint, Infeasible
+from pgasrob.certificates.check.names import Case, Frame, case_of, cases, cutoff
+from pgasrob.certificates.check.states import Members, States
+from pgasrob.certificates.check.values import Source, Values
 from pgasrob.diagnostics import SourceError
-from pgasrob.program.instance import Instance
-from pgasrob.program.program import Program
-from pgasrob.program.reading import Reading
+from pgasrob.program.declarations import Declared
+from pgasrob.program.program import Instantiable
+from pgasrob.program.reading import READINGS, Reading
 
+FORMAT = 4
 LEAST = 2
 """The first number of nodes when a certificate is about every number."""
+MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
-class Instantiable(Protocol):
-    """A program that can be put on so many nodes, or be left with ``me`` and ``nodes`` as symbols."""
+class Part(NamedTuple):
+    """Evidence about one number of nodes, or a case of every number: for `Values`, what makes a `Fixpoint` for each
+    source that is infeasible, and for `States` the states with the ranks that move there."""
 
-    def instantiate(self, nodes: int | None, reading: Reading, /) -> Instance: ...
-    def for_every_count(self) -> Program: ...
+    files: Any
+    phases: Any
+    back: int
+    infeasible: dict[Source, tuple[Any, ...]]
+    states: dict[tuple[Any, ...], Members]
+
+
+class Certificate(NamedTuple):
+    """Evidence that a program is robust: one part for a number of ``nodes``; with a ``frame``, for every number, one
+    for each below the cutoff of the frame and one for each of its cases."""
+
+    program: str
+    nodes: int
+    frame: Frame | None
+    reading: Reading
+    parts: list[Part]
+
+
+def content_hash(program: Declared) -> str:
+    """The hash of the texts that a program was read from."""
+    source = program.source
+    texts = [source.text, *(text for _, text in sorted(source.others.items()))]
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
+
+
+def read(text: str) -> Certificate:
+    """The certificate in ``text``. Raises one of :data:`MALFORMED` when it is none.
+
+    Sets are written as ``{"set": elements}``, and mappings as ``{"map": pairs}``. No number is anything but an integer.
+    Besides, nothing is checked: what does not belong into a set is of no use.
+    """
+    found = json.loads(text, object_hook=_made, parse_float=_refuse, parse_constant=_refuse)
+    if found["format"] != FORMAT:
+        raise ValueError(f"format {found['format']!a}, where {FORMAT} is read")
+    nodes, frame, reading = found["nodes"], found["frame"], Reading(found["failed_polls"], found["conflicts"])
+    if reading not in READINGS or any(type(each) is not int for each in frame or (nodes,)):
+        raise ValueError("it names no node count or no reading")
+    return Certificate(found["program"], nodes, frame, reading, [Part(**each) for each in found["parts"]])
+
+
+def _made(found: dict[str, Any]) -> Any:
+    match found:
+        case {"set": elements}:
+            return frozenset(_frozen(elements))
+        case {"map": pairs}:
+            return dict(_frozen(pairs))
+    return {name: _frozen(value) for name, value in found.items()}
+
+
+def _frozen(found: Any) -> Any:
+    return tuple(map(_frozen, found)) if isinstance(found, list) else found
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no integer")
 
 
 def subjects(program: Instantiable, nodes: int | None, frame: Frame | None, reading: Reading) -> Iterator[Case]:
@@ -33,17 +90,6 @@ def subjects(program: Instantiable, nodes: int | None, frame: Frame | None, read
         yield case_of(program.instantiate(count, reading))
     if frame is not None:
         yield from cases(program.for_every_count(), reading, *frame)
-
-
-def sources_of(case: Case, commands: Commands) -> list[Source]:
-    """Every step that may be chosen as the source; where there is a rest it is one of the first name."""
-    return [
-        (rank, state, place, step)
-        for rank, own in enumerate(commands[:1] if case.rest else commands)
-        for state, leaving in enumerate(own)
-        for place, command in enumerate(leaving)
-        for step in range(len(command.steps) if command.possible else 0)
-    ]
 
 
 class Answer(NamedTuple):
@@ -74,21 +120,18 @@ def _refusal(part: Part, case: Case, about: str) -> str | None:
         return "it is about another program, or another version of it"
     if case.instance.program.gaps:
         return "the program stands for more runs than its commands have"
-    values = Values(case, part.files)
-    for rank, state, file in values.demands():
-        return f"rank {rank} comes to control state {state} with registers {list(file)}, which it leaves out"
-    commands = values.commands()
-    for phase, rank, state in phase_demands(commands, part.phases, part.back):
-        return f"rank {rank} comes to control state {state} in phase {phase}, which it leaves out"
-    asked = Infeasible(case, commands, part.phases)
-    for source, fixpoint in part.sources.items():
-        if fixpoint.last < 1:
-            return "what comes after a barrier has to be told from what comes before"
-        for missing in asked.demands(source, fixpoint):
+    values = Values(case, part.files, part.phases, part.back)
+    for phase, rank, state, file in values.demands():
+        return f"rank {rank} comes to control state {state} in phase {phase} with registers {file}, which it leaves out"
+    asked, left = Infeasible(values), []
+    for source in values.sources:
+        if source not in part.infeasible:
+            left.append(source)
+            continue
+        for missing in asked.demands(source, Fixpoint(*part.infeasible[source])):
             return f"source {source} may lead to a violation: {missing} is left out"
-    open_sources = [source for source in sources_of(case, commands) if source not in part.sources]
     if part.states and not case.rest:
-        return Closed(values, commands, lambda *source: source not in part.sources).refusal(part.states)
-    if open_sources:
-        return f"nothing is said of source {open_sources[0]}"
+        return States(values, set(left)).refusal(part.states)
+    if left:
+        return f"nothing is said of source {left[0]}"
     return "some command may have no value" if values.may_fault else None

@@ -1,22 +1,112 @@
-"""Names of ranks: the ranks of an instance, or names on every number of nodes (`proofs/every-n.md`, section 1).
+"""Ranks and numbers on every number of nodes (`proofs/every-n.md`, sections 1 and 2).
 
 In each case the source's rank is the first name, ranks around it and at both ends have names, and all others are the
-rest, the last name.
+rest, the last name. Numbers are linear forms a x + b N + c, of a rank x and the number of nodes N. The ranks of an
+instance are names, too, on its one number of nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from pgasrob.certificates.check.linear import NODES, RANK, Domain, Linear, Value, linear
 from pgasrob.program import core
+from pgasrob.program import expressions as e
 from pgasrob.program.control import build
 from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import Reading
 
 MOST_NODES = 1 << 24
+
+
+class Linear(NamedTuple):
+    x: int
+    n: int
+    c: int
+
+    def plus(self, other: Linear, times: int) -> Linear:
+        return Linear(self.x + times * other.x, self.n + times * other.n, self.c + times * other.c)
+
+
+Value = int | Linear | None
+"""One that is the same for all ranks x and all N, or a form, or not known."""
+File = tuple[Value, ...]
+"""A value for each register."""
+RANK, NODES = Linear(1, 0, 0), Linear(0, 1, 0)
+
+
+def linear(value: int | Linear) -> Linear:
+    return Linear(0, 0, value) if isinstance(value, int) else Linear(*value)
+
+
+def plain(found: Linear) -> int | Linear:
+    return found if found.x or found.n else found.c
+
+
+class Domain(NamedTuple):
+    """The pairs of x and N with ``least`` <= N <= ``most`` and ``low`` <= x <= N - 1 - ``high``."""
+
+    least: int
+    most: int
+    low: int = 0
+    high: int = 0
+
+    def range(self, of: int | Linear) -> tuple[int, int]:
+        """Between which numbers a form lies: its extremes are at the corners."""
+        x, n, c = linear(of)
+        found = [x * at + n * count + c for count in self[:2] for at in (self.low, count - 1 - self.high)]
+        return min(found), max(found)
+
+    def value(self, expr: e.Expr, file: Sequence[Value], me: Value) -> Value:
+        """The value of ``expr`` of rank ``me``. Raises ``Fault`` when it never has one; when it is known it always has
+        one."""
+        match expr:
+            case e.Const(number) | e.Symbol(_, number):
+                return number
+            case e.Register(_, index):
+                return file[index]
+            case e.Me():
+                return me
+            case e.Nodes():
+                return NODES
+            case e.Binary("&&", left, right):
+                return self.value(e.Conditional(left, e.Unary("!", e.Unary("!", right)), e.Const(0)), file, me)
+            case e.Binary("||", left, right):
+                return self.value(e.Conditional(left, e.Const(1), e.Unary("!", e.Unary("!", right))), file, me)
+            case e.Conditional(condition, then, otherwise):
+                test = self.value(condition, file, me)
+                return self.value(then if test else otherwise, file, me) if isinstance(test, int) else None
+            case e.Unary(_, operand):
+                inner = self.value(operand, file, me)
+                return e.evaluator(replace(expr, operand=e.Const(inner)))(()) if isinstance(inner, int) else None
+            case e.Binary(symbol, left, right, type):
+                one, other = self.value(left, file, me), self.value(right, file, me)
+                if isinstance(one, int) and isinstance(other, int):
+                    return e.evaluator(replace(expr, left=e.Const(one), right=e.Const(other)))(())
+                found = None if one is None or other is None else self._binary(symbol, linear(one), linear(other))
+                low, high = self.range(found or 0)
+                return found if type.range[0] <= low and high <= type.range[1] else None
+        raise AssertionError(f"{expr} is no expression")
+
+    def _binary(self, symbol: str, one: Linear, other: Linear) -> Value:
+        """The value of an operation that does not wrap around, on forms of which one at least is no number."""
+        low, high = self.range(one.plus(other, -1))
+        if symbol in e.RELATIONS:
+            signs = [-1] * (low < 0) + [0] * (low <= 0 <= high) + [1] * (high > 0)
+            found = {int(e.RELATIONS[symbol](sign, 0)) for sign in signs}
+            return found.pop() if len(found) == 1 else None
+        match symbol:
+            case "+" | "-":
+                return plain(one.plus(other, 1 if symbol == "+" else -1))
+            case "*" if other[:2] == (0, 0):
+                return plain(Linear(0, 0, 0).plus(one, other.c))
+            case "%":
+                for rest in (one, one.plus(other, -1)):
+                    if self.range(rest)[0] >= 0 and self.range(other.plus(rest, -1))[0] > 0:
+                        return plain(rest)
+        return None
 
 
 class Name(NamedTuple):
@@ -71,6 +161,10 @@ def case_of(instance: Instance) -> Case:
 
 def _last(place: int) -> Linear:
     return NODES.plus(Linear(0, 0, -1 - place), 1)
+
+
+Frame = tuple[int, int]
+"""How many ranks have names around the source's, and at each of the ends."""
 
 
 def cutoff(around: int, ends: int) -> int:

@@ -1,244 +1,193 @@
-"""What registers may hold, and so what each command may access: checked to be closed under every command.
+"""Which control states ranks come to with which registers, and so what each command may access: checked to be closed.
 
-The evidence has register files for every rank, or name of ranks, and control state, in which registers may be unknown.
-Of memory nothing is known. It is closed when it has the initial file, and with each file what each command leaves.
+The evidence has register files for every rank, or name of ranks, and control state, in which registers may be unknown,
+and the control states that ranks may be in between two barriers. Of memory nothing is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
-from pgasrob.certificates.check.linear import NODES, Value, linear
-from pgasrob.certificates.check.names import Case
-from pgasrob.certificates.check.order import Operands, Touched, meets, put, ways
+from pgasrob.certificates.check.commands import Command, Reach, Touched, meets, ways
+from pgasrob.certificates.check.names import NODES, Case, File, Value, linear
 from pgasrob.program import core
 from pgasrob.program.core import Place, Role
-from pgasrob.program.expressions import RELATIONS, Expr, Fault, may_fault, parts
+from pgasrob.program.expressions import Fault, faults_inside
 
 T = TypeVar("T")
-File = tuple[Value, ...]
+Files = tuple[frozenset[int], frozenset[File]]
+"""At a control state: the registers that are unknown in all files, and the files."""
+Phase = Sequence[frozenset[int]]
+"""For each rank the control states that it may be in between two barriers."""
+Source = tuple[int, int, int, int]
+"""Rank, control state, place of the transition there, number of the step."""
 
 
-class Files(NamedTuple):
-    """The register files at a control state; ``unknown`` registers are None in all."""
-
-    unknown: frozenset[int]
-    files: frozenset[File]
-
-    def hidden(self, file: File) -> File:
-        return tuple(None if index in self.unknown else value for index, value in enumerate(file))
-
-
-class Reach(NamedTuple):
-    """An access, the cells that it may be to, those at which it may meet others, and its ``cell`` when it is certain.
-
-    The cells of ranks that have no name are never certain. Each has two: for what such a rank accesses in its own
-    memory, where no other one of them does so, and for all else.
-    """
-
-    access: core.Access[Any]
-    cells: frozenset[int]
-    against: frozenset[int]
-    cell: int | None
-
-
-@dataclass(frozen=True)
-class Command:
-    """What a transition may do with one register file, or with some: the ``files`` that it leaves, as far as they are
-    known behind it, its accesses, and the rank and queue that it always names."""
-
-    form: core.Form
-    target: int
-    files: tuple[File, ...]
-    chain: tuple[Reach, ...]
-    to: Value
-    queue: int | None
-
-    @property
-    def possible(self) -> bool:
-        return bool(self.files)
-
-    @cached_property
-    def bound(self) -> tuple[Reach, ...]:
-        return self.chain[: len(self.chain) - len(core.steps_of(self.form))]
-
-    @cached_property
-    def steps(self) -> tuple[Reach, ...]:
-        return self.chain[len(self.bound) :]
-
-    @cached_property
-    def written(self) -> frozenset[int]:
-        return frozenset().union(*(each.cells for each in self.chain if each.access.writes))
-
-    @cached_property
-    def operands(self) -> Operands:
-        """Those that are certain; what is not is None."""
-        match self.form:
-            case core.Transfer() as form:
-                to = (step.access._replace(cell=reach.cell) for step, reach in zip(form.steps, self.steps, strict=True))
-                steps = tuple(step._replace(access=each) for step, each in zip(form.steps, to, strict=True))
-                return replace(form, rank=self.to, queue=self.queue, steps=steps)
-            case core.Bundle() | core.Barrier() as form:
-                return form
-            case core.Wait() as form:
-                return replace(form, queue=self.queue)
-            case core.Fence() as form if form.rank is None or self.to is not None:
-                return replace(form, queue=self.queue, rank=self.to)
-        return None
-
-
-Commands = list[list[list[Command]]]
-"""Those of each rank and control state."""
+def put(row: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+    """``row`` with another value at one place."""
+    return (*row[:index], value, *row[index + 1 :])
 
 
 class Values:
-    """The evidence. ``may_fault``: whether some command may, once all :meth:`demands` have been asked for."""
+    """The evidence; behind the last of the ``phases`` comes that with number ``back``."""
 
-    def __init__(self, case: Case, files: Sequence[Sequence[Files]]) -> None:
-        self.case, self.instance, self.files = case, case.instance, files
-        self.may_fault = False
-        self.issue, self.cells = cache(self._issue), cache(self._cells)
+    def __init__(self, case: Case, files: Sequence[Sequence[Files]], phases: Sequence[Phase], back: int) -> None:
+        self.case, self.instance = case, case.instance
+        self.files, self.phases, self.back = files, phases, back
+        self.issue, self.touched = cache(self._issue), cache(self._touched)
 
-    def demands(self) -> Iterator[tuple[int, int, File]]:
-        """What is missing, by rank and control state; nothing when the evidence is closed."""
-        for rank, automaton in enumerate(self.instance.automata):
-            begun = self.files[rank][0].hidden(self.instance.registers)
-            yield from () if self.has(rank, 0, begun) else ((rank, 0, begun),)
-            for state, leaving in enumerate(automaton.out):
-                for place, transition in enumerate(leaving):
-                    for file in self.files[rank][state].files:
-                        issued = self.issue(rank, state, place, file)
-                        for after in issued.files if issued else ():
-                            if not self.has(rank, transition.target, after):
-                                yield rank, transition.target, after
+    def demands(self) -> Iterator[tuple[int, int, int, File]]:
+        """What is missing, by phase, rank and control state; nothing when the evidence is closed."""
+        ranks = range(self.instance.nodes)
+        reached = [(0, rank, 0, self._hidden(rank, 0, self.instance.registers)) for rank in ranks]
+        for number, phase in enumerate(self.phases):
+            leaving = [[each for state in phase[rank] for each in self._leaving(rank, state)] for rank in ranks]
+            passed = all(any(each.is_barrier for each in own) for own in leaving)
+            later = number + 1 if number + 1 < len(self.phases) else self.back
+            for rank in ranks:
+                for each in leaving[rank]:
+                    into = later if each.is_barrier else number
+                    if passed or not each.is_barrier:
+                        reached += [(into, rank, each.transition.target, file) for file in each.files]
+        for into, rank, state, file in reached:
+            if state not in self.phases[into][rank] or not self.has(rank, state, file):
+                yield into, rank, state, file
 
     def has(self, rank: int, state: int, file: File) -> bool:
-        return file in self.files[rank][state].files
+        return file in self.files[rank][state][1]
 
-    def value(self, rank: int, expr: Expr, file: File) -> Value:
-        name = self.case.names[rank]
-        return name.domain.value(expr, file, name.me)
+    def _hidden(self, rank: int, state: int, file: File) -> File:
+        """What of a file is known at a control state."""
+        unknown, _ = self.files[rank][state]
+        return tuple(None if index in unknown else value for index, value in enumerate(file))
 
-    def _can_fault(self, rank: int, expr: Expr, file: File) -> bool:
-        """Whether some operation in ``expr``, the value of which is not known, may have none."""
+    def issued(self, rank: int, state: int, file: File) -> list[Command]:
+        """What the transitions of a rank from a control state may do with a file."""
+        return [self.issue(rank, state, place, file) for place in range(len(self.instance.automata[rank].out[state]))]
+
+    def _leaving(self, rank: int, state: int) -> Iterator[Command]:
+        return (each for file in self.files[rank][state][1] for each in self.issued(rank, state, file))
+
+    @cached_property
+    def commands(self) -> dict[tuple[int, int], dict[int, Command]]:
+        """By rank and control state what the transitions from there may do with any of the files, by their place; but
+        for those that are never issued."""
+        found: dict[tuple[int, int], dict[int, Command]] = {}
+        for rank, automaton in enumerate(self.instance.automata):
+            for state in range(len(automaton.out)):
+                by_place = enumerate(
+                    zip(*(self.issued(rank, state, file) for file in self.files[rank][state][1]), strict=True)
+                )
+                possible = ((place, [each for each in issues if each.files]) for place, issues in by_place)
+                found[rank, state] = {place: _any(issues) for place, issues in possible if issues}
+        return found
+
+    @property
+    def may_fault(self) -> bool:
+        """Whether some command may have no value."""
+        return not all(each.legal for rank, state in self.commands for each in self._leaving(rank, state))
+
+    @property
+    def sources(self) -> list[Source]:
+        """Every step that may be chosen as the source; where there is a rest it is one of the first name."""
+        return [
+            (rank, state, place, step)
+            for (rank, state), leaving in self.commands.items()
+            if rank == 0 or not self.case.rest
+            for place, command in leaving.items()
+            for step in range(len(command.steps))
+        ]
+
+    @cached_property
+    def waited_for(self) -> Touched:
+        """The updates for whose value some command may wait. On every number of nodes a read that may fail is as it is
+        written."""
+        reads = self.case.rest and self.instance.reading.failed_polls == "wait"
+        found = set[tuple[int, str]]()
+        for command in (each for leaving in self.commands.values() for each in leaving.values()):
+            form = command.form
+            if isinstance(form, core.Immediate) and (form.may_block or (reads and form.register is not None)):
+                found |= command.chain[0].conflicts
+        return frozenset((cell, way) for cell, way in found if way in self.instance.update_kinds)
+
+    def _issue(self, rank: int, state: int, place: int, file: File) -> Command:
+        """What a transition may do with a file."""
+        transition = self.instance.automata[rank].out[state][place]
         try:
-            return any(may_fault(part) and self.value(rank, part, file) is None for part in parts(expr))
+            named, addresses, legal = self._operands(rank, transition.form, file)
         except Fault:
-            return True
-
-    def may_pass(self, rank: int, form: core.Immediate[Place, Expr], file: File, held: int) -> bool:
-        """Whether an await, or a read that may fail, may be enabled when its cell holds ``held``."""
-        try:
-            if form.condition is not None:
-                wanted = self.value(rank, form.condition.value, file)
-                if isinstance(wanted, int) and not RELATIONS[form.condition.relation](held, wanted):
-                    return False
-            after = file if form.register is None else put(file, form.register, held)
-            return form.until is None or self.value(rank, form.until.holds, after) != 0
-        except Fault:
-            return True
-
-    def _issue(self, rank: int, state: int, place: int, file: File) -> Command | None:
-        """What a transition may do; None where it always faults."""
-        transition, size = self.instance.automata[rank].out[state][place], self.instance.size
-        form, domain = transition.form, self.case.names[rank].domain
-        ends = {Role.RANK: linear(-1).plus(NODES, 1), Role.ADDRESS: linear(size - 1)}
-        named: dict[Role, list[Value]] = {role: [] for role in Role}
-        addresses: list[range] = []
-        for role, expr in core.expressions(form):
-            try:
-                value = self.value(rank, expr, file)
-            except Fault:
-                self.may_fault = True
-                return None
-            between = 0, size - 1
-            if value is None:
-                self.may_fault |= role is not Role.VALUE or self._can_fault(rank, expr, file)
-            elif role is not Role.VALUE:
-                between = domain.range(value)
-                room = domain.range(ends[role].plus(linear(value), -1)) if role in ends else between
-                self.may_fault |= min(between[0], room[0]) < 0
-                if min(between[1], room[1]) < 0:
-                    return None
-            if role is Role.ADDRESS:
-                addresses.append(range(max(between[0], 0), min(between[1], size - 1) + 1))
-            named[role].append(value)
-        to, queue, value = (next(iter(named[role]), None) for role in (Role.RANK, Role.QUEUE, Role.VALUE))
-        accesses = zip(core.accesses_of(form), addresses, strict=True)
+            return Command(self.instance, transition, (), (), None, None, legal=False)
+        to, value = named.get(Role.RANK), named.get(Role.VALUE)
+        accesses = zip(core.accesses_of(transition.form), addresses, strict=True)
         chain = tuple(self._reach(rank, access, to, within) for access, within in accesses)
         files: list[File] = [file]
-        match form:
+        match transition.form:
             case core.Assign(register):
                 files = [put(file, register, value)]
             case core.Test(blocks=True) if value == 0:
                 files = []
             case core.Immediate(register=int(register)):
                 files = [put(file, register, None)]
-        left = tuple(map(self.files[rank][transition.target].hidden, files))
-        return Command(form, transition.target, left, chain, to, queue if isinstance(queue, int) else None)
+        left = tuple(self._hidden(rank, transition.target, each) for each in files)
+        return Command(self.instance, transition, left, chain, to, named.get(Role.QUEUE), legal)
+
+    def _operands(self, rank: int, form: core.Form, file: File) -> tuple[dict[Role, Value], list[range], bool]:
+        """What is known of the operands, between what the addresses are, and whether all always have a value. Raises
+        ``Fault`` when one never has."""
+        name, size = self.case.names[rank], self.instance.size
+        ends = {Role.RANK: [NODES.plus(linear(1), -1)], Role.ADDRESS: [linear(size - 1)]}
+        named: dict[Role, Value] = {}
+        addresses, legal = [], True
+        for role, expr in core.expressions(form):
+            value = named[role] = name.domain.value(expr, file, name.me)
+            low, high = 0, size - 1
+            if value is None:
+                legal = legal and role is Role.VALUE and not faults_inside(expr)
+            elif role is not Role.VALUE:
+                low, high = name.domain.range(value)
+                margins = [(low, high), *(name.domain.range(end.plus(linear(value), -1)) for end in ends.get(role, ()))]
+                legal = legal and all(least >= 0 for least, _ in margins)
+                if any(most < 0 for _, most in margins):
+                    raise Fault("it is out of range")
+            if role is Role.ADDRESS:
+                addresses.append(range(max(low, 0), min(high, size - 1) + 1))
+        return named, addresses, legal
 
     def _reach(self, rank: int, access: core.Access[Place], target: Value, addresses: range) -> Reach:
-        names = self.case.names
+        """What an access may be. Cells of the rest are two for each address: one for what a rank of the rest accesses
+        in its own memory, where no other one of them does so, and one for all else; and are never certain."""
+        names, size = self.case.names, self.instance.size
         to = names[rank].me if access.cell.rank is None else target
         ranks = tuple(self.case.named(rank, to))
-        cells = self.cells(ranks, addresses)
-        if not names[ranks[-1]].rest:
-            return Reach(access, cells, cells, only(cells))
-        own = self.cells((len(names),), addresses)
-        if rank == ranks[0] and to == names[rank].me and not access.commutes:
-            return Reach(access, own, cells, None)
-        return Reach(access, cells, cells | own, None)
+        own = (len(names),) if names[ranks[-1]].rest else ()
+        is_own = own and to == names[rank].me and not access.commutes
+        touches = self.touched(own if is_own else ranks, addresses, ways(access))
+        conflicting = tuple(way for way in ("r", "w", *self.instance.update_kinds) if meets(access, way))
+        conflicts = self.touched(ranks if is_own else ranks + own, addresses, conflicting)
+        certain = not own and len(ranks) * len(addresses) == 1
+        return Reach(touches, conflicts, ranks[0] * size + addresses[0] if certain else None)
 
-    def _cells(self, ranks: tuple[int, ...], addresses: range) -> frozenset[int]:
-        return frozenset(rank * self.instance.size + each for rank in ranks for each in addresses)
-
-    def commands(self) -> Commands:
-        """What transitions may do with any of the files at their control states."""
-        return [
-            [[self._command(rank, at, place) for place in range(len(own))] for at, own in enumerate(automaton.out)]
-            for rank, automaton in enumerate(self.instance.automata)
-        ]
-
-    def _command(self, rank: int, state: int, place: int) -> Command:
-        """What a transition may do with any of the files at its control state."""
-        transition = self.instance.automata[rank].out[state][place]
-        issues = (self.issue(rank, state, place, file) for file in self.files[rank][state].files)
-        found = [issued for issued in issues if issued is not None]
-        chain = []
-        for number, access in enumerate(core.accesses_of(transition.form)):
-            reaches = [each.chain[number] for each in found]
-            cells = frozenset(cell for each in reaches for cell in each.cells)
-            against = frozenset(cell for each in reaches for cell in each.against)
-            chain.append(Reach(access, cells, against, only(each.cell for each in reaches)))
-        left = tuple(dict.fromkeys(file for each in found for file in each.files))
-        to, queue = only(each.to for each in found), only(each.queue for each in found)
-        return Command(transition.form, transition.target, left, tuple(chain), to, queue)
+    def _touched(self, ranks: tuple[int, ...], addresses: range, ways: tuple[str, ...]) -> Touched:
+        return frozenset(
+            (rank * self.instance.size + each, way) for rank in ranks for each in addresses for way in ways
+        )
 
 
-def may_hit(one: Reach, other: Reach) -> bool:
-    """Whether two accesses may conflict."""
-    return any(meets(one.access, way) for way in ways(other.access)) and not one.cells.isdisjoint(other.against)
+def _any(issues: Sequence[Command]) -> Command:
+    """What a transition may do with any of some files."""
+    chain = []
+    for reaches in zip(*(each.chain for each in issues), strict=True):
+        touches, conflicts = (frozenset().union(*each) for each in list(zip(*reaches, strict=True))[:2])
+        chain.append(Reach(touches, conflicts, _only(each.cell for each in reaches)))
+    files = tuple(dict.fromkeys(file for each in issues for file in each.files))
+    to, queue = _only(each.to for each in issues), _only(each.queue for each in issues)
+    return replace(issues[0], files=files, chain=tuple(chain), to=to, queue=queue)
 
 
-def must_hit(reach: Reach, touched: Touched) -> bool:
-    """Whether an access is certain to conflict with one of ``touched``."""
-    return any(reach.cell == cell and meets(reach.access, way) for cell, way in touched)
-
-
-def waited_for(case: Case, commands: Commands) -> frozenset[int]:
-    """The cells for whose values some command may wait. On every number of nodes a read that may fail is as it is
-    written."""
-    reads = case.rest and case.instance.reading.failed_polls == "wait"
-    every = (command for own in commands for leaving in own for command in leaving)
-    immediate = ((each.form, each.chain[0]) for each in every if isinstance(each.form, core.Immediate))
-    waiting = (reach for form, reach in immediate if form.may_block or (reads and form.register is not None))
-    return frozenset(cell for each in waiting for cell in each.cells | each.against)
-
-
-def only(found: Iterable[T]) -> T | None:
+def _only(found: Iterable[T]) -> T | None:
     """The one value that all have."""
     values = set(found)
     return values.pop() if len(values) == 1 else None
