@@ -111,7 +111,7 @@ def _part(case: Case, most_states: int) -> Part:
     values = _values(case)
     states: dict[State, Members] = {}
     settled: dict[Source, Fixpoint] = {}
-    large = sum(map(len, values.commands.values())) > SMALL
+    large = sum(len(own.transitions) for own in case.instance.automata) > SMALL
     if large and values.sources and not case.rest:
         with suppress(_TooMany):
             states = _states(States(values, values.sources), min(most_states, FIRST))
@@ -128,7 +128,7 @@ def _part(case: Case, most_states: int) -> Part:
 def _values(case: Case) -> Values:
     """The control states that ranks come to, with register files."""
     files = [_files(case, rank) for rank in range(len(case.names))]
-    phases, back = _phases(len(files), Values(case, files, [], 0).commands)
+    phases, back = _phases(Values(case, files, [], 0))
     come_to = [frozenset().union(*states) for states in zip(*phases, strict=True)]
     files = [
         [each if state in states else (each[0], frozenset()) for state, each in enumerate(own)]
@@ -200,24 +200,24 @@ def _files(case: Case, rank: int) -> list[Files]:
     return [(unknown, frozenset(files)) for unknown, files in found]
 
 
-def _phases(ranks: int, commands: dict[tuple[int, int], dict[int, Command]]) -> tuple[list[Phase], int]:
+def _phases(values: Values) -> tuple[list[Phase], int]:
     """The phases from one barrier to the next, and which one follows the last."""
 
     def closed(rank: int, states: Iterable[int]) -> frozenset[int]:
         found, fresh = set(states), list(states)
         while fresh:
-            for command in commands[rank, fresh.pop()].values():
+            for command in values.possible(rank, fresh.pop()):
                 if not command.is_barrier and command.transition.target not in found:
                     found.add(command.transition.target)
                     fresh.append(command.transition.target)
         return frozenset(found)
 
     def behind(rank: int, states: Iterable[int]) -> set[int]:
-        leaving = (each for state in states for each in commands[rank, state].values())
+        leaving = (each for state in states for each in values.possible(rank, state))
         return {each.transition.target for each in leaving if each.is_barrier}
 
     phases: list[Phase] = []
-    starts: list[set[int]] = [{0} for _ in range(ranks)]
+    starts: list[set[int]] = [{0} for _ in values.files]
     while all(starts):
         phase: Phase = [closed(rank, states) for rank, states in enumerate(starts)]
         if len(phases) == PHASES:
@@ -236,23 +236,24 @@ def _settled(asked: Infeasible) -> dict[Source, Fixpoint]:
     """The evidence for those of the sources that are infeasible, as far as it is not too much."""
     found: dict[Source, Fixpoint] = {}
     left = 5 * MOST_ACCESSES
-    for source in asked.values.sources:
-        fixpoint, size = _fixpoint(asked, source, min(left, MOST_ACCESSES))
+    for source, commands in asked.values.sources.items():
+        fixpoint, size = _fixpoint(asked, commands, source[3], min(left, MOST_ACCESSES))
         left -= size
         if fixpoint is not None:
             found[source] = fixpoint
     return found
 
 
-def _fixpoint(asked: Infeasible, source: Source, most: int) -> tuple[Fixpoint | None, int]:
-    """The evidence for a source, None when it may lead to Found or takes more than ``most``; and its size."""
+def _fixpoint(asked: Infeasible, commands: Sequence[Command], step: int, most: int) -> tuple[Fixpoint | None, int]:
+    """The evidence for a step of some commands, None when it may lead to Found or takes more than ``most``; and its
+    size."""
     done, made = ([set[Touch]() for _ in asked.ranks] for _ in "td")
     places: dict[Place, set[Way]] = {}
     known = Fixpoint(done, made, places)
     size, missing = 0, True
     while missing:
         missing = False
-        for demand in asked.demands(source, known):
+        for demand in (each for command in commands for each in asked.demands(command, step, known)):
             missing = True
             size += 1
             if demand == E or size > most:

@@ -123,15 +123,13 @@ def _refusal(part: Part, case: Case, about: str) -> str | None:
     values = Values(case, part.files, part.phases, part.back)
     for phase, rank, state, file in values.demands():
         return f"rank {rank} comes to control state {state} in phase {phase} with registers {file}, which it leaves out"
-    asked, left = Infeasible(values), []
-    for source in values.sources:
-        if source not in part.infeasible:
-            left.append(source)
-            continue
-        for missing in asked.demands(source, Fixpoint(*part.infeasible[source])):
-            return f"source {source} may lead to a violation: {missing} is left out"
+    asked, left = Infeasible(values), set(values.sources) - set(part.infeasible)
+    for source, commands in values.sources.items():
+        for command in commands if source not in left else ():
+            for missing in asked.demands(command, source[3], Fixpoint(*part.infeasible[source])):
+                return f"source {source} may lead to a violation: {missing} is left out"
     if part.states and not case.rest:
-        return States(values, set(left)).refusal(part.states)
+        return States(values, left).refusal(part.states)
     if left:
-        return f"nothing is said of source {left[0]}"
+        return f"nothing is said of source {min(left)}"
     return "some command may have no value" if values.may_fault else None

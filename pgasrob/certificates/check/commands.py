@@ -8,7 +8,7 @@ Of the delayed steps of a rank a few *facts* are kept (R1, in full in `proofs/st
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -35,11 +35,13 @@ def meets(access: core.Access[Any], way: str) -> bool:
 
 
 class Reach(NamedTuple):
-    """An access of a command: what it may be, what that conflicts with, and its ``cell`` when it is certain."""
+    """An access of a command: what it may be, what that conflicts with, its ``cell`` when it is certain, and whether it
+    is an update that commutes with those of its kind."""
 
     touches: Touched
     conflicts: Touched
     cell: int | None
+    commutes: bool
 
     def may_hit(self, touched: Touched) -> bool:
         return not self.conflicts.isdisjoint(touched)
@@ -50,16 +52,18 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True)
 class Command:
-    """What a transition may do with one register file, or with some: the ``files`` that it leaves, as far as they are
-    known behind it, its accesses, and the rank and queue that it always names. ``legal``: it always has a value."""
+    """What a transition may do with a register file: the ``files`` that it leaves, as far as they are known behind it,
+    its accesses, and the rank and queue that it names. ``at``: its rank, control state, and place there. ``legal``: it
+    always has a value."""
 
-    instance: Instance
-    transition: Transition
-    files: tuple[File, ...]
-    chain: tuple[Reach, ...]
-    to: Value
-    queue: Value
-    legal: bool
+    at: tuple[int, int, int]
+    transition: Transition = field(compare=False)
+    instance: Instance = field(compare=False)
+    files: tuple[File, ...] = field(compare=False)
+    chain: tuple[Reach, ...] = ()
+    to: Value = None
+    queue: Value = None
+    legal: bool = True
 
     @property
     def form(self) -> core.Form:
@@ -146,7 +150,7 @@ class Known(NamedTuple):
             for place in range(len(command.bound) + command.ready(self.facts))
         )
 
-    def goes_on(self, command: Command, waited_for: Touched) -> Iterator[tuple[int, bool]]:
+    def goes_on(self, command: Command) -> Iterator[tuple[int, bool]]:
         """In which ways the command may be one of sigma: how many of its steps happen now, or more than do, and whether
         it is reached; (m3) and (m3'), F2 and F4 to F6."""
         if command.waits(self.facts) or any(each.must_hit(self.delayed) for each in command.bound):
@@ -159,5 +163,5 @@ class Known(NamedTuple):
             first = min(first, may[-1])
         yield first, entered or bool(may)
         for place, each in enumerate(command.steps[:first]):
-            if each.touches & self.source & waited_for:
+            if each.commutes and each.touches & self.source:
                 yield place, True

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from pgasrob.certificates.check.commands import Command, Facts, Known, Reach, Touch, Touched
-from pgasrob.certificates.check.values import Source, Values
+from pgasrob.certificates.check.values import Values
 
 PHASES = 4
 """Barriers since the choice of the source that are counted; the last number stands for all from there on."""
@@ -45,12 +45,11 @@ class Infeasible:
     """What is asked of the evidence, by ``values`` that are closed."""
 
     def __init__(self, values: Values) -> None:
-        self.values, self.commands, self.ranks = values, values.commands, range(values.instance.nodes)
+        self.values, self.ranks = values, range(values.instance.nodes)
 
-    def demands(self, source: Source, known: Fixpoint) -> Iterator[Demand]:
-        """What is missing in the evidence for ``source``; nothing when it is closed."""
-        rank, state, number, step = source
-        command = self.commands[rank, state][number]
+    def demands(self, command: Command, step: int, known: Fixpoint) -> Iterator[Demand]:
+        """What is missing in the evidence for a step of ``command``; nothing when it is closed."""
+        rank, state, _ = command.at
         empty, always = Way(frozenset(), frozenset()), Way(frozenset(), _certain(command.steps[step:]))
         yield from self._issued(known, (rank, state, 0), empty, command, step)  # F1
         standing = [(place, Way(*way), True) for place, ways in known.places.items() for way in ways]
@@ -61,14 +60,14 @@ class Infeasible:
         for place, way, tainted in standing:
             other, at, phase = place
             seen = Known(command.steps[step].touches, tainted, done[other], made[other], way.delayed, way.facts)
-            for each in self.commands[other, at].values():
+            for each in self.values.possible(other, at):
                 if each.is_barrier:
                     if tainted == (other == rank or phase > 0):
                         arrived[phase][other].add((each.transition.target, way))
                     continue
                 if seen.closes(each):  # E1 and E2
                     yield E
-                for first, reached in seen.goes_on(each, self.values.waited_for):  # F2 and F4 to F6
+                for first, reached in seen.goes_on(each):  # F2 and F4 to F6
                     if reached:
                         yield from self._issued(known, place, way, each, first)
         for phase, ranks in arrived.items():  # F3

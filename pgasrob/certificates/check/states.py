@@ -105,7 +105,7 @@ class States:
             known = Known(state.source, rank in state.tainted, state.done, made, state.delayed, state.facts[rank])
             if known.closes(command):
                 yield None
-            for first, reached in known.goes_on(command, self.values.waited_for):
+            for first, reached in known.goes_on(command):
                 yield self._moved(state, rank, command, first, state.source if reached else None)
 
     def _moved(self, state: State, rank: int, command: Command, first: int, source: Touched | None = None) -> State:

@@ -6,8 +6,8 @@ and the control states that ranks may be in between two barriers. Of memory noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import TypeVar
 
@@ -37,7 +37,7 @@ class Values:
     def __init__(self, case: Case, files: Sequence[Sequence[Files]], phases: Sequence[Phase], back: int) -> None:
         self.case, self.instance = case, case.instance
         self.files, self.phases, self.back = files, phases, back
-        self.issue, self.touched = cache(self._issue), cache(self._touched)
+        self.issue, self.possible, self.touched = cache(self._issue), cache(self._possible), cache(self._touched)
 
     def demands(self) -> Iterator[tuple[int, int, int, File]]:
         """What is missing, by phase, rank and control state; nothing when the evidence is closed."""
@@ -71,55 +71,42 @@ class Values:
     def _leaving(self, rank: int, state: int) -> Iterator[Command]:
         return (each for file in self.files[rank][state][1] for each in self.issued(rank, state, file))
 
+    def _possible(self, rank: int, state: int) -> list[Command]:
+        """Those that may be issued at a control state, but for what files they leave."""
+        return list(dict.fromkeys(each for each in self._leaving(rank, state) if each.files))
+
     @cached_property
-    def commands(self) -> dict[tuple[int, int], dict[int, Command]]:
-        """By rank and control state what the transitions from there may do with any of the files, by their place; but
-        for those that are never issued."""
-        found: dict[tuple[int, int], dict[int, Command]] = {}
-        for rank, automaton in enumerate(self.instance.automata):
-            for state in range(len(automaton.out)):
-                by_place = enumerate(
-                    zip(*(self.issued(rank, state, file) for file in self.files[rank][state][1]), strict=True)
-                )
-                possible = ((place, [each for each in issues if each.files]) for place, issues in by_place)
-                found[rank, state] = {place: _any(issues) for place, issues in possible if issues}
-        return found
+    def _everywhere(self) -> list[tuple[int, int]]:
+        """The ranks with their control states."""
+        return [(rank, state) for rank, own in enumerate(self.instance.automata) for state in range(len(own.out))]
 
     @property
     def may_fault(self) -> bool:
         """Whether some command may have no value."""
-        return not all(each.legal for rank, state in self.commands for each in self._leaving(rank, state))
-
-    @property
-    def sources(self) -> list[Source]:
-        """Every step that may be chosen as the source; where there is a rest it is one of the first name."""
-        return [
-            (rank, state, place, step)
-            for (rank, state), leaving in self.commands.items()
-            if rank == 0 or not self.case.rest
-            for place, command in leaving.items()
-            for step in range(len(command.steps))
-        ]
+        return not all(each.legal for at in self._everywhere for each in self._leaving(*at))
 
     @cached_property
-    def waited_for(self) -> Touched:
-        """The updates for whose value some command may wait. On every number of nodes a read that may fail is as it is
-        written."""
-        reads = self.case.rest and self.instance.reading.failed_polls == "wait"
-        found = set[tuple[int, str]]()
-        for command in (each for leaving in self.commands.values() for each in leaving.values()):
-            form = command.form
-            if isinstance(form, core.Immediate) and (form.may_block or (reads and form.register is not None)):
-                found |= command.chain[0].conflicts
-        return frozenset((cell, way) for cell, way in found if way in self.instance.update_kinds)
+    def sources(self) -> dict[Source, list[Command]]:
+        """Every step that may be chosen as the source, with the commands that it may be of; where there is a rest it is
+        one of the first name."""
+        found: dict[Source, list[Command]] = defaultdict(list)
+        for command in (
+            each
+            for rank, state in self._everywhere
+            if rank == 0 or not self.case.rest
+            for each in self.possible(rank, state)
+        ):
+            for step in range(len(command.steps)):
+                found[*command.at, step].append(command)
+        return found
 
     def _issue(self, rank: int, state: int, place: int, file: File) -> Command:
         """What a transition may do with a file."""
-        transition = self.instance.automata[rank].out[state][place]
+        at, transition = (rank, state, place), self.instance.automata[rank].out[state][place]
         try:
             named, addresses, legal = self._operands(rank, transition.form, file)
         except Fault:
-            return Command(self.instance, transition, (), (), None, None, legal=False)
+            return Command(at, transition, self.instance, files=(), legal=False)
         to, value = named.get(Role.RANK), named.get(Role.VALUE)
         accesses = zip(core.accesses_of(transition.form), addresses, strict=True)
         chain = tuple(self._reach(rank, access, to, within) for access, within in accesses)
@@ -132,7 +119,7 @@ class Values:
             case core.Immediate(register=int(register)):
                 files = [put(file, register, None)]
         left = tuple(self._hidden(rank, transition.target, each) for each in files)
-        return Command(self.instance, transition, left, chain, to, named.get(Role.QUEUE), legal)
+        return Command(at, transition, self.instance, left, chain, to, named.get(Role.QUEUE), legal)
 
     def _operands(self, rank: int, form: core.Form, file: File) -> tuple[dict[Role, Value], list[range], bool]:
         """What is known of the operands, between what the addresses are, and whether all always have a value. Raises
@@ -168,26 +155,10 @@ class Values:
         conflicting = tuple(way for way in ("r", "w", *self.instance.update_kinds) if meets(access, way))
         conflicts = self.touched(ranks if is_own else ranks + own, addresses, conflicting)
         certain = not own and len(ranks) * len(addresses) == 1
-        return Reach(touches, conflicts, ranks[0] * size + addresses[0] if certain else None)
+        cell = ranks[0] * size + addresses[0] if certain else None
+        return Reach(touches, conflicts, cell, bool(access.commutes))
 
     def _touched(self, ranks: tuple[int, ...], addresses: range, ways: tuple[str, ...]) -> Touched:
         return frozenset(
             (rank * self.instance.size + each, way) for rank in ranks for each in addresses for way in ways
         )
-
-
-def _any(issues: Sequence[Command]) -> Command:
-    """What a transition may do with any of some files."""
-    chain = []
-    for reaches in zip(*(each.chain for each in issues), strict=True):
-        touches, conflicts = (frozenset().union(*each) for each in list(zip(*reaches, strict=True))[:2])
-        chain.append(Reach(touches, conflicts, _only(each.cell for each in reaches)))
-    files = tuple(dict.fromkeys(file for each in issues for file in each.files))
-    to, queue = _only(each.to for each in issues), _only(each.queue for each in issues)
-    return replace(issues[0], files=files, chain=tuple(chain), to=to, queue=queue)
-
-
-def _only(found: Iterable[T]) -> T | None:
-    """The one value that all have."""
-    values = set(found)
-    return values.pop() if len(values) == 1 else None
