@@ -15,15 +15,15 @@ from functools import cache
 from itertools import product, starmap
 from typing import Any
 
-from pgasrob.certificates.check.accept import FORMAT, Instantiable, Part, content_hash, subjects
+from pgasrob.certificates.check.accept import FORMAT, Part, subjects
 from pgasrob.certificates.check.commands import Command, Touch
 from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Place, Way
 from pgasrob.certificates.check.names import Case, File, Frame, cutoff
-from pgasrob.certificates.check.states import Members, State, States, is_ordinary
+from pgasrob.certificates.check.states import Members, State, States, begins
 from pgasrob.certificates.check.values import Files, Phase, Source, Values
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
-from pgasrob.program.program import Program
+from pgasrob.program.program import Instantiable, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
 MOST_STATES = 20_000
@@ -149,7 +149,7 @@ def _written(nodes: int | str, frame: Frame | None, parts: Sequence[tuple[Instan
     head = {
         "format": FORMAT,
         "version": __version__,
-        "program": content_hash(instance.program),
+        "program": instance.program.source.digest,
         "name": instance.program.name,
         "nodes": nodes,
         "frame": frame,
@@ -318,7 +318,7 @@ def _sets(asked: States, state: State, reached: Mapping[State, tuple[int, ...]])
     moved last."""
 
     def leads_on(rank: int) -> bool:
-        targets = [target for target in asked.of_rank(state, rank) if target and is_ordinary(state, target)]
+        targets = [target for target in asked.of_rank(state, rank) if target and not begins(state, target)]
         return any(target not in reached for target in targets)
 
     nodes = asked.instance.nodes
@@ -345,20 +345,21 @@ class _Map:
 def _printed(instance: Instance, part: Part) -> str:
     """A part as JSON."""
 
-    def fixpoint(found: Fixpoint) -> tuple[Any, ...]:
-        done, made = (tuple(map(frozenset, each)) for each in (found.done, found.made))
-        return done, made, _Map(tuple((place, frozenset(ways)) for place, ways in sorted(found.places.items())))
+    def fixpoint(done: Any, made: Any, places: Any) -> tuple[Any, ...]:
+        ways = _Map(tuple((place, frozenset(found)) for place, found in sorted(places.items())))
+        return tuple(map(frozenset, done)), tuple(map(frozenset, made)), ways
 
-    def state(found: State) -> tuple[Any, ...]:
-        cells = enumerate(zip(instance.memory, found.memory, strict=True))
-        return tuple(found._replace(memory=tuple((cell, now) for cell, (first, now) in cells if now != first)))
+    def state(control: Any, registers: Any, memory: Any, *rest: Any) -> tuple[Any, ...]:
+        cells = enumerate(zip(instance.memory, memory, strict=True))
+        changed = tuple((cell, now) for cell, (first, now) in cells if now != first)
+        return control, registers, changed, *rest
 
     return _object(
         files=_json(tuple(map(tuple, part.files))),
         phases=_json(tuple(map(tuple, part.phases))),
         back=_json(part.back),
-        infeasible=_json(_Map(tuple((source, fixpoint(found)) for source, found in part.infeasible.items()))),
-        states=_json(_Map(tuple((state(found), members) for found, members in part.states.items()))),
+        infeasible=_json(_Map(tuple((source, fixpoint(*found)) for source, found in part.infeasible.items()))),
+        states=_json(_Map(tuple((state(*found), members) for found, members in part.states.items()))),
     )
 
 

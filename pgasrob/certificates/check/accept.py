@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from pgasrob.certificates.check.infeasible import Fixpoint, Infeasible
@@ -12,7 +11,6 @@ from pgasrob.certificates.check.names import Case, Frame, case_of, cases, cutoff
 from pgasrob.certificates.check.states import Members, States
 from pgasrob.certificates.check.values import Source, Values
 from pgasrob.diagnostics import SourceError
-from pgasrob.program.declarations import Declared
 from pgasrob.program.program import Instantiable
 from pgasrob.program.reading import READINGS, Reading
 
@@ -29,8 +27,8 @@ class Part(NamedTuple):
     files: Any
     phases: Any
     back: int
-    infeasible: dict[Source, tuple[Any, ...]]
-    states: dict[tuple[Any, ...], Members]
+    infeasible: Mapping[Source, tuple[Any, ...]]
+    states: Mapping[Any, Members]
 
 
 class Certificate(NamedTuple):
@@ -42,13 +40,6 @@ class Certificate(NamedTuple):
     frame: Frame | None
     reading: Reading
     parts: list[Part]
-
-
-def content_hash(program: Declared) -> str:
-    """The hash of the texts that a program was read from."""
-    source = program.source
-    texts = [source.text, *(text for _, text in sorted(source.others.items()))]
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
 
 def read(text: str) -> Certificate:
@@ -116,7 +107,7 @@ def examine(program: Instantiable, text: str) -> Answer:
 
 
 def _refusal(part: Part, case: Case, about: str) -> str | None:
-    if about != content_hash(case.instance.program):
+    if about != case.instance.program.source.digest:
         return "it is about another program, or another version of it"
     if case.instance.program.gaps:
         return "the program stands for more runs than its commands have"

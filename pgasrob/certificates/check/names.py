@@ -11,11 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pgasrob.program import core
 from pgasrob.program import expressions as e
-from pgasrob.program.control import build
 from pgasrob.program.declarations import Declared
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, automata_of_blocks
 from pgasrob.program.reading import Reading
 
 MOST_NODES = 1 << 24
@@ -133,26 +131,22 @@ class Case(NamedTuple):
         of, every = self.names[rank], range(len(self.names))
         if value is None or value == of.me:
             return [rank] if value == of.me else list(every)
-        to = linear(value)
+        to, numbered = linear(value), [n for n in every if not self.names[n].rest]
+        exact = [n for n in numbered if self.names[n].me == value and not (of.rest and to.x)]
+        return exact or [n for n in every if n not in numbered or self._may_be(of, to, self.names[n])]
+
+    def _may_be(self, of: Name, to: Linear, name: Name) -> bool:
+        """Whether ``to``, as ``of`` computes it, may be the rank ``name``."""
         if of.rest and to.x:  # which one it is depends on which rank of the rest it is of
-            return [n for n in every if self.names[n].rest or self._from_rest(of, to, self.names[n])]
-        exact = [n for n in every if self.names[n].me == value and not self.names[n].rest]
-        return exact or [n for n in every if self.names[n].rest or self._may_be(to, self.names[n])]
-
-    def _range(self, one: Linear, other: int | Linear) -> tuple[int, int]:
-        return self.names[0].domain.range(one.plus(linear(other), -1))
-
-    def _may_be(self, to: Linear, other: Name) -> bool:
-        low, high = self._range(to, other.me)
+            origin = Linear(0, 0, 0).plus(linear(name.me).plus(to._replace(x=0), -1), to.x)
+            lowest, highest = self._difference(origin, of.domain.low), self._difference(origin, _last(of.domain.high))
+            named = any(linear(each.me) == origin for each in self.names[:-1])
+            return to.x not in (1, -1) or (lowest[1] >= 0 >= highest[0] and not named)
+        low, high = self._difference(to, name.me)
         return low <= 0 <= high
 
-    def _from_rest(self, rest: Name, to: Linear, other: Name) -> bool:
-        """Whether there may be a rank of the rest for which ``to`` is the rank ``other``."""
-        if to.x not in (1, -1):
-            return True
-        origin = Linear(0, 0, 0).plus(linear(other.me).plus(to._replace(x=0), -1), to.x)
-        below, above = self._range(origin, rest.domain.low), self._range(origin, _last(rest.domain.high))
-        return below[1] >= 0 >= above[0] and all(linear(each.me) != origin for each in self.names[:-1])
+    def _difference(self, one: Linear, other: int | Linear) -> tuple[int, int]:
+        return self.names[0].domain.range(one.plus(linear(other), -1))
 
 
 def case_of(instance: Instance) -> Case:
@@ -178,9 +172,7 @@ def cases(program: Declared, reading: Reading, around: int, ends: int) -> Iterat
     (:class:`ValueError`) when a rank that is none of the ``ends`` first ones has a block of its own."""
     if min(around, ends) < 0 or any(rank >= ends for process in program.processes for rank in process.ranks or ()):
         raise ValueError("the ranks with blocks of their own have no names")
-    blocks = {rank: build(process.body) for process in program.processes for rank in process.ranks or (None,)}
-    if reading.conflicts == "all":
-        blocks = {rank: automaton.with_forms(core.all_in_conflict) for rank, automaton in blocks.items()}
+    blocks = automata_of_blocks(program, reading)
 
     def case(domain: Domain, first: Iterable[int | Linear], low: int, high: int) -> Case:
         """With names for the ``first``, and so many at both ends."""

@@ -65,7 +65,7 @@ class States:
                     return f"a move from state {number[state]} closes a cycle"
                 if target not in number:
                     return f"a move from state {number[state]} leads to no state of the set"
-                leads_on = leads_on or (number[target] > number[state] and is_ordinary(state, target))
+                leads_on = leads_on or (number[target] > number[state] and not begins(state, target))
             if not leads_on:
                 return f"in state {number[state]} no move of the ranks {list(members or ())} leads on"
         return None
@@ -194,6 +194,6 @@ class States:
         )
 
 
-def is_ordinary(state: State, target: State) -> bool:
-    """Whether a move is not the choice of the source."""
-    return bool(state.source) or not target.source
+def begins(state: State, target: State) -> bool:
+    """Whether a move is the choice of the source."""
+    return not state.source and bool(target.source)
