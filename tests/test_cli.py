@@ -158,6 +158,45 @@ def test_exit_codes_with_expect(folder: Path, program: str, header: str | None, 
     assert set(objs[0]) - {"one_block"} == RESULT | {"expected", "as_expected"}
 
 
+def test_expect_compares_with_the_headers_of_a_key(folder: Path) -> None:
+    """Whatever the programs say of themselves, and on the node counts of the key; nothing of the key may be missing."""
+    for place, text in {
+        "key/a.pgas": f"// expect: robust at 2..3\n{ROBUST}",
+        "key/sub/a.pgas": f"// expect: not robust\n{NOT_ROBUST}",
+        "key/b.pgas": f"// expect: robust\n{ROBUST}",
+        "ada/a.pgas": f"// expect: error\n{ROBUST}",
+        "ada/sub/a.pgas": f"// expect: robust\n{NOT_ROBUST}",
+        "ada/b.pgas": f"// no expectation\n// expect: nonsense\n{NOT_ROBUST}",
+        "ben/a.pgas": ROBUST,
+    }.items():
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        Path(place).write_text(text)
+    compared = ("--expect", "--headers", "key", "--format", "json")
+    ada = check("ada", *compared)
+    found = [(each["file"], each["nodes"], each["expected"], each["as_expected"]) for each in objects(ada)]
+    assert ada.exit_code == 1 and found == [
+        ("ada/a.pgas", 2, "robust", True),
+        ("ada/a.pgas", 3, "robust", True),
+        ("ada/b.pgas", 2, "robust", False),
+        ("ada/sub/a.pgas", 1, "not robust", True),
+    ]
+    Path("ada/b.pgas").write_text(ROBUST)
+    assert check("ada", *compared).exit_code == 0
+    kept = (*compared, "--resume", "kept.db")
+    assert check("ada", *kept).exit_code == 0
+    Path("key/b.pgas").write_text(f"// expect: not robust\n{NOT_ROBUST}")
+    assert check("ada", *kept).exit_code == 1  # another key is another question
+    ben = check("ben", *compared)
+    assert ben.exit_code == 2 and [each["expected"] for each in objects(ben)] == ["robust", "robust"]
+    assert "no FILE stands for key/b.pgas" in ben.stderr and "key/sub/a.pgas" in ben.stderr
+    Path("ben/c.pgas").write_text(f"// expect: robust\n{ROBUST}")
+    (last,) = (each for each in objects(check("ben", *compared)) if each["file"] == "ben/c.pgas")
+    assert last["expected"] is None
+    assert "add that" in check("ada", "--headers", "key").stderr
+    Path("key/b.pgas").write_text(ROBUST)
+    assert "key/b.pgas: the key says of each program what is expected" in check("ada", *compared).stderr
+
+
 def test_expect_takes_the_gravest_of_all_programs(folder: Path) -> None:
     Path("a.pgas").write_text(f"// expect: not robust\n{ROBUST}")
     Path("b.pgas").write_text(f"// expect: not robust\n{NOT_ROBUST}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -51,6 +52,16 @@ def test_a_folder_is_listed_with_what_is_expected_and_why() -> None:
 def test_a_program_is_printed(name: str) -> None:
     assert examples(name).output == HALO.read_text()
     assert pgasrob.example(name) == HALO
+
+
+def test_programs_are_objects() -> None:
+    found = [json.loads(line) for line in examples("--format", "json").stdout.splitlines()]
+    assert {each["program"] for each in found} == programs(PROGRAMS).keys()
+    (halo,) = (json.loads(line) for line in examples("barrier_halo", "--format", "json").stdout.splitlines())
+    assert (halo["file"], halo["expected"]) == (str(HALO), "not robust")
+    assert halo["why"].startswith("A barrier in place of the fence completes nothing: the halo")
+    assert examples("c/gpi", "gpi_allreduce", "--format", "json").stdout == examples("c/gpi", "--format", "json").stdout
+    assert examples("--copy", "there", "--format", "json").exit_code == 2
 
 
 def test_all_of_it_is_copied(tmp_path: Path) -> None:

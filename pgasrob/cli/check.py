@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import click
 
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.many import (
+    Found,
     answer,
     baseline_in,
     jobs_for,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from pgasrob.program.reading import Reading
     from pgasrob.render.json import Result
     from pgasrob.robustness.batch import Job
+    from pgasrob.robustness.headers import Header
 
 FIX_SECONDS = 5.0
 """As the help says."""
@@ -72,6 +74,7 @@ Examples:
   pgasrob check --compile-commands build
   pgasrob check run.pgastrace             all runs of what was recorded
   pgasrob check programs --expect
+  pgasrob check handed_in --expect --headers key
   pgasrob check programs -v | less        with every counterexample
   pgasrob check programs --format json > verdicts.jsonl
   pgasrob check programs --resume kept.db    goes on where it was ended
@@ -113,6 +116,9 @@ Examples:
 @resume_option
 @output_options("the run")
 @click.option("--expect", is_flag=True, help="Compare every verdict with the program's header `// expect: ...`.")
+@click.option("--headers", "key", type=click.Path(file_okay=False), metavar="KEY",
+              help="With --expect: compare with the headers of the programs of the same names in the folder KEY, on "
+              "the node counts of those, whatever the programs themselves say.")  # fmt: skip
 @click.option("--strict", is_flag=True,
               help="A failing assertion or a deadlock makes the exit code 1; when left open, 3.")  # fmt: skip
 @click.option("--report", type=click.Choice(["all", "outcomes"]), default="all", show_default=True,
@@ -169,6 +175,7 @@ def check(
     witnesses: tuple[str, ...],
     cycle_only: bool,
     expect: bool,
+    key: str | None,
     strict: bool,
     report: str,
     verbose: bool,
@@ -223,6 +230,8 @@ def check(
         raise click.UsageError("--resume keeps the results of this machine alone: leave --cluster out.")
     if cluster is not None and engine == "spin":
         raise click.UsageError("the spin engine works on this machine alone: leave --cluster out.")
+    if key is not None and not expect:
+        raise click.UsageError("--headers says with what --expect compares: add that.")
     every_count = isinstance(nodes, str)
     if every_count:
         _refuse_for_every_count(
@@ -237,7 +246,7 @@ def check(
              "--witness": bool(witnesses), "--fold": cycle_only, "--strict": strict, "--report": report != "all",
              "--brief": brief, "--races": races, "--why": pair is not None, "--full": full, "--jobs": jobs is not None,
              "--resume": resume is not None, "--baseline": baseline is not None, "--fixes": fixes,
-             "--format " + format_: format_ not in ("text", "json"),
+             "--headers": key is not None, "--format " + format_: format_ not in ("text", "json"),
              "--assumptions": assumptions, "--certificate": certificate is not None,
              "--max-sc-states": max_sc_states != MOST_SC_STATES and network != "pgas",
              "--conflicts": reading.conflicts != "commuting" and network != "pgas",
@@ -274,11 +283,15 @@ def check(
     if certificate is not None and (len(found.files) != 1 or len(counts or (0,)) > 1 or cluster or cpu == "tso"):
         raise click.UsageError(ONE_CERTIFICATE)
     known = baseline_in(baseline, expect)
-    writing = Witnesses(witnesses, files, counts, cycle_only, known)
+    headers = None if key is None else _headers_of(key, found)
+    all_counts = counts
+    if headers is not None and counts is None and not every_count:
+        all_counts = tuple(sorted({count for header in headers.values() for count in header.counts})) or None
+    writing = Witnesses(witnesses, files, all_counts, cycle_only, known)
     mention_a_missing_kernel(engine)
     if engine == "spin":
         _require_spin()
-    jobs = jobs_for(jobs, files, counts)
+    jobs = jobs_for(jobs, files, all_counts)
     memory = spared(memory_limit, jobs, cluster is not None)
     deciding: Decide = decide
     if cpu == "tso":
@@ -297,6 +310,7 @@ def check(
         Limits(max_states or None, timeout, memory, max_sc_states or None),
         heads,
         expect,
+        headers,
         _reductions(no_reduction, without),
         front_end=front_end,
         reading=reading,
@@ -308,7 +322,7 @@ def check(
     if resume is not None:
         job = replace(job, kept=kept_in(resume, job, "check"))
     printing = printer(
-        files, VerdictForm(expect, assumptions, full), format_, verbose, strict, brief, len(counts or ()) > 1, known
+        files, VerdictForm(expect, assumptions, full), format_, verbose, strict, brief, len(all_counts or ()) > 1, known
     )
     display = progress_display(job.limits.max_states)
     convert = checked_with_races if races else checked_to_json
@@ -336,7 +350,7 @@ def check(
     answer(
         ctx,
         found,
-        counts,
+        all_counts,
         results,
         printing,
         writing,
@@ -346,6 +360,21 @@ def check(
         further=further,
         baseline=known,
     )
+
+
+def _headers_of(key: str, found: Found) -> Mapping[str, Header]:
+    """The headers of the folder ``key`` for the programs ``found``. Says what of the key is not among these."""
+    from pgasrob.robustness.batch import SUFFIXES
+    from pgasrob.robustness.headers import BadKey, headers
+
+    try:
+        known, missing = headers(key, found.files, SUFFIXES)
+    except BadKey as error:
+        raise click.UsageError(f"--headers {key}: {error}") from None
+    for file in missing:
+        found.problems.append(f"no FILE stands for {file} of the key")
+        click.echo(f"pgasrob: {found.problems[-1]}", err=True)
+    return known
 
 
 def _refuse_for_every_count(given: dict[str, bool]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pgasrob.cli.options import HELP, refuse
+from pgasrob.cli.options import HELP, print_json, refuse
 
 EXAMPLES = """\b
 Examples:
@@ -14,6 +14,7 @@ Examples:
   pgasrob examples c/mpi                           its programs, with what is expected of them and why
   pgasrob examples barrier_halo                    the text of one
   pgasrob examples barrier_halo c/gaspi --copy .   copies ./barrier_halo.c and ./gaspi
+  pgasrob examples c --format json | jq -r 'select(.expected == "robust") | .file'
 """
 
 
@@ -26,7 +27,9 @@ Examples:
     metavar="FOLDER",
     help="Copy them there, or all without a name.",
 )
-def examples(names: tuple[str, ...], target: str | None) -> None:
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="json: one object per program, one per line.")  # fmt: skip
+def examples(names: tuple[str, ...], target: str | None, format_: str) -> None:
     """List, print or copy example programs.
 
     NAME is a folder of the list or a program: a path below the corpus, or the name of a file that no other has. Files
@@ -34,9 +37,11 @@ def examples(names: tuple[str, ...], target: str | None) -> None:
     """
     from pgasrob.program import corpus
     from pgasrob.render import english
-    from pgasrob.render.examples import folder_lines, program_lines
+    from pgasrob.render.examples import example_to_json, folder_lines, program_lines
     from pgasrob.render.lines import terminal_width
 
+    if target is not None and format_ != "text":
+        raise click.UsageError("--format is for what is listed: leave --copy out, or it.")
     try:
         paths = [corpus.named(name) for name in names]
         if target is not None:
@@ -46,6 +51,10 @@ def examples(names: tuple[str, ...], target: str | None) -> None:
                 refuse(f"pgasrob: {error}")
             only = written[0] if len(written) == 1 else None
             click.echo(f"{only or english.count(len(written), 'file')}{'' if only else f' below {target}'}")
+            return
+        if format_ == "json":
+            for each in dict.fromkeys(each for path in paths or corpus.folders() for each in corpus.programs_of(path)):
+                print_json(example_to_json(each, corpus.corpus() / each, corpus.read(each)))
             return
         if not paths:
             click.echo("\n".join(folder_lines(corpus.programs(), terminal_width())))

@@ -43,8 +43,8 @@ def limit_options(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any
         click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
                      help=f"Give up on a {what} (unknown) after so many seconds. Default: never."),
         click.option("--memory-limit", type=Size(), metavar="SIZE",
-                     help=f"Give up on a {what} (unknown) that takes so much memory: 500M, 2G; 0: never. Default: "
-                     "three quarters of what is available, shared by the jobs."),
+                     help=f"Give up on a {what} (unknown) that takes so much memory beside the process: 500M, 2G; 0: "
+                     "never. Default: three quarters of what is available, shared by the jobs."),
         click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
                      help="Do so many at a time, each in a process of its own. Default: one per core."),
     )  # fmt: skip
@@ -89,7 +89,8 @@ class Found(NamedTuple):
     @property
     def units(self) -> list[str]:
         """The further files of programs."""
-        return [file for file in self.given if file not in self.files]
+        files = set(self.files)
+        return [file for file in self.given if file not in files]
 
 
 def programs(paths: tuple[str, ...], front_end: FrontEnd) -> Found:

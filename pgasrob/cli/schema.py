@@ -25,8 +25,9 @@ class Output(Name):
 def schema(command: str | None) -> None:
     """Print the JSON Schema of what COMMAND prints with --format json.
 
-    COMMAND is check, race, outcomes, litmus, litmus-generate, run, repair, thrift, reproduce or course-grade; without
-    one it is the schema of all that they print. Each object, one a line, says in "schema" which version of it this is.
+    COMMAND is check, race, outcomes, litmus, litmus-generate, run, repair, thrift, reproduce, course-grade or examples;
+    without one it is the schema of all that they print. Each object, one a line, says in "schema" which version of it
+    this is.
     """
     from pgasrob.render.schema import schema as made
 

@@ -33,6 +33,7 @@ from pgasrob.program.parser import read_source
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.repairs.outcomes import Before, Compared
 from pgasrob.robustness.check import check, load
+from pgasrob.robustness.headers import BadKey
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import LimitReached, Watch
@@ -49,10 +50,6 @@ ENTRY = re.compile(
 VALUES = {"points": r"[1-9][0-9]{0,3}", "asks": "program|verdict", "changes": "any|insertions"}
 DEFAULTS = {"points": "1", "asks": "program", "changes": "any"}
 State = Literal["right", "wrong", "undecided", "missing", "no program"]
-
-
-class BadKey(ValueError):
-    """The key, or what was handed out, is not what can be graded by; the message says which file and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +151,7 @@ class Grader:
                     f"{path}: `{name}: {value}` is not `{name}: {VALUES[name].replace('|', '` or `' + name + ': ')}`"
                 )
             given[name] = value
-        named = {count for case in expectation.cases for count in case.counts or ()}
-        counts = tuple(sorted(named)) or (program.nodes or DEFAULT_NODES,)
+        counts = expectation.counts or (program.nodes or DEFAULT_NODES,)
         insertions = given["changes"] == "insertions"
         file = path.relative_to(self._key).as_posix()
         return Exercise(file, text, expectation, counts, int(given["points"]), given["asks"], insertions)

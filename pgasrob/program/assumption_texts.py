@@ -81,7 +81,8 @@ names none, and each arrives at once. A network that delivers fewer bytes at a t
 
 == unset-memory what nobody has set holds 0
 Variables on the stack and fresh memory hold anything in C; here all bits are 0. A program that looks at them before it
-sets them is wrong in itself, and is told so only where a branch or an argument depends on a variable that is not set.
+sets them is wrong in itself, and is told so only where a branch or an argument depends on a variable of a function that
+the rank certainly has not set; what is transferred before it is set, and what it may have set, is 0.
 
 == calls-succeed calls do not fail
 Calls return what stands for success (MPI_SUCCESS, GASPI_SUCCESS, 0), errno is 0, and error handlers never run. So what

@@ -38,6 +38,12 @@ def programs(below: str = "") -> list[PurePosixPath]:
     return sorted(PurePosixPath(path.relative_to(folder).as_posix()) for path in found)
 
 
+def programs_of(path: PurePosixPath) -> list[PurePosixPath]:
+    """The program ``path`` alone, or those in the folder that it is."""
+    known = programs()
+    return [path] if path in known else programs(str(path))
+
+
 def folders() -> list[PurePosixPath]:
     """The folders at the top of the corpus."""
     return sorted({PurePosixPath(path.parts[0]) for path in programs()})
@@ -92,11 +98,7 @@ def copy(paths: Sequence[PurePosixPath], target: Path) -> list[Path]:
     :class:`NoExample` where two would have one name.
     """
     folder = corpus()
-    pairs = [
-        (folder / each, target / each.relative_to(path.parent))
-        for path in paths
-        for each in ([path] if path in programs() else programs(str(path)))
-    ]
+    pairs = [(folder / each, target / each.relative_to(path.parent)) for path in paths for each in programs_of(path)]
     sources: dict[Path, Path] = {}
     for source, written in pairs:
         if sources.setdefault(written, source) != source:

@@ -114,6 +114,11 @@ class Expectation:
     models: tuple[tuple[str, tuple[Case, ...]], ...] = ()
     networks: tuple[tuple[str, tuple[Case, ...]], ...] = ()
 
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The node counts that the `expect:` line names."""
+        return tuple(sorted({count for case in self.cases for count in case.counts or ()}))
+
     def network_at(self, network: str, nodes: int | None) -> str | None:
         """The verdict expected on a ``network`` ("rdma-tso no-pcie"), None when nothing is said about it."""
         return _at(dict(self.networks).get(network, ()), nodes)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import takewhile
 from pathlib import PurePath
+from typing import TypedDict
 
 from pgasrob.render.catalogue import SETTINGS
 
@@ -27,15 +28,37 @@ def folder_lines(paths: Iterable[PurePath], width: int) -> list[str]:
     return lines
 
 
+class ExampleObject(TypedDict):
+    """A program of the corpus, below which ``program`` is its path; ``file``: where it is. ``expected``: what its
+    header says, None where that is nothing; ``why``: what else the comments at its head say."""
+
+    schema: int
+    program: str
+    file: str
+    expected: str | None
+    why: str
+
+
+def example_to_json(path: PurePath, file: PurePath, text: str) -> ExampleObject:
+    """The program ``path`` of the corpus, which is in ``file`` and has this ``text``, as an object for `json.dumps`."""
+    expected, why = _head(text)
+    return {"schema": 1, "program": path.as_posix(), "file": str(file), "expected": expected or None, "why": why}
+
+
 def program_lines(programs: Iterable[tuple[PurePath, str]], width: int) -> list[str]:
     """Each program of ``programs``, which have their texts: what is expected of it and, below, its reason."""
     lines = []
     for path, text in programs:
-        comments = [
-            line.removeprefix("//").strip() for line in takewhile(lambda line: line.startswith("//"), text.splitlines())
-        ]
-        expected = next((each.removeprefix(EXPECT).strip() for each in comments if each.startswith(EXPECT)), "")
-        why = " ".join(each for each in comments if not each.startswith((EXPECT, *SETTINGS)))
+        expected, why = _head(text)
         lines.append(f"{path.as_posix()}{expected and ': '}{expected}")
         lines += textwrap.wrap(why, width, initial_indent="    ", subsequent_indent="    ")
     return lines
+
+
+def _head(text: str) -> tuple[str, str]:
+    """What the head of a program says is expected of it, and why."""
+    comments = [
+        line.removeprefix("//").strip() for line in takewhile(lambda line: line.startswith("//"), text.splitlines())
+    ]
+    expected = next((each.removeprefix(EXPECT).strip() for each in comments if each.startswith(EXPECT)), "")
+    return expected, " ".join(each for each in comments if not each.startswith((EXPECT, *SETTINGS)))

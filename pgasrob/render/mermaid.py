@@ -1,22 +1,23 @@
 """The happens-before graph of a run as a Mermaid flowchart, which Markdown on many sites draws.
 
 A flowchart and not a sequence diagram, which has no arrow for a conflict or for program order: the cycle could not be
-seen in it. A subgraph per rank, issued commands as boxes, steps with round ends, in the colours of the SVG. Needs
-Mermaid 10 or later.
+seen in it. A subgraph for each lane of the SVG, in the colours of it: what a rank issues as boxes, and with round ends
+the steps that act on its memory, whose ever they are. Which of the lanes stand beside each other Mermaid alone decides,
+which can be told no order of them. Needs Mermaid 10 or later.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 from pgasrob.render import words
 from pgasrob.render.diagram.folding import fold
 from pgasrob.render.diagram.model import edges
 from pgasrob.render.json import Edge, Result, Witness
 from pgasrob.render.pens.svg import colour
-from pgasrob.render.run_graph import bands, by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
+from pgasrob.render.run_graph import bands, by_lane, caption, downwards, ends, is_step, label, last_issued, witness_of
 
 ARROWS = {"po": "-->", "cf": "-.->", "id": "-.-", "race": "<-.->"}
 DASHES = {"po": "", "cf": "stroke-dasharray:9 5", "id": "stroke-dasharray:2 4", "race": "stroke-dasharray:9 4 2 4"}
@@ -42,10 +43,13 @@ def to_mermaid(result: Result, *, cycle_only: bool = False) -> str:
     cycle = words.cycle_steps(witness)
     folded = fold(witness, cycle_only)
     found = edges(witness, folded)
-    drawn = _chart(witness, caption(result), found, folded.kept, bands(witness, folded))
+    lanes = by_lane(witness, folded)
+    drawn = _chart(witness, caption(result), found, lanes, bands(witness, folded))
     if cycle and (len(found) > MOST_EDGES or len(drawn) > MOST_TEXT):
         title = f"{caption(result)} (of {len(witness['computation'])} events those of the cycle)"
-        return _chart(witness, title, [each for each in found if each[1]], cycle)
+        passed = {rank: [place for place in places if place in cycle] for rank, places in lanes.items()}
+        lanes = {rank: places for rank, places in passed.items() if places}
+        return _chart(witness, title, [each for each in found if each[1]], lanes)
     return drawn
 
 
@@ -53,13 +57,14 @@ def _chart(
     witness: Witness,
     title: str,
     found: Sequence[tuple[Edge, int | None]],
-    shown: Collection[int],
+    lanes: Mapping[int, Sequence[int]],
     folds: Sequence[tuple[str, int | None, int | None]] = (),
 ) -> str:
-    """The flowchart of the edges ``found`` and the places ``shown``, and of bands."""
+    """The flowchart of the edges ``found`` and the places in ``lanes``, and of bands."""
     standing, cycle = ends(witness), words.cycle_steps(witness)
+    shown = {place for places in lanes.values() for place in places}
     lines = ["---", f"title: {json.dumps(title, ensure_ascii=False)}", "---", "flowchart TB", f"  %% {LEGEND}"]
-    for rank, places in by_rank(witness, shown).items():
+    for rank, places in lanes.items():
         lines.append(f'  subgraph r{rank}["rank {rank}"]')
         for place in places:
             text = "<br/>".join(map(escape, label(place, witness)))
@@ -71,7 +76,7 @@ def _chart(
     lines += [_edge(edge, number) for edge, number in found]
     for rank in standing:
         last = last_issued(rank, witness)
-        lines += [] if last is None or last not in shown else [f"  e{last + 1} --- z{rank}"]
+        lines += [f"  e{last + 1} --- z{rank}"] if rank in lanes and last is not None and last in shown else []
     for index, (text, before, behind) in enumerate(folds):
         lines.append(f'  band{index}["{escape(text)}"]')
         lines += [f"  e{before + 1} ~~~ band{index}"] if before is not None else []
@@ -81,8 +86,11 @@ def _chart(
         stroke = f"stroke:{colour('accent' if number is not None or relation == 'race' else relation)}"
         width = "" if number is None else "stroke-width:4px"
         lines.append(f"  linkStyle {index} {','.join(filter(None, [stroke, width, DASHES[relation]]))}")
+    ink = f"color:{colour('ink')}"
+    lines.append(f"  classDef default fill:{colour('box')},stroke:{colour('faint')},{ink}")
+    lines += [f"  style r{rank} fill:{colour('part')},stroke:{colour('rule')},{ink}" for rank in lanes]
     if steps := [place for place in sorted(shown) if is_step(place, witness)]:
-        lines.append(f"  classDef step fill:{colour('step')},color:{colour('ink')}")
+        lines.append(f"  classDef step fill:{colour('step')},{ink}")
         lines.append(_of_class("step", steps))
     if cycle:
         lines.append(f"  classDef cycle stroke:{colour('accent')},stroke-width:4px")

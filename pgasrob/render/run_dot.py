@@ -1,19 +1,25 @@
 """The happens-before graph of a run in the DOT language of Graphviz.
 
-A cluster per rank, issued commands as boxes, their steps as ellipses beside them, in the colours of the SVG. Nothing is
-laid out here, so no Graphviz is needed to write it. Edges differ by their line, too, not by colour alone: it can be
-printed.
+What stands where is that of the SVG: a lane for each rank, from the left in their order, with what the rank issues as
+boxes on its line and as ellipses beside it the steps that act on its memory, whose ever they are; the rows of the SVG
+downwards; its colours. Nothing is laid out here, so no Graphviz is needed to write it. Edges differ by their line, too,
+not by colour alone: it can be printed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
 from pgasrob.render import words
-from pgasrob.render.diagram.folding import fold
+from pgasrob.render.diagram.folding import Fold, fold, told
+from pgasrob.render.diagram.layout import ranks_of
 from pgasrob.render.diagram.model import edges
+from pgasrob.render.diagram.rows import lane_of, rows
 from pgasrob.render.graphs.dot import quote
-from pgasrob.render.json import Edge, Result
+from pgasrob.render.json import Result, Witness
 from pgasrob.render.pens.svg import colour
-from pgasrob.render.run_graph import bands, by_rank, caption, downwards, ends, is_step, label, last_issued, witness_of
+from pgasrob.render.run_graph import caption, downwards, ends, is_step, label, witness_of
 
 LINES = {
     "po": "style=solid",
@@ -21,6 +27,7 @@ LINES = {
     "id": "style=dotted, arrowhead=none",
     "race": 'style=dashed, dir=both, penwidth=3, label="  race  "',
 }
+BOLD = '"Helvetica-Bold"'
 LEGEND = "Solid: program order (po). Dashed: conflict (cf). Dotted: one command (id)."
 NUMBERED = "Bold and numbered: a cycle."
 
@@ -35,49 +42,92 @@ def to_dot(result: Result, *, cycle_only: bool = False) -> str:
     title = f"{caption(result)}\n{LEGEND}" + f" {NUMBERED}" * bool(witness["cycle"])
     lines = [
         "digraph run {",
-        '  charset="UTF-8"; newrank=true; labelloc=t; fontname="Helvetica"; fontsize=12;',
+        '  charset="UTF-8"; labelloc=t; fontname="Helvetica"; fontsize=12; ranksep=0.3;',
         f"  label={_text(title)};",
-        f'  node [shape=box, style=filled, fillcolor="{colour("box")}", fontname="Courier", fontsize=11];',
+        f'  node [shape=box, style=filled, fillcolor="{colour("box")}", color="{colour("faint")}", '
+        'fontname="Courier", fontsize=11];',
         '  edge [fontname="Helvetica", fontsize=10];',
+        *_nodes(witness, folded),
+        *_lanes(witness, folded),
+        *_edges(witness, folded),
     ]
-    on_cycle, standing = words.cycle_steps(witness), ends(witness)
-    for rank, places in by_rank(witness, folded.kept).items():
-        lines += [f"  subgraph cluster_{rank} {{", f'    label={quote(f"rank {rank}")}; color="{colour("rule")}";']
-        for place in places:
-            shape = f', shape=ellipse, fillcolor="{colour("step")}"' if is_step(place, witness) else ""
-            bold = f', penwidth=2.5, color="{colour("accent")}"' if place in on_cycle else ""
-            text = "\n".join(label(place, witness))
-            tooltip = words.phrase(place, witness["computation"])
-            lines.append(f"    e{place + 1} [label={_text(text)}, tooltip={_text(tooltip)}{shape}{bold}];")
-        if rank in standing:
-            text = "\n".join(standing[rank])
-            lines.append(f"    end{rank} [label={_text(text)}, shape=note, style=dashed];")
-        lines.append("  }")
-        last = last_issued(rank, witness)
-        if rank in standing and last in folded.kept:
-            lines.append(f"  e{last + 1} -> end{rank} [arrowhead=none];")
-    for index, (text, before, behind) in enumerate(bands(witness, folded)):
-        lines.append(f"  band{index} [label={_text(text)}, style=dotted];")
-        lines += [f"  e{before + 1} -> band{index} [style=invis];"] if before is not None else []
-        lines += [f"  band{index} -> e{behind + 1} [style=invis];"] if behind is not None else []
-    for edge, number in edges(witness, folded):
-        barrier = edge["relation"] == "id" and witness["computation"][edge["from"]]["event"] == "barrier"
-        lines.append(_edge(edge, number, barrier))
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _edge(edge: Edge, number: int | None, barrier: bool) -> str:
-    """``edge`` with its ``number`` in the cycle; one between two events of a ``barrier`` puts them on one height."""
-    source, target = downwards(edge)
-    relation = edge["relation"]
-    name = colour("accent" if number is not None or relation == "race" else relation)
-    attributes = f'{LINES[relation]}, color="{name}", fontcolor="{name}"'
-    if number is not None:
-        attributes += f', penwidth=3, label="  {number} {relation}  ", fontsize=13'
-    drawn = f"e{source + 1} -> e{target + 1} [{attributes}{', constraint=false' * barrier}];"
-    return f"  {{ rank=same; {drawn} }}" if barrier else f"  {drawn}"
+def _nodes(witness: Witness, folded: Fold) -> Iterator[str]:
+    """What is shown of each event."""
+    on_cycle = words.cycle_steps(witness)
+    for place in sorted(folded.kept):
+        shape = f', shape=ellipse, fillcolor="{colour("step")}"' if is_step(place, witness) else ""
+        bold = f', penwidth=2.5, color="{colour("accent")}"' if place in on_cycle else ""
+        tooltip = words.phrase(place, witness["computation"])
+        yield f"  e{place + 1} [label={_text(*label(place, witness))}, tooltip={_text(tooltip)}{shape}{bold}];"
 
 
-def _text(text: str) -> str:
-    """``text`` as a DOT string; Graphviz would read ``&lt;`` in it as an entity."""
-    return quote(text.replace("&", "&amp;"))
+def _lanes(witness: Witness, folded: Fold) -> Iterator[str]:
+    """What puts each node where it is: in its row from the left to the right, and on the line of its lane or beside it.
+
+    Where a rank issues nothing in a row its line has a point there, so that nothing gets to the other side of it.
+    """
+    events, standing, ranks = witness["computation"], ends(witness), ranks_of(witness, folded)
+    lanes = {rank: lane for lane, rank in enumerate(ranks)}
+    left = Counter(events[place]["rank"] for place in folded.kept if not is_step(place, witness))
+    begun = dict.fromkeys(ranks, False)
+    yield from (f'  lane{rank} [label="rank {rank}", shape=plaintext, style="", fontname={BOLD}];' for rank in ranks)
+    above = [f"lane{rank}" for rank in ranks]
+    yield _side_by_side(above)
+    for number, places in enumerate(rows(witness, folded, lanes)):
+        on, beside = dict[int, str](), dict[int, str]()
+        row = []
+        if places in folded.bands:
+            yield f'  band{number} [label={_text(told(places, events))}, style="filled,dotted"];'
+            row.append(f"band{number}")
+        else:
+            for place in places:
+                (beside if is_step(place, witness) else on)[ranks[lane_of(events[place], lanes)]] = f"e{place + 1}"
+        axes = []
+        for rank, before in zip(ranks, above, strict=True):
+            axes.append(on.get(rank, f"axis{number}_{rank}"))
+            if rank not in on:
+                yield f"  {axes[-1]} [shape=point, style=invis, width=0];"
+            if not (begun[rank] and left[rank]):  # else it is program order that is to be seen
+                yield f'  {before} -> {axes[-1]} [arrowhead=none, color="{colour("rule")}", weight=100];'
+            elif rank not in on or before.startswith("axis"):
+                yield f"  {before} -> {axes[-1]} [style=invis];"
+            row += [axes[-1], *([beside[rank]] if rank in beside else [])]
+            begun[rank] |= rank in on
+            left[rank] -= rank in on
+        yield _side_by_side(row)
+        above = axes
+    for rank, before in zip(ranks, above, strict=True):
+        if rank in standing:
+            yield f'  end{rank} [label={_text(*standing[rank])}, shape=note, style="filled,dashed"];'
+            yield f'  {before} -> end{rank} [arrowhead=none, color="{colour("rule")}", weight=100];'
+    if at_end := [f"end{rank}" for rank in ranks if rank in standing]:
+        yield _side_by_side(at_end)
+
+
+def _side_by_side(nodes: Sequence[str]) -> str:
+    return f"  {{ rank=same; {' -> '.join(nodes)}{' [style=invis]' if len(nodes) > 1 else ''}; }}"
+
+
+def _edges(witness: Witness, folded: Fold) -> Iterator[str]:
+    """The edges, those of the cycle with their numbers."""
+    next_ones = {(edge["from"], edge["to"]) for edge in witness["happens_before"] if edge["relation"] == "po"}
+    for edge, number in edges(witness, folded):
+        source, target = downwards(edge)
+        relation = edge["relation"]
+        name = colour("accent" if number is not None or relation == "race" else relation)
+        attributes = f'{LINES[relation]}, color="{name}", fontcolor="{name}"'
+        if relation == "po" and (number is None or (source, target) in next_ones):  # not past another command
+            attributes += ", weight=100"
+        if number is not None:
+            # Graphviz may fail to draw an edge within a row with a label that it makes room for.
+            barrier = relation == "id" and witness["computation"][source]["event"] == "barrier"
+            attributes += f', penwidth=3, {"xlabel" if barrier else "label"}="  {number} {relation}  ", fontsize=13'
+        yield f"  e{source + 1} -> e{target + 1} [{attributes}];"
+
+
+def _text(*lines: str) -> str:
+    """``lines`` as a DOT string; Graphviz would read ``&lt;`` in it as an entity."""
+    return quote("\n".join(lines).replace("&", "&amp;"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, one_run, words
 from pgasrob.render.diagram.folding import Fold, told
+from pgasrob.render.diagram.layout import ranks_of
 from pgasrob.render.diagram.model import shown
+from pgasrob.render.diagram.rows import lane_of
 from pgasrob.render.json import Edge, Event, Result, Witness
 from pgasrob.render.run_table import NEXT
 
@@ -43,16 +43,14 @@ def _label(place: int, computation: list[Event]) -> list[str]:
     return [f"{number}: {event['command']}", *effects, *where]
 
 
-def by_rank(witness: Witness, shown: Collection[int] | None = None) -> dict[int, list[int]]:
-    """The places of the events of each rank that has some, or an end to show, in the order of the run.
-
-    ``shown``: of these places alone.
-    """
-    found: dict[int, list[int]] = {rank: [] for rank in ends(witness)}
-    for place, event in enumerate(witness["computation"]):
-        if shown is None or place in shown:
-            found.setdefault(event["rank"], []).append(place)
-    return dict(sorted(found.items()))
+def by_lane(witness: Witness, folded: Fold) -> dict[int, list[int]]:
+    """The places of the events in the lane of each rank, in the order of the run: the lanes of the diagram."""
+    ranks = ranks_of(witness, folded)
+    found: dict[int, list[int]] = {rank: [] for rank in ranks}
+    lanes = {rank: lane for lane, rank in enumerate(ranks)}
+    for place in sorted(folded.kept):
+        found[ranks[lane_of(witness["computation"][place], lanes)]].append(place)
+    return found
 
 
 def bands(witness: Witness, folded: Fold) -> list[tuple[str, int | None, int | None]]:
@@ -81,8 +79,10 @@ def ends(witness: Witness) -> dict[int, list[str]]:
 
 def last_issued(rank: int, witness: Witness) -> int | None:
     """The place of the last command of ``rank``; None when it has issued none."""
-    issued = [place for place in by_rank(witness).get(rank, []) if not is_step(place, witness)]
-    return issued[-1] if issued else None
+    events = enumerate(witness["computation"])
+    return max(
+        (place for place, event in events if event["rank"] == rank and not is_step(place, witness)), default=None
+    )
 
 
 def is_step(place: int, witness: Witness) -> bool:

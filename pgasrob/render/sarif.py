@@ -36,7 +36,13 @@ Position = tuple[int, int, int, int]
 
 NOT_ROBUST = "not-robust"
 THEORY = "https://arxiv.org/abs/1307.6590"
-"""The paper that says what robustness is. What the other rules mean is in their help alone."""
+"""The paper that says what robustness is."""
+SEQUENTIAL = "https://doi.org/10.1109/TC.1979.1675439"
+"""Lamport, How to make a multiprocessor computer that correctly executes multiprocess programs: sequentially consistent
+runs. What is wrong in one of them is in the help of its rule."""
+RACING = "https://doi.org/10.1145/1375581.1375591"
+"""Boehm and Adve, Foundations of the C++ concurrency memory model: races as conflicting accesses next to each other in
+a sequentially consistent run."""
 FINGERPRINT = "commands/v2"
 RULES = {
     NOT_ROBUST: (
@@ -45,22 +51,26 @@ RULES = {
         "The happens-before relation of the run has a cycle: some command would have to come before itself. "
         "The network does not keep an order that every sequentially consistent run keeps: a wait, a fence or a "
         "notification may be missing.",
+        THEORY,
     ),
     "failing-assertion": (
         "FailingAssertion",
         "An assertion fails in a sequentially consistent run",
         "The mistake is in the program itself: it needs no reordering by the network.",
+        SEQUENTIAL,
     ),
     "deadlock": (
         "Deadlock",
         "A sequentially consistent run ends in a deadlock",
         "No rank can go on, and some rank is stuck before something other than false assumes alone.",
+        SEQUENTIAL,
     ),
     "race": (
         "Race",
         "Two accesses to one cell race",
         "Both can be next in some state of a run, they are not both reads, and not both atomic in one type. It is a "
         "mistake where the program is not robust, and may be one where a value depends on which comes first.",
+        RACING,
     ),
 }
 UNKNOWN = "unknown"
@@ -94,8 +104,8 @@ def to_sarif(results: Sequence[Result | RaceResult]) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _rule(name: str, pascal: str, title: str, explanation: str) -> Object:
-    more = {"helpUri": THEORY} if name == NOT_ROBUST else {}
+def _rule(name: str, pascal: str, title: str, explanation: str, about: str = "") -> Object:
+    more = {"helpUri": about} if about else {}
     return {
         "id": name,
         "name": pascal,

@@ -9,6 +9,7 @@ from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from pgasrob.render.examples import ExampleObject
 from pgasrob.render.generated import GeneratedResult
 from pgasrob.render.grades import GradedObject
 from pgasrob.render.json import SCHEMA, RaceResult, Result, RunResult
@@ -31,6 +32,7 @@ OUTPUTS: Mapping[str, tuple[Any, ...]] = {
     "thrift": (ThriftObject,),
     "reproduce": (ReproducedObject,),
     "course grade": (GradedObject,),
+    "examples": (ExampleObject,),
 }
 """What the commands print with `--format json`: one of these objects a line."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

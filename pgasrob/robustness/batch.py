@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
+    from pgasrob.robustness.headers import Header
     from pgasrob.robustness.store import Store
     from pgasrob.robustness.traces.parts import Found
 
@@ -107,7 +108,8 @@ class Decide(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to check every program for; ``expect`` also compares each verdict with the program's own header.
+    """What to check every program for; ``expect`` also compares each verdict with the program's own header, or that
+    which ``headers`` has for its file, which says the node counts, too.
 
     ``front_end`` says how C files are read, ``files`` where all are. ``further`` is asked, too.
     ``decide`` decides, for the ``machine`` whose expectation a verdict is compared with, where headers have one for it:
@@ -120,6 +122,7 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     heads: int | None = None
     expect: bool = False
+    headers: Mapping[str, Header] | None = None
     reductions: tuple[str, ...] | None = None
     threads: int | None = None
     front_end: FrontEnd | None = None
@@ -236,7 +239,8 @@ def asked(job: Job, what: str) -> str:
     """
     decide = f"{job.decide.__module__}.{job.decide.__qualname__}"  # type: ignore[attr-defined]  # a function
     limits = replace(job.limits, memory=None)
-    return repr((what, job.engine, limits, job.heads, job.expect, job.reductions, job.reading, job.further, decide))
+    expected = job.expect if job.headers is None else sorted(job.headers.items())
+    return repr((what, job.engine, limits, job.heads, expected, job.reductions, job.reading, job.further, decide))
 
 
 def tasks(files: Sequence[str], job: Job) -> list[Task]:
@@ -244,8 +248,14 @@ def tasks(files: Sequence[str], job: Job) -> list[Task]:
     return [
         Task(file, nodes, f"[{number}/{len(files)}] {file}", place == 0)
         for number, file in enumerate(files, start=1)
-        for place, nodes in enumerate(job.nodes or (None,))
+        for place, nodes in enumerate(_counts(file, job))
     ]
+
+
+def _counts(file: str, job: Job) -> Sequence[int | None]:
+    """The node counts to check ``file`` at; None: its own, or every number of nodes."""
+    header = job.headers.get(file) if job.headers is not None and not job.every_count else None
+    return job.nodes or (header.counts if header else (None,))
 
 
 class Checker:
@@ -403,7 +413,11 @@ class Checker:
         if not self.job.expect:
             return Checked(file, verdict, further=further)
         try:
-            expectation = read_expectation(read_text(file, self._files), file)
+            if self.job.headers is None:
+                expectation = read_expectation(read_text(file, self._files), file)
+            else:
+                header = self.job.headers.get(file)
+                expectation = read_expectation(header.text, header.path) if header else None
         except SourceError as error:
             return Checked(file, verdict, True, None, tuple(error.diagnostics), further=further)
         # A text that is no program has no node count; its header is read as that of a program on the default count.

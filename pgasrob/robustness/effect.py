@@ -63,7 +63,7 @@ class EffectSearch:
 
     def run(self, *most: int) -> Iterator[None]:
         """Search; each of ``most`` bounds the states of the SC runs."""
-        most_sc_states = min(MOST_SC_STATES, *most)
+        most_sc_states = min((MOST_SC_STATES, *most))
         program = self._instance.program
         if program.gaps or program.blind_awaits:
             gaps = program.gaps or ("nobody can say whether an await blocks that looks at an unknown value",)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 from types import FrameType
@@ -161,9 +163,8 @@ class Watch:
 
 
 class _Guard:
-    """A thread that ends what the thread that made it does when a limit of ``watch`` has been reached, of which
-    ``seconds`` are left, for ``patience`` seconds, but not while a message is on its way or something is being
-    imported.
+    """Ends what the thread that made it does when a limit of ``watch`` has been reached, of which ``seconds`` are left,
+    for ``patience`` seconds, but not while a message is on its way or something is being imported.
 
     The thread that is watched may be interrupted anywhere, by the guard around this one, too. So what it does here
     takes bare locks alone, which are taken and given back in one step: an event or a join, which are made of Python's
@@ -176,13 +177,13 @@ class _Guard:
         self._until = None if seconds is None else perf_counter() + seconds
         self._patience = patience
         self._watched = threading.get_ident()
+        self._since: float | None = None
         self._over = False
-        self._lock, self._asleep = _thread.allocate_lock(), _thread.allocate_lock()
-        self._asleep.acquire()
+        self._lock = _thread.allocate_lock()
 
     def begin(self) -> None:
         """From now on until the end."""
-        _thread.start_new_thread(self._look, ())
+        _SENTINEL.add(self)
 
     def end(self) -> None:
         """Nothing is raised any more. It may itself be interrupted, and be called again."""
@@ -190,29 +191,27 @@ class _Guard:
             try:
                 with self._lock:
                     self._over = True
-                    if self._asleep.locked():
-                        self._asleep.release()
+                _SENTINEL.remove(self)
                 if self.reached is not None:
                     _take_what_is_raised()
                 return
             except _Ended:
                 continue
 
-    def _look(self) -> None:
-        since: float | None = None
-        while not self._asleep.acquire(timeout=self._pause()):
-            now = perf_counter()
-            late = self._until is not None and now > self._until
-            reached = self._watch.late() if late else self._watch.too_large()
-            since = None if reached is None else now if since is None else since
-            # Again and again: where it is raised in a finalizer it is lost.
-            if reached is not None and since is not None and now - since >= self._patience and self._is_safe():
-                with self._lock, self._watch.held:
-                    if not self._over:
-                        self.reached = self.reached or reached
-                        _raise_in(self._watched, _Ended)
+    def look(self) -> None:
+        """Look at the limits, in the thread of the sentinel."""
+        now = perf_counter()
+        late = self._until is not None and now > self._until
+        reached = self._watch.late() if late else self._watch.too_large()
+        self._since = None if reached is None else now if self._since is None else self._since
+        # Again and again: where it is raised in a finalizer it is lost.
+        if reached is not None and self._since is not None and now - self._since >= self._patience and self._is_safe():
+            with self._lock, self._watch.held:
+                if not self._over:
+                    self.reached = self.reached or reached
+                    _raise_in(self._watched, _Ended)
 
-    def _pause(self) -> float:
+    def pause(self) -> float:
         """Seconds to the next look."""
         left = PAUSE if self._until is None else self._until - perf_counter()
         return min(PAUSE, max(left, PAUSE / 10))
@@ -225,6 +224,64 @@ class _Guard:
                 return False
             frame = frame.f_back
         return True
+
+
+class _Sentinel:
+    """The thread that has the guards look at their limits: one for all of them and for what comes next, since to start
+    one takes longer than what many of them watch. It ends when there has been nothing to watch for a while, and before
+    the process forks."""
+
+    def __init__(self) -> None:
+        self._guards: set[_Guard] = set()
+        self._lately = self._there = False
+        self._lock, self._asleep = _thread.allocate_lock(), _thread.allocate_lock()
+        self._asleep.acquire()
+
+    def add(self, guard: _Guard) -> None:
+        with self._lock:
+            self._guards.add(guard)
+            self._lately = True
+            if not self._there:
+                _thread.start_new_thread(self._watch, ())
+                self._there = True
+            elif guard.pause() < PAUSE:
+                self._wake()
+
+    def remove(self, guard: _Guard) -> None:
+        with self._lock:
+            self._guards.discard(guard)
+
+    def rest(self) -> None:
+        """Have the thread end, unless there is something to watch."""
+        while self._there and not self._guards:
+            with self._lock:
+                self._lately = False
+                self._wake()
+            time.sleep(PAUSE / 100)
+
+    def _wake(self) -> None:
+        if self._asleep.locked():
+            self._asleep.release()
+
+    def _watch(self) -> None:
+        while True:
+            with self._lock:
+                pause = min((guard.pause() for guard in self._guards), default=PAUSE)
+            self._asleep.acquire(timeout=pause)
+            with self._lock:
+                guards = tuple(self._guards)
+                if not guards and not self._lately:
+                    self._there = False
+                    return
+                self._lately = False
+            for guard in guards:
+                with suppress(MemoryError):  # at the next look there may be some
+                    guard.look()
+
+
+_SENTINEL = _Sentinel()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_SENTINEL.rest, after_in_child=_SENTINEL.__init__)  # type: ignore[misc]
 
 
 def _raise_in(thread: int, exception: type[BaseException]) -> None:

@@ -6,6 +6,7 @@ nested too deeply to be pickled.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -167,18 +168,20 @@ class _Crew(Generic[T]):
         self._workers.clear()
 
     def results(self, interrupts: Interrupts) -> Iterator[T]:
-        while self._told < len(self._tasks):
+        while True:
             for worker in self._workers:
                 if worker.number is None and self._given < len(self._tasks):
                     worker.give(self._given, self._tasks[self._given])
                     self._given += 1
+            yield from self._ready()  # while all are at work
+            if self._told == len(self._tasks):
+                return
             with interrupts.welcome():
                 interrupts.due()
                 ready = wait([worker.connection for worker in self._workers if worker.number is not None])
             for worker in [worker for worker in self._workers if worker.connection in ready]:
                 if not self._listen(worker):
                     self._bury(worker)
-            yield from self._ready()
 
     def last_results(self) -> Iterator[T]:
         """After Ctrl-C: what there is of the tasks that have been given to workers."""
@@ -265,6 +268,7 @@ def _work(
     # Their other ends would never know that the parent has gone.
     for each in inherited:
         each.close()
+    gc.freeze()  # modules and tables that stay need not be gone through again and again
     checker = Checker(job)
     with Interrupts() as interrupts, suppress(EOFError, OSError):
         while True:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.course.grade import BadKey, Grader, Mark
+from pgasrob.course.grade import Grader, Mark
+from pgasrob.robustness.headers import BadKey
 from pgasrob.robustness.limits import Limits
 
 ASSIGNMENT = Path(__file__).parent / "assignment"

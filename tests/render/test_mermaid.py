@@ -12,9 +12,10 @@ import pytest
 
 from pgasrob.cli.draw import only
 from pgasrob.diagnostics import visible
+from pgasrob.render.diagram.layout import layout
 from pgasrob.render.mermaid import MOST_EDGES, MOST_TEXT, escape, to_mermaid
 from pgasrob.render.pens.svg import colour
-from tests.render.diagram.test_model import long_run, result_of, with_runs
+from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs
 from tests.render.test_formats import FAULT, NASTY, nasty, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
@@ -28,8 +29,9 @@ LINES = {
     "edge": re.compile(r'  (e\d+) (-->|-\.->|-\.-|---)(?:\|"(\d* ?(?:po|cf|id))"\|)? ([ez]\d+)'),
     "style": re.compile(r"  linkStyle (\d+) (?:[a-z-]+:[\w #]+)(?:,[a-z-]+:[\w #]+)*"),
     "class": re.compile(
-        r"  (?:classDef (?:cycle|step) [a-z-]+:[\w#]+,[a-z-]+:[\w#]+|class e\d+(?:,e\d+)* (?:cycle|step))"
+        r"  (?:classDef (?:default|cycle|step) [a-z-]+:[\w#]+(?:,[a-z-]+:[\w#]+)+|class e\d+(?:,e\d+)* (?:cycle|step))"
     ),
+    "lane": re.compile(r"  style r\d+(?: |,)(?:[a-z-]+:[\w#]+,?)+"),
 }
 
 
@@ -83,6 +85,21 @@ def test_one_to_one() -> None:
     dashes = {int(match[1]) for name, match in lines if name == "style" and "stroke-dasharray" in match[0]}
     assert dashes == {place for place, match in enumerate(edges) if match[2] != "-->"}
     assert "1: write(x, 1, y, q)\nline 6" in labels(text)
+
+
+def test_the_lanes_are_those_of_the_svg() -> None:
+    for name in ("mcs_lock/mcs_lock_fifo.pgas", "c/openshmem/stencil_no_fence.c"):
+        result = corpus(name)
+        assert result["witness"]
+        diagram = layout(result["witness"])
+        lanes: list[set[str]] = []
+        for kind, match in parsed(to_mermaid(result)):
+            if kind == "subgraph":
+                lanes.append(set())
+            elif kind == "node":
+                lanes[-1].add(match[1])
+        boxes = [{f"e{box.place + 1}" for box in diagram.boxes if box.lane == lane} for lane in range(len(lanes))]
+        assert lanes == boxes and len(lanes) == len(diagram.lanes)
 
 
 def test_every_run_of_the_corpus_is_in_the_grammar() -> None:

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft4Validator
 
 from pgasrob.render.json import Result, to_json
-from pgasrob.render.sarif import to_sarif
+from pgasrob.render.sarif import RULES, to_sarif
 from pgasrob.robustness.batch import Job, check_all
 from pgasrob.robustness.check import check, load
 from pgasrob.robustness.reasons import InternalError
@@ -38,6 +38,7 @@ def parsed(*results: Result) -> dict[str, Any]:
     assert run["columnKind"] == "utf16CodeUnits"
     rules = run["tool"]["driver"]["rules"]
     assert len({rule["id"] for rule in rules}) == len(rules)
+    assert all(rule["helpUri"].startswith("https://") for rule in rules if rule["id"] in RULES)
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] in LEVELS

@@ -412,6 +412,12 @@ def test_a_program_with_gaps_has_runs_that_nobody_sees() -> None:
     assert (effect.kind, effect.reason) == ("none found", ScRunsLeft(RunsLeftOut(("line 3: something",))))
 
 
+def test_it_ends_without_any_limit() -> None:
+    program = load(PROGRAMS / "one_to_one" / "one_to_one.pgas")
+    limits = Limits(max_states=None, timeout=None, memory=None, max_sc_states=None)
+    assert effect_of(check(program, limits=limits)).kind == effect_of(check(program)).kind
+
+
 def test_what_ends_the_check_ends_the_search_for_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
     program = load(PROGRAMS / "store_buffering/store_buffering.pgas")
     seen: list[str] = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import threading
 import time
 from itertools import count
@@ -180,6 +182,42 @@ def test_nothing_is_raised_behind_it() -> None:
             Watch(Limits(timeout=1e-4), None, time.monotonic()).within("briefly", for_ever)
         assert Watch(Limits(timeout=60), None, time.monotonic()).within("briefly", lambda: 7) == 7
     assert threading.active_count() == before
+
+
+def threads() -> int:
+    """Those of this process, as the system counts them: Python knows of those alone that it has wrapped."""
+    return len(os.listdir("/proc/self/task"))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="nobody says how many threads there are")
+def test_one_thread_watches_all_and_goes_away() -> None:
+    """To start one for each piece of work would take longer than most of them; a fork wants none."""
+    watch._SENTINEL.rest()
+    before, watching = threads(), Watch(Limits(timeout=60), None, time.monotonic())
+    assert {watching.within("briefly", threads) for _ in range(50)} == {before + 1}
+    watch._SENTINEL.rest()
+    until = time.monotonic() + 20
+    while threads() > before and time.monotonic() < until:
+        time.sleep(watch.PAUSE)
+    assert threads() == before
+    assert watching.within("again", threads) == before + 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_is_watched_too() -> None:
+    def forked() -> int:
+        child = os.fork()
+        if not child:
+            signal.alarm(60)  # where nobody watches it has to end all the same
+            try:
+                Watch(Limits(timeout=0.05), None, time.monotonic()).within("in the child", for_ever)
+            except LimitReached:
+                os._exit(7)
+            finally:
+                os._exit(1)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    assert Watch(Limits(timeout=60), None, time.monotonic()).within("around it", forked) == 7
 
 
 def test_what_is_swallowed_is_raised_again() -> None:

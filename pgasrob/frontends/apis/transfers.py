@@ -137,7 +137,7 @@ def combined(operation: str, left: Expr, right: Expr, type: CType) -> Expr:
 
 def owner_of(call: Call, address: Address) -> Const | None:
     """The rank in whose memory ``address`` is; None for one's own."""
-    return None if address.owner in (None, call.rank) else Const(address.owner or 0)
+    return None if address.owner is None or address.owner == call.rank else Const(address.owner)
 
 
 def copied(steps: Steps, to: Address, of: Address, bytes: int) -> None:

@@ -24,7 +24,6 @@ class Cells:
         self.base: dict[ObjectId, int] = {}
         self.cells: dict[tuple[ObjectId, int], int] = {}
         self.granule: dict[ObjectId, int] = {}
-        self.counts: dict[ObjectId, int] = {}
         self.memory: list[MemoryObject] = []
         self.at: dict[int, tuple[ObjectId, int]] = {}  # address -> object, and the offset of the scalar there
         self._names: Counter[str] = Counter()
@@ -39,7 +38,7 @@ class Cells:
         whole, type = self._name(id, object)
         if object.dense and object.granule:
             granule, count = object.granule, max(1, -(-object.size // object.granule))
-            self.base[id], self.granule[id], self.counts[id] = self._next, granule, count
+            self.base[id], self.granule[id] = self._next, granule
             self._check(object, count)
             blank = all(not fill[2] for fill in object.initial.fills) and object.initial.is_free(0, object.size)
             initial = (0,) * count if blank else tuple(_initial(object, at * granule, granule) for at in range(count))

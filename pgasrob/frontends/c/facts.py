@@ -32,6 +32,7 @@ class ObjectFacts:
     may change, so that what they hold is not known; or all of them. ``accesses``: what loads and stores
     have named. ``mixed``: cells may hold values of other types or parts. ``lent``: operations read or write
     it here after they have been issued.
+    ``reached``: commands that name a rank write it.
     ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
     where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
     """
@@ -48,6 +49,7 @@ class ObjectFacts:
     accesses: Accesses = field(default_factory=Accesses)
     mixed: bool = False
     lent: bool = False
+    reached: bool = False
     given_back: bool = False
     restless: set[int] = field(default_factory=set)
     all_restless: bool = False
@@ -93,7 +95,8 @@ class Facts:
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
     is chosen, as far as there are few values to choose from. ``keeps_loops``: whether long loops are kept as loops;
     ``loops_kept``: whether there are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``:
-    the pointers that have pointed to memory of other ranks.
+    the pointers that have pointed to memory of other ranks. ``untold``: the objects of which it is not told at merge
+    points what has been set, for that would tell too many states apart.
     """
 
     def __init__(self, keeps_loops: bool = True) -> None:
@@ -112,6 +115,7 @@ class Facts:
         self.looked_again: set[ObjectId] = set()
         self.rank: str | None = None
         self.elsewhere: set[str] = set()
+        self.untold: set[ObjectId] = set()
 
     def begin(self) -> None:
         """Another run. When more is chosen in it, fewer cells may be uncertain."""
@@ -141,6 +145,11 @@ class Facts:
     def generalise(self, variable: Hashable) -> None:
         if variable not in self.generalised:
             self.generalised.add(variable)
+            self.changed()
+
+    def leave_untold(self, id: ObjectId) -> None:
+        if id not in self.untold:
+            self.untold.add(id)
             self.changed()
 
     def leave(self, function: str, loop: int) -> None:
@@ -305,6 +314,17 @@ class Facts:
         if not self.objects[id].lent:
             self.objects[id].lent = True
             self.changed()
+
+    def reach(self, id: ObjectId) -> None:
+        """Other ranks may set what is in the object."""
+        if not self.objects[id].reached:
+            self.objects[id].reached = True
+            self.changed()
+
+    def size_at(self, id: ObjectId, offset: int) -> int:
+        """The size of the scalar with a cell at ``offset``."""
+        facts = self.objects[id]
+        return facts.shared.get(offset) or facts.filler.get(offset) or facts.granule
 
     def sizes(self, id: ObjectId) -> set[int]:
         """The sizes of all scalars of the object that anybody has named."""

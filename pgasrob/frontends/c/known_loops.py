@@ -37,6 +37,7 @@ class Memory(Protocol):
     def global_object(self, name: str) -> ObjectId: ...
     def local_object(self, frame: Frame, name: str) -> ObjectId: ...
     def string_object(self, text: str) -> ObjectId: ...
+    def size(self, address: Address) -> int: ...
     def end_of_life(self, id: ObjectId) -> None: ...
 
 
@@ -124,14 +125,16 @@ def scalars(machine: Memory, id: ObjectId, offset: int, type: CType, write: bool
     scalar when that at ``offset``, which is to be accessed now, is not to be had so."""
     facts, size = machine.facts.objects.get(id), size_of(type)
     apart = facts is not None and not facts.dense and facts.covered.keys().isdisjoint(range(offset, offset + size))
-    if facts is None or not apart or not 0 <= offset <= facts.size - size or facts.size > LARGEST or offset % size:
+    if facts is None or not apart or facts.size > LARGEST or offset % size:
+        return (), -1, b"", (), None, b"", {}, {}
+    last = machine.size(Address(id, 0)) - size
+    if not 0 <= offset <= last:
         return (), -1, b"", (), None, b"", {}, {}
     contents = machine.contents(id, write)
     if write:
         contents.changes()
     row, accessed = contents.row((size, isinstance(type, Floating)), facts.size), facts.accesses.row(type, facts.size)
-    last, cells = facts.size - size, facts.covered.keys()
-    return row, last, accessed, cells, contents, contents.written, contents.others, contents.rows
+    return row, last, accessed, facts.covered.keys(), contents, contents.written, contents.others, contents.rows
 
 
 def unset(contents: Contents, offset: int, type: CType) -> int | float | None:

@@ -234,7 +234,7 @@ def reallocate(call: Call) -> Outcome:
     machine = machine_of(call).machine
     machine.object(old.object)
     new = allocated(call, size)
-    machine.copy(new, old, min(size, machine.facts.objects[old.object].size))
+    machine.copy(new, old, min(size, machine.size(old)))
     return Outcome(result=new, state=free(call).state)
 
 
@@ -244,7 +244,7 @@ def duplicate(call: Call) -> Outcome:
     of, found = call.pointer(0), text_of(call, 0)
     machine = machine_of(call).machine
     assert of is not None
-    length = machine.facts.objects[of.object].size - (of.offset if isinstance(of.offset, int) else 0)
+    length = machine.room(of)
     if found is None and in_cells(call, of):
         steps, new = Steps(call), allocated(call, length)
         if call.name == "strdup" and read_string(steps, 0, of, to=new) is not None:
@@ -266,7 +266,7 @@ def free(call: Call) -> Outcome:
     if address is None or address.object.kind != "heap" or not isinstance(address.object.number, int):
         return Outcome()
     machine = machine_of(call).machine
-    size = machine.facts.objects[address.object].size
+    size = machine.size(address)
     freed = call.state.get(FREED, ())
     assert isinstance(freed, tuple)
     machine.end_of_life(address.object)

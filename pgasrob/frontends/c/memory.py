@@ -11,7 +11,7 @@ from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.arithmetic import LONG, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.facts import shortest
-from pgasrob.frontends.c.flows import UNKNOWN, Flows
+from pgasrob.frontends.c.flows import UNKNOWN
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, leaves_of, only_leaves, range_of
 from pgasrob.frontends.c.parts import part_name, scalar_at
@@ -19,9 +19,9 @@ from pgasrob.frontends.c.problem import Beyond, Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, DOUBLE, Array, CType, Floating, Integer
+from pgasrob.frontends.c.unset import Unset
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.views import extracted, turned
-from pgasrob.frontends.c.world import World
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands, core
 from pgasrob.program.assumptions import Kind
@@ -48,13 +48,8 @@ MOST_KNOWN = 64
 """Scalars in cells of one object, up to which it is kept what they hold: nobody decides by a large buffer."""
 
 
-class Memory(Flows):
-    """Loads and stores. What is known is kept in `State.memory`; scalars with cells are accessed by commands.
-    ``sizes``: of the objects that this rank has made, in bytes."""
-
-    def __init__(self, world: World, rank: int | None) -> None:
-        super().__init__(world, rank)
-        self.sizes: dict[ObjectId, int] = {}
+class Memory(Unset):
+    """Loads and stores. What is known is kept in `State.memory`; scalars with cells are accessed by commands."""
 
     # Objects
 
@@ -65,7 +60,8 @@ class Memory(Flows):
         if self.world.symbolic and known is not None and known.size != size:
             # Ways that only some ranks take on some numbers of nodes are made for all: the largest size is not theirs.
             raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
-        self.sizes[id] = max(size, self.sizes.get(id, 0))
+        if id.allocated:
+            self.state.sizes[id] = size
         self.facts.declare(id, name, size, type, initial, span)
 
     def global_object(self, name: str) -> ObjectId:
@@ -127,12 +123,19 @@ class Memory(Flows):
 
     def within(self, address: Address, size: int) -> bool:
         """Whether ``size`` bytes at ``address``, a known one, lie inside of its object."""
-        self.object(address.object)
         assert isinstance(address.offset, int)
-        known = self.facts.objects[address.object].size
-        # What another rank has made larger is no larger here.
-        room = known if self.whose(address) else self.sizes.get(address.object, known)
-        return address.offset >= 0 and address.offset + size <= room
+        return address.offset >= 0 and size <= self.room(address)
+
+    def size(self, address: Address) -> int:
+        """The bytes of the object of ``address``: as many as the rank has allocated on this way, where it has. What is
+        another rank's is as large as any has made it."""
+        self.object(address.object)
+        largest = self.facts.objects[address.object].size
+        return largest if self.whose(address) else self.state.sizes.get(address.object, largest)
+
+    def room(self, address: Address) -> int:
+        """The bytes from ``address`` to the end of its object, from its beginning where the place is not known."""
+        return self.size(address) - (address.offset if isinstance(address.offset, int) else 0)
 
     def outside(self, address: Address, size: int) -> str:
         """That ``size`` bytes at ``address``, a known one, do not lie inside of its object."""
@@ -143,21 +146,17 @@ class Memory(Flows):
                 place = f"element {at // each} is outside"
             case _:
                 place = f"byte {at} is outside" if size == 1 else f"bytes {at} to {at + size - 1} reach out"
-        return f"{place} of {self.sized(id)}"
+        return f"{place} of {self.sized(address)}"
 
-    def _extent(self, id: ObjectId) -> str:
-        """How large an object is."""
-        object = self.facts.objects[id]
-        bytes = f"{object.size:,} byte{'s' if object.size != 1 else ''}"
+    def sized(self, address: Address) -> str:
+        """The name of the object of ``address`` and how large it is, for messages."""
+        object, size = self.facts.objects[address.object], self.size(address)
+        extent = f"{size:,} byte{'s' if size != 1 else ''}"
         match object.type:
             case Array(of, _) if each := size_of(of):
-                count = object.size // each
-                return f"{count:,} element{'s' if count != 1 else ''} ({bytes})"
-        return bytes
-
-    def sized(self, id: ObjectId) -> str:
-        """The name of an object and how large it is, for messages."""
-        return f"`{shortest(id, self.facts.objects[id])}`, which has {self._extent(id)}"
+                count = size // each
+                extent = f"{count:,} element{'s' if count != 1 else ''} ({extent})"
+        return f"`{shortest(address.object, object)}`, which has {extent}"
 
     def load(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``; loaded into a register if it has a cell, as all has that is in the
@@ -173,6 +172,8 @@ class Memory(Flows):
                 if value is None:
                     return self._unknown_part(address, type)
                 return value
+        if not self.is_set(address, size):
+            return UNDEFINED
         around = self._around(address, size)
         register = self.register("t", before=False)
         bytes = () if around is None else _bytes_of(address, size, around[0])
@@ -220,6 +221,10 @@ class Memory(Flows):
     def _unknown_part(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``, where parts of unknown values lie, or what nobody knows."""
         assert isinstance(address.offset, int)
+        if self.world.symbolic:
+            # On one number it may be a part of a number.
+            what = f"a part of a value in `{self.facts.objects[address.object].name}`"
+            raise NumberNeeded(f"{what} is another thing on every number of nodes")
         contents = self.contents(address.object)
         parts = contents.unknown_parts(address.offset, size_of(type))
         if parts is None or any(not only_leaves(value.expr) for value in parts):
@@ -286,6 +291,8 @@ class Memory(Flows):
                 f"a pointer is stored in `{self.facts.objects[address.object].name}`, memory that other ranks access",
                 "keep pointers apart from data that is transferred; transfer indices",
             )
+        if owner is None:
+            self.initialise(address, size, isinstance(value, Undefined))
         expr = Const(0) if isinstance(value, Undefined) else expression(value)
         if owner and any(to in (None, address.owner) for _, to in self._fenced):
             raise Problem(
@@ -369,10 +376,10 @@ class Memory(Flows):
             return self.placed(address, size)
         if id not in cells.granule:
             return NOT_YET
-        name, base, count = self.facts.objects[id].name, cells.base[id], cells.counts[id]
+        name, base, count = self.facts.objects[id].name, cells.base[id], self.size(address) // cells.granule[id]
         inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
                         Binary("<", address.offset, Const(count), LONG))  # fmt: skip
-        outside = self.world.nowhere(f"an index is outside of {self.sized(id)}")
+        outside = self.world.nowhere(f"an index is outside of {self.sized(address)}")
         return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), outside)
 
     def placed(self, address: Address, size: int) -> Symbol:
@@ -487,6 +494,8 @@ class Memory(Flows):
                 return held[1]
             value = source.load(place.offset, type)
             return self._unknown_part(place, type) if value is None else value
+        if not self.is_set(place, size):
+            return UNDEFINED
         register = self.register("t")
         self.issue(commands.Load(register, self.cell(place, size)))
         if register.index in self.read:
@@ -514,6 +523,7 @@ class Memory(Flows):
         known = self.without_unknowns(statements)
         for statement in known:
             self._look_for_writes(statement)
+        self.look_for_initialised(known)
         super().emit(*known)
 
     def _look_for_writes(self, statement: Statement) -> None:
@@ -545,6 +555,7 @@ class Memory(Flows):
                 self._look_for_writes(inner)
 
     def _unsettle(self, form: core.Form) -> None:
+        self.look_for_reached(form)
         for expr in addresses_written(form):
             for id, offset in self.cells_at(expr):
                 large = len(self.facts.objects[id].shared) > MOST_KNOWN
@@ -602,15 +613,12 @@ class Memory(Flows):
         if id in self.facts.objects:
             self.facts.objects[id].given_back = True
         if id in self.facts.objects and self.facts.objects[id].lent:
-            for offset, size in sorted(self.pieces(Address(id, 0), self.facts.objects[id].size).items()):
+            for offset, size in sorted(self.pieces(Address(id, 0), self.size(Address(id, 0))).items()):
                 self._issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
         self.state.memory.pop(id, None)
+        self.state.initialised.pop(id, None)
 
     # Pointers
-
-    def whose(self, address: Address) -> Const | None:
-        """The rank in whose memory ``address`` is; None for one's own."""
-        return None if address.owner is None or address.owner == self.rank else Const(address.owner)
 
     def offset(self, pointer: Value, index: Value, size: int) -> Value:
         """``pointer`` moved by ``index`` elements of ``size`` bytes."""
@@ -647,8 +655,7 @@ class Memory(Flows):
         """The indices of elements of ``size`` bytes with which ``pointer`` stays in its object."""
         if not isinstance(pointer.offset, int) or not size:
             return None
-        self.object(pointer.object)
-        return -(pointer.offset // size), (self.facts.objects[pointer.object].size - pointer.offset) // size - 1
+        return -(pointer.offset // size), self.room(pointer) // size - 1
 
     def difference(self, left: Value, right: Value, size: int) -> Value:
         if isinstance(left, Undefined) or isinstance(right, Undefined):

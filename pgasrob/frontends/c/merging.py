@@ -7,6 +7,7 @@ from collections.abc import Hashable
 
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.code import Label, Slot
+from pgasrob.frontends.c.initialised import PERHAPS
 from pgasrob.frontends.c.memory import Memory
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, range_of, replaced
 from pgasrob.frontends.c.problem import Problem, TryAgain
@@ -129,6 +130,7 @@ class Merging(Memory):
         however many there are, the code gets no longer, and no variable is generalised for them."""
         self.settle_variables()
         state = self.state
+        state.initialised.update(dict.fromkeys(self.facts.untold, PERHAPS))
         place = state.place
         if head:
             for number, (passed, _) in enumerate(state.heads):
@@ -177,6 +179,8 @@ class Merging(Memory):
                 if self.facts.is_shared(id, offset, size):
                     self.facts.unsettle(id, offset)
                 self.facts.share(id, offset, size)
+            elif variable[0] == "initialised":
+                self.facts.leave_untold(variable[1])
             else:
                 self.facts.generalise(variable)
         if chosen:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pgasrob.frontends.c.code import CompiledFunction, Slot
 from pgasrob.frontends.c.contents import Contents, Key, Pages, scalars_of_page
+from pgasrob.frontends.c.initialised import ALL, NOTHING, Initialised
 from pgasrob.frontends.c.nondeterminism import Bounds, Leaf, leaves_of
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Known, ObjectId, Value
@@ -71,12 +72,16 @@ class Frame:
 
 @dataclass(slots=True)
 class State:
-    """``heads``: the loop heads passed on the way here, each with the label of its latest snapshot. ``assumed``: what
-    the branches taken on unknown values say of them; ``guarded``: the unknown values of which they say more than that.
+    """``sizes``: of the objects that the rank has allocated, in bytes. ``initialised``: what has been set of objects in
+    cells, where that is not what it is when their lives begin.
+    ``heads``: the loop heads passed on the way here, each with the label of its latest snapshot. ``assumed``: what the
+    branches taken on unknown values say of them; ``guarded``: the unknown values of which they say more than that.
     ``leaves`` counts the unknown values made so far."""
 
     frames: list[Frame]
     memory: dict[ObjectId, Contents] = field(default_factory=dict)
+    sizes: dict[ObjectId, int] = field(default_factory=dict)
+    initialised: dict[ObjectId, Initialised] = field(default_factory=dict)
     notes: dict[str, Hashable] = field(default_factory=dict)
     heads: list[tuple[Place, str]] = field(default_factory=list)
     assumed: dict[Expr, Bounds] = field(default_factory=dict)
@@ -86,8 +91,13 @@ class State:
     def copy(self) -> State:
         for contents in self.memory.values():
             contents.shared = True
-        return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.notes),
-                     list(self.heads), dict(self.assumed), self.guarded, self.leaves)  # fmt: skip
+        return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.sizes),
+                     dict(self.initialised), dict(self.notes), list(self.heads), dict(self.assumed), self.guarded,
+                     self.leaves)  # fmt: skip
+
+    def is_set(self, id: ObjectId) -> Initialised:
+        """What has been set of an object in cells. All is that is no variable of a call: it begins with zeros."""
+        return self.initialised.get(id, NOTHING if id.kind == "local" else ALL)
 
     @property
     def place(self) -> Place:
@@ -105,7 +115,8 @@ class State:
             for frame, live in self.live()
         )
         memory = frozenset((id, contents.key) for id, contents in self.memory.items())
-        return frames, memory, frozenset(self.notes.items()), frozenset(self.assumed.items()), self.guarded
+        others = (self.sizes, self.initialised, self.notes, self.assumed)
+        return frames, memory, *(frozenset(each.items()) for each in others), self.guarded
 
     def variables(self) -> Variables:
         """The values by which two states at one place may differ: of live slots, and of scalars in memory."""
@@ -114,19 +125,20 @@ class State:
             for frame, live in self.live()
             for slot in live
         }
-        return Variables(slots, {id: contents.key for id, contents in self.memory.items()})
+        return Variables(slots, {id: contents.key for id, contents in self.memory.items()}, dict(self.initialised))
 
 
 class Variables(NamedTuple):
-    """What two states at one place may differ in: the values of live slots, and what is in memory."""
+    """What two states at one place may differ in: the values of live slots, what is in memory, what has been set."""
 
     slots: dict[Hashable, Value]
     memory: dict[ObjectId, Key]
+    initialised: dict[ObjectId, Initialised]
 
 
-def various(states: Sequence[Variables]) -> dict[Hashable, set[Value]]:
+def various(states: Sequence[Variables]) -> dict[Hashable, set[Value | Initialised | None]]:
     """The variables that ``states`` differ in, with those of their values that are known or unknown values."""
-    values: dict[Hashable, set[Value]] = defaultdict(set)
+    values: dict[Hashable, set[Value | Initialised | None]] = defaultdict(set)
     for each in states:
         for variable, value in each.slots.items():
             if isinstance(value, Known) or leaves_of(value):
@@ -142,4 +154,6 @@ def various(states: Sequence[Variables]) -> dict[Hashable, set[Value]]:
         for offset, size, value in {each for _, page in pages for each in scalars_of_page(page)}:
             if isinstance(value, Known) or leaves_of(value):
                 values["memory", id, offset, size].add(value)
+    for id in {id for each in states for id in each.initialised}:
+        values["initialised", id] = {each.initialised.get(id) for each in states}
     return values

@@ -18,7 +18,7 @@ def layout(witness: Witness, cycle_only: bool = False, room: int | None = None) 
     """The diagram of ``witness``; ``cycle_only``: what its cycle does not pass is folded into bands. ``room``: the
     characters on a line of a box; None: the fewer lanes, the more."""
     folded = fold(witness, cycle_only)
-    ranks = _ranks(witness, folded)
+    ranks = ranks_of(witness, folded)
     lanes = {rank: lane for lane, rank in enumerate(ranks)}
     groups = rows(witness, folded, lanes)
     found = boxes(witness, groups, folded, lanes, room)
@@ -30,7 +30,7 @@ def layout(witness: Witness, cycle_only: bool = False, room: int | None = None) 
     return routed(witness, folded, ranks, groups, found, folds, endings, widths)
 
 
-def _ranks(witness: Witness, folded: Fold) -> list[int]:
+def ranks_of(witness: Witness, folded: Fold) -> list[int]:
     """The ranks that have a lane: all of a few, else those that have an event or in whose memory something happens."""
     if witness["nodes"] <= MOST_LANES and not folded.bands:
         return list(range(witness["nodes"]))

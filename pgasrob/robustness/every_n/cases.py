@@ -59,15 +59,14 @@ class Frame:
 
     @property
     def near(self) -> int:
-        """How many ranks are near an end. Between one that is not and those that have names at the end there are ranks
-        of every remainder."""
-        return self.ends + 2 * self.around + (self.modulus if self.modulus > 1 else 0)
+        """How many ranks are near an end. One that is not has neighbours that have no names there."""
+        return self.ends + 2 * self.around
 
     @property
     def cutoff(self) -> int:
         """The least number of nodes that the cases are about."""
         at_an_end = self.near + 2 * self.around + max(self.ends, self.around)
-        return self.modulus + max(at_an_end, 2 * self.around + 1 + 2 * self.ends)
+        return max(at_an_end + self.modulus, 2 * (self.ends + self.around + self.modulus))
 
     def cases(self) -> Iterator[Case]:
         """All cases. Of every number of nodes from ``cutoff`` on each rank is the source's in one of them."""
@@ -86,18 +85,19 @@ class Frame:
         sizes = (near, beyond) if side == 0 else (beyond, near)
         names = [*(_low(p, domain) for p in range(sizes[0])), *(_high(p, domain) for p in range(sizes[1]))]
         source = names.pop(place if side == 0 else sizes[0] + place)
-        return self._with_rest([source, *names], nodes, *sizes)
+        return self._with_rest([source, *names], self.modulus, nodes, *sizes)
 
     def _far(self, nodes: int, rank: int) -> Case:
         """The source's rank is not near any end."""
         domain = Domain(max(self.cutoff, 2 * self.near + 1), self.near, self.near, self.modulus, rank, nodes, self.most)
         around = [_around(by, domain) for by in range(-self.around, self.around + 1) if by]
         ends = [end(p, domain) for end in (_low, _high) for p in range(self.ends)]
-        return self._with_rest([_around(0, domain), *around, *ends], nodes, self.ends, self.ends)
+        others = 2 * self.modulus - 1  # then of the ranks in a row, on one side of the source or the other, there are m
+        return self._with_rest([_around(0, domain), *around, *ends], others, nodes, self.ends, self.ends)
 
-    def _with_rest(self, names: list[Name], nodes: int, low: int, high: int) -> Case:
+    def _with_rest(self, names: list[Name], others: int, nodes: int, low: int, high: int) -> Case:
         least = names[0].domain.least
-        assert len(names) + self.modulus <= least, "there are ranks of every kind in the rest"
+        assert len(names) + others <= least, "there are ranks of every kind in the rest"
         assert all(one.domain.differ(one.me, other.me) for place, one in enumerate(names) for other in names[:place]), (
             "names are of different ranks"
         )

@@ -145,7 +145,9 @@ def _assumptions(proof: Proof, checked: Sequence[Verdict]) -> tuple[Assumption, 
 
 
 def _with_facts(verdict: Verdict, checked: list[Verdict]) -> Verdict:
-    """``verdict`` with the assertions and deadlocks of all that were ``checked``."""
+    """``verdict`` with the assertions and deadlocks of all that were ``checked``, and whether ranks communicate on one
+    of them."""
+    verdict = replace(verdict, communicates=any(each.communicates is not False for each in checked))
     failing = next((each for each in checked if each.assertions == "violated"), None)
     stuck = next((each for each in checked if each.deadlock is True), None)
     if failing is not None:

@@ -18,6 +18,7 @@ from pgasrob.program.walks import is_read
 from pgasrob.robustness.every_n.cases import Case, Name
 from pgasrob.robustness.every_n.flow import Flow
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, number
+from pgasrob.robustness.every_n.values import constant
 from pgasrob.robustness.reduction.fixpoint import Access, Command, Commands, known_operands
 
 
@@ -99,16 +100,11 @@ class Ranks:
         key = self._key(target) if target is not None else 0
         located = [self._location(rank, state, step.access.cell, key) for step in steps]
         queues = [flow.operand(rank, state, expr) for role, expr in core.expressions(form) if role is core.Role.QUEUE]
-        operands = known_operands(form, self._constant(queues[0]) if queues else None, key, located)
+        operands = known_operands(form, constant(queues[0]) if queues and queues[0] else None, key, located)
         first = len(accesses) - len(steps)
         return Command(transition.target, made[0] if first else None, tuple(made[first:]), operands, possible=True)
 
     # Operands
-
-    def _constant(self, value: Value | None) -> int | None:
-        if value is None or value[0] != value[1] or value[0].x or value[0].n:
-            return None
-        return value[0].c
 
     def _key(self, target: Target) -> int | None:
         """A number for the rank, the same whenever a rank names it in this way."""
@@ -168,10 +164,8 @@ class Ranks:
 
     def _may_come_from_rest(self, rest: Name, form: Linear, other: Name) -> bool:
         """Whether some rank of the ``rest`` may be such that ``form`` is the rank ``other``."""
-        if form.x not in (1, -1):
-            return True
-        sign = form.x  # form = sign * x + n N + c, so x = sign * (other - n N - c)
-        origin = Linear().plus(other.me.minus(form._replace(x=0)), sign)
+        # form = a x + n N + c, so x = (other - n N - c) / a
+        origin = other.me.minus(form._replace(x=0)).over(form.x)
         if any(origin == each.me for each in self.names if not each.rest):
             return False
         return self._may_lie(rest, origin, origin) and self._leaves_origin(rest, origin)

@@ -6,21 +6,22 @@ Nothing of the proof depends on it: what is named too little for is known less o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import lcm
+from fractions import Fraction
+from itertools import product
+from math import ceil, lcm
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.core import Form, Role
-from pgasrob.program.expressions import MOST_NODES, RELATIONS, Binary, Expr, parts, registers_of
+from pgasrob.program.expressions import MOST_NODES, RELATIONS, Binary, Expr, names_me_or_nodes, parts, registers_of
 from pgasrob.robustness.every_n.cases import Frame
 from pgasrob.robustness.every_n.linear import ANYTHING, RANK, Domain, Linear
-from pgasrob.robustness.every_n.values import Values
+from pgasrob.robustness.every_n.values import File, Values
 
-MOST_AROUND, MOST_ENDS, MOST_MODULUS = 4, 8, 4
+MOST_AROUND, MOST_ENDS, MOST_MODULUS = 4, 8, 8
 MOST_NUMBERED = 16
 """Ranks below this may have blocks of their own."""
 _SMALL = 100
-_SOMEWHERE = Domain(10 * _SMALL, _SMALL, _SMALL)
 
 
 def frame_of(
@@ -29,47 +30,75 @@ def frame_of(
     """The frame for a program with these control automata, on at most ``most`` nodes; the ranks in ``numbered`` have
     blocks of their own."""
     forms = [each.form for automaton in automata for each in automaton.transitions]
-    values, file = Values(_SOMEWHERE, RANK), (ANYTHING,) * registers
-    around, ends, modulus = 0, 1, 1
+    given = [expr for form in forms for _, expr in core.expressions(form)]
+    every = [part for expr in dict.fromkeys(given) for part in parts(expr) if names_me_or_nodes(part)]
+    places, file = _naming_ranks(forms), (ANYTHING,) * registers
+    modulus = _modulus(every, file)
+    around, ends = 0, max([1, *(rank + 1 for rank in numbered)])
+    for values in _somewhere(modulus):
+        for expr in places:
+            form = _linear(values, expr, file)
+            if form is None:
+                continue
+            if form[:2] == (1, 0) and -_SMALL <= form.c <= _SMALL:
+                around = max(around, abs(int(form.c)))
+            else:
+                ends = max(ends, min(_from_an_end(form), MOST_ENDS))
+        for part in every:
+            match part:
+                case Binary(symbol, left, right) if symbol in RELATIONS:
+                    difference = _linear(values, Binary("-", left, right), file)
+                    if difference is not None and difference.x:
+                        limit = difference._replace(x=0).over(-difference.x)
+                        ends = max(ends, min(_from_an_end(limit), MOST_ENDS))
+    around = min(around, MOST_AROUND)
+    return Frame(around, max(ends, around), modulus, most)
 
-    def linear(expr: Expr) -> Linear | None:
-        found = values.of(expr, file)
-        return found[0] if found is not None and found[0] == found[1] else None
 
-    for expr in _naming_ranks(forms):
-        form = linear(expr)
-        if form is None:
-            continue
-        if form[:2] == (1, 0) and abs(form.c) <= _SMALL:
-            around = max(around, abs(form.c))
-        else:
-            ends = max(ends, _from_an_end(form))
-    for form_ in forms:
-        for _, expr in core.expressions(form_):
-            for part in parts(expr):
-                match part:
-                    case Binary(symbol, left, right) if symbol in RELATIONS:
-                        difference = linear(Binary("-", left, right))
-                        if difference is not None and abs(difference.x) == 1:
-                            without = difference._replace(x=0)
-                            ends = max(ends, _from_an_end(Linear().plus(without, -difference.x)))
-                    case Binary("%", left, right):
-                        divisor, form = linear(right), linear(left)
-                        if divisor and form and form.x and divisor[:2] == (0, 0) and 1 < divisor.c <= MOST_MODULUS:
-                            modulus = lcm(modulus, divisor.c)
-                    case Binary("&" | "^", left, right):
-                        sides = linear(left), linear(right)
-                        if Linear(c=1) in sides and any(side and side.x for side in sides):
-                            modulus = lcm(modulus, 2)
-    ends = max(min(ends, MOST_ENDS), *(rank + 1 for rank in numbered), 1)
-    return Frame(min(around, MOST_AROUND), ends, modulus if modulus <= MOST_MODULUS else 1, most)
+def _linear(values: Values, expr: Expr, file: File) -> Linear | None:
+    found = values.of(expr, file)
+    return found[0] if found is not None and found[0] == found[1] else None
+
+
+def _somewhere(modulus: int) -> list[Values]:
+    """Ranks far from both ends, of every remainder."""
+    remainders = product(range(modulus), repeat=2)
+    return [Values(Domain(10 * _SMALL, _SMALL, _SMALL, modulus, *each), RANK) for each in remainders]
+
+
+def _modulus(exprs: Iterable[Expr], file: File) -> int:
+    """By what ranks have to be divided, so that quotients, remainders and last bits are known."""
+    modulus, known = 0, 1
+    while modulus != known:
+        modulus = known
+        (values, *_) = _somewhere(modulus)
+        for expr in exprs:
+            match expr:
+                case Binary("%" | "/" | ">>" | "&" | "|" | "^" as symbol, left, right):
+                    for one, other in ((left, right), (right, left)):
+                        form, by = _linear(values, one, file), _linear(values, other, file)
+                        if form and by and form.x and by[:2] == (0, 0):
+                            needed = _divisor(symbol, int(by.c))
+                            for part in form[:2]:
+                                step = Fraction(part) / needed
+                                if lcm(known, step.denominator) <= MOST_MODULUS:
+                                    known = lcm(known, step.denominator)
+    return modulus
+
+
+def _divisor(symbol: str, value: int) -> int:
+    """By what a rank has to be divided for an operation with ``value``, 1 for one that is not looked at."""
+    if symbol in ("%", "/"):
+        return max(value, 1)
+    places = value if symbol == ">>" else (value if value >= 0 else ~value).bit_length()
+    return 1 << places if 0 <= places < MOST_MODULUS else 1
 
 
 def _from_an_end(form: Linear) -> int:
     """How many ranks there are up to the one that is ``form``, from the end to which it is near."""
     if form.x or form.n not in (0, 1):
         return 0
-    place = form.c if form.n == 0 else -1 - form.c
+    place = ceil(form.c if form.n == 0 else -1 - form.c)
     return place + 1 if 0 <= place < _SMALL else 0
 
 

@@ -2,41 +2,55 @@
 
 N is the number of nodes and x a rank: the one that a name stands for, or the source's. A :class:`Domain` says what
 pairs (x, N) there are. They are the corners of a quadrilateral and what lies between, so a linear form has its
-extremes at the corners, and whether one is less than another is known from their difference.
+extremes at the corners, and whether one is less than another is known from their difference. Where remainders are
+known quotients are forms too, with fractions for a, b and c: of ranks that leave 1, (x - 1) / 3 is a whole number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor
 from typing import NamedTuple
 
 from pgasrob.program.expressions import INT32, MOST_NODES, IntType
+
+Number = int | Fraction
 
 
 class Linear(NamedTuple):
     """``x`` times the rank plus ``n`` times the number of nodes plus ``c``."""
 
-    x: int = 0
-    n: int = 0
-    c: int = 0
+    x: Number = 0
+    n: Number = 0
+    c: Number = 0
 
-    def plus(self, other: Linear, times: int = 1) -> Linear:
+    def plus(self, other: Linear, times: Number = 1) -> Linear:
         return Linear(self.x + times * other.x, self.n + times * other.n, self.c + times * other.c)
 
     def minus(self, other: Linear) -> Linear:
         return self.plus(other, -1)
 
-    def shifted(self, by: int) -> Linear:
+    def shifted(self, by: Number) -> Linear:
         return self._replace(c=self.c + by)
+
+    def over(self, divisor: Number) -> Linear:
+        """It, divided by ``divisor``."""
+        return Linear(*(_plain(Fraction(part) / divisor) for part in self))
+
+
+def _plain(value: Number) -> Number:
+    """``value``, as an integer if it is one."""
+    return int(value) if value.denominator == 1 else value
 
 
 NODES = Linear(n=1)
 RANK = Linear(x=1)
 
 
-def number(value: int) -> Linear:
+def number(value: Number) -> Linear:
     return Linear(c=value)
 
 
@@ -65,7 +79,8 @@ FALSE, TRUE, EITHER = between(0, 0), between(1, 1), between(0, 1)
 class Domain:
     """The pairs of x and N with ``least`` <= N <= ``most`` and ``low`` <= x <= N - 1 - ``high``.
 
-    Divided by ``modulus`` they leave the remainders ``x`` and ``n``.
+    Divided by ``modulus`` they leave the remainders ``x`` and ``n``. The bounds that are given may be further away
+    than need be: with remainders they move to the nearest ones that are reached.
     """
 
     least: int
@@ -77,7 +92,19 @@ class Domain:
     most: int = MOST_NODES
 
     def __post_init__(self) -> None:
-        assert self.least >= self.low + self.high + 1, "there has to be such an x"
+        least, low, high, modulus = self.least, self.low, self.high, self.modulus
+        low += (self.x - low) % modulus
+        high += (self.n - 1 - high - self.x) % modulus
+        least = max(least, low + high + 1)  # there is no such x on fewer
+        bounds = {
+            "low": low,
+            "high": high,
+            "least": least + (self.n - least) % modulus,
+            "most": self.most - (self.most - self.n) % modulus,
+        }
+        for name, bound in bounds.items():
+            object.__setattr__(self, name, bound)
+        assert self.least <= self.most, "there has to be such an x"
 
     @cached_property
     def corners(self) -> Sequence[tuple[int, int]]:
@@ -88,15 +115,16 @@ class Domain:
     def range(self, form: Linear) -> tuple[int, int]:
         """The least and the greatest value of ``form``, or less and more than these."""
         if form.x == form.n == 0:
-            return form.c, form.c
+            return floor(form.c), ceil(form.c)
         values = [form.x * x + form.n * count + form.c for x, count in self.corners]
-        return min(values), max(values)
+        return floor(min(values)), ceil(max(values))
 
-    def remainder(self, form: Linear, divisor: int) -> int | None:
-        """What ``form`` leaves when it is divided by ``divisor``, as far as that is always the same."""
-        if self.modulus % divisor and (form.x % divisor or form.n % divisor):
+    def remainder(self, form: Linear, divisor: int) -> Number | None:
+        """What ``form`` leaves when it is divided by ``divisor``, as far as that is always the same; no integer if
+        ``form`` never is one."""
+        if form.x * self.modulus % divisor or form.n * self.modulus % divisor:
             return None
-        return (form.x * self.x + form.n * self.n + form.c) % divisor
+        return _plain((form.x * self.x + form.n * self.n + form.c) % divisor)
 
     def span(self, value: Value) -> tuple[int, int]:
         """Between which numbers ``value`` lies."""

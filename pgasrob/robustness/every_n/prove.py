@@ -147,6 +147,9 @@ class Prover:
 
     def _steps(self, case: Case, flow: flows.Flow) -> Iterator[Obstacle | None]:
         """For each step that may be the source what is in the way."""
+        places = enumerate(flow.ranks[0].automaton.out)
+        if not any(core.steps_of(each.form) and flow.possible(0, at, each.form) for at, own in places for each in own):
+            return
         setting = self.setting(case, flow)
         for state, leaving in enumerate(setting.commands[0]):
             company = setting.company(0, state)

@@ -5,7 +5,8 @@ As `analysis.intervals`, with `me` and `nodes` in the expressions and linear for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import and_, or_, xor
 
 from pgasrob.analysis.intervals import DOUBLES, operation
 from pgasrob.program.expressions import (
@@ -38,6 +39,8 @@ from pgasrob.robustness.every_n.linear import (
     exactly,
     number,
 )
+
+BITS: dict[str, Callable[[int, int], int]] = {"&": and_, "|": or_, "^": xor}
 
 File = tuple[Value, ...]
 """What the registers of a rank may hold."""
@@ -122,7 +125,7 @@ class Values:
 
     def binary(self, symbol: str, one: Value, other: Value, type: IntType = INT32) -> Value | None:
         """The values of a binary operation, && and || left out."""
-        domain = self.domain
+        domain, found = self.domain, None
         if symbol in RELATIONS:
             return _truth(true=self.may_be(symbol, one, other), false=self.may_be(NEGATED[symbol], one, other))
         match symbol:
@@ -132,18 +135,25 @@ class Values:
                 return domain.fitting((one[0].minus(other[1]), one[1].minus(other[0])), type)
             case "*":
                 for value, factor in ((one, other), (other, one)):
-                    low, high = factor
-                    if low == high and low.x == low.n == 0:
-                        ends = [Linear().plus(end, low.c) for end in value]
-                        return domain.fitting((ends[0], ends[1]) if low.c >= 0 else (ends[1], ends[0]), type)
+                    times = constant(factor)
+                    if times is not None:
+                        ends = [Linear().plus(end, times) for end in value]
+                        return domain.fitting((ends[0], ends[1]) if times >= 0 else (ends[1], ends[0]), type)
             case "%":
                 found = self._remainder(one, other)
-                if found is not None:
-                    return found
-            case "&" | "^":
-                found = self._last_bit(symbol, one, other) or self._last_bit(symbol, other, one)
-                if found is not None:
-                    return found
+            case "/":
+                found = self._quotient(one, constant(other))
+            case "<<" | ">>":
+                places = constant(other)
+                power = 1 << places if places is not None and 0 <= places < type.bits else None
+                if symbol == ">>":
+                    found = self._quotient(one, power)
+                elif power is not None and domain.range(one[0])[0] >= 0:
+                    return self.binary("*", one, between(power, power), type)
+            case "&" | "|" | "^":
+                found = self._bits(symbol, one, other, type) or self._bits(symbol, other, one, type)
+        if found is not None:
+            return found
         result = operation(symbol)(domain.span(one), domain.span(other), type)
         return None if result is None else between(*result)
 
@@ -160,21 +170,48 @@ class Values:
             return low.minus(divisor), high.minus(divisor)
         if domain.range(low)[0] < 0:
             return number(0).minus(greatest), greatest
-        if low == high and divisor.x == divisor.n == 0:
-            known = domain.remainder(low, divisor.c)
-            if known is not None:
-                return between(known, known)
+        by = constant(other)
+        known = domain.remainder(low, by) if by is not None and low == high else None
+        if known is not None:
+            return exactly(number(known))
         return number(0), greatest
 
-    def _last_bit(self, symbol: str, one: Value, mask: Value) -> Value | None:
-        """What taking or turning the last bit gives where that bit is known; None: no more than intervals say."""
+    def _quotient(self, one: Value, divisor: int | None) -> Value | None:
+        """A ``divisor``-th, without the remainder; None: no more than intervals say."""
+        low, high = one
+        if divisor is None or divisor <= 0 or self.domain.range(low)[0] < 0:
+            return None
+        least, most = (self.domain.remainder(end, divisor) for end in one)
+        low = low.shifted(1 - divisor if least is None else -least)
+        return low.over(divisor), high.shifted(-(most or 0)).over(divisor)
+
+    def _bits(self, symbol: str, one: Value, other: Value, type: IntType) -> Value | None:
+        """What taking, setting or turning some bits gives where the last bits are known, as far as those of ``other``
+        are not all alike; None: no more than intervals say."""
         form, domain = one[0], self.domain
-        if one[0] != one[1] or mask != TRUE or domain.range(form)[0] < 0:
+        if one[0] != one[1]:
             return None
-        bit = domain.remainder(form, 2)
-        if bit is None:
+        if symbol == "&" and other == exactly(form.shifted(-1)) and domain.range(form)[0] > 0:
+            return self._without_last_bit(form)
+        mask = constant(other)
+        if mask is None:
             return None
-        return between(bit, bit) if symbol == "&" else exactly(form.shifted(-1 if bit else 1))
+        if symbol == "&" and not type.signed and mask >> (type.bits - 1):
+            mask -= 1 << type.bits
+        last = domain.remainder(form, 1 << (mask if mask >= 0 else ~mask).bit_length())
+        if last is None or (mask < 0 and symbol != "&"):
+            return None
+        assert isinstance(last, int), "values are whole numbers"
+        found = number(BITS[symbol](last, mask))
+        return exactly(found if symbol == "&" and mask >= 0 else form.shifted(-last).plus(found))
+
+    def _without_last_bit(self, form: Linear) -> Value:
+        """The values of ``form & form - 1``, which is 0 for powers of two alone."""
+        known = self.domain.modulus & -self.domain.modulus
+        last = self.domain.remainder(form, known)
+        if last:
+            return exactly(form.shifted(-(int(last) & -int(last))))
+        return number(0), form.shifted(-known if last == 0 else -1)
 
     # Conditions
 
@@ -308,6 +345,12 @@ class Values:
     def _may_fault_after(self, condition: Expr, truth: bool, expr: Expr, file: File) -> bool:
         narrowed = self.narrowed(condition, truth, file)
         return narrowed is not None and self.may_fault(expr, narrowed)
+
+
+def constant(value: Value) -> int | None:
+    """The one number that it is, if it is one."""
+    low, high = value
+    return int(low.c) if low == high and low.x == low.n == 0 else None
 
 
 def _truth(false: bool, true: bool) -> Value:

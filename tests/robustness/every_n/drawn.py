@@ -14,11 +14,17 @@ RANKS = {
     "(me + 1) % nodes": 10, "(me + nodes - 1) % nodes": 5, "0": 4, "me": 3, "nodes - 1": 1, "nodes - 1 - me": 1,
     "(me + 2) % nodes": 1, "1": 1, "s": 2, "(s + 1) % nodes": 1, "me + 1": 1, "me - 1": 1,
     "me % 2 == 0 ? (me + 1) % nodes : me - 1": 1, "nodes % 2 == 0 ? (me ^ 1) : 0": 1,
+    "(me ^ 1) < nodes ? me ^ 1 : me": 2, "(me ^ 2) < nodes ? me ^ 2 : me": 1, "me & ~1": 1,
+    "nodes % 4 ? 0 : me ^ 2": 1, "nodes & (nodes - 1) ? 0 : me ^ 1": 1,
+    "nodes % 2 ? 0 : me / 2 * 2 + (me % 2 + 1) % 2": 1, "(me / 2 + 1) % (nodes / 2) * 2 + me % 2": 1,
+    "me / 2": 1, "me / 3 * 3": 1, "me >> 1": 1, "nodes / 2": 1, "me % 3": 1, "(me + 3) % nodes": 1,
 }  # fmt: skip
 """The same for the ranks that they name; ``s`` is a rank, and nothing more is known of it."""
 TESTS = {
     "me == 0": 3, "me == nodes - 1": 1, "me < nodes - 1": 2, "me > 0": 2, "me % 2 == 0": 3, "r == 0": 2, "r < 2": 1,
     "me + 1 == nodes": 1, "nodes % 2 == 0": 1, "!(me == 0 || me == 1)": 1,
+    "me % 3 < 2": 1, "me / 2 == 0": 1, "me / 2 < nodes / 2 - 1": 1, "nodes & (nodes - 1)": 1, "me & 1": 1,
+    "me ^ 1 < nodes": 1, "me / 3 % 2": 1,
 }  # fmt: skip
 
 

@@ -9,14 +9,17 @@ import pytest
 
 import pgasrob
 from pgasrob.frontends.lower import parse_c
+from pgasrob.program.statements import FlowGraph
 from pgasrob.robustness.every_n.check import check_every_count
 
 SHMEM = """#include <shmem.h>
 #include <stdlib.h>
+#include <string.h>
 #include <stdio.h>
 #include <math.h>
 #include <ctype.h>
 static long x, y, t, one = 1, i;
+static int k;
 static long cells[4];
 int main(void) {
   shmem_init(); int me = shmem_my_pe(), n = shmem_n_pes();
@@ -106,8 +109,29 @@ DIFFERENT = {
         "gaspi_wait(0, GASPI_BLOCK); }", 10),
     "a segment on some numbers": (GASPI, f"if (n < 10) gaspi_segment_alloc(1, 64, GASPI_MEM_INITIALIZED); {BARRIER} "
         "if (me == 0) { gaspi_write(0, 0, 1, 1, 0, 8, 0, GASPI_BLOCK); gaspi_wait(0, GASPI_BLOCK); }", 10),
+    "a part of a number": (SHMEM, 'union { int i; short s[2]; } z; z.i = 0; z.s[0] = me; char b[2]; '
+        'if (n > 9) sprintf(b, "%d", z.i * 50);', 10),
+    "unknown values and a number": (SHMEM, "int o = 0; for (int i = 0; i < n - 10; i++) o++; "
+        'int z[1]; z[0] = o * (rand() & 1) + 1000; char b[2]; if (n > 9) sprintf(b, "%d", z[0]);', 10),
     "a notification that is counted": (GASPI, "unsigned o = 0; for (int i = 0; i < n - 10; i++) o++; "
         "if (n > 9 && me == 0) gaspi_notify(0, 1, 0, o, 0, GASPI_BLOCK);", 10),
+    "a variable that is read on some numbers": (SHMEM, "int a; if (n < 10) shmem_int_get(&a, &k, 1, 0); if (a) t = 1;",
+        10),
+    "a variable that is an argument": (SHMEM, "int a; if (n < 10) shmem_int_get(&a, &k, 1, 0); "
+        "if (n > 9) shmem_long_p(&x, 1, a);", 10),
+    "a variable that is an index": (SHMEM, "int a; if (n < 10) shmem_int_get(&a, &k, 1, 0); if (n > 9) cells[a] = 1;",
+        10),
+    "an array that is read on some numbers": (SHMEM, "int a[2]; if (n < 10) shmem_getmem(a, &x, 8, 1); "
+        "if (n > 9 && a[0]) t = 1;", 10),
+    "an element that is set on some numbers": (SHMEM, "int a[4]; if (n < 10) a[me & 3] = 1; if (n > 9 && a[0]) t = 1;",
+        10),
+    "an element beside one that is set": (SHMEM, "int a[4]; a[me & 3] = 1; if (n > 9 && a[2]) t = 1;", 10),
+    "a copy of what is not set": (SHMEM, "struct { int u, v; } s, q; if (n < 10) shmem_int_get(&s.u, &k, 1, 0); "
+        "s.v = 1; q = s; if (n > 9 && q.u) t = 1;", 10),
+    "a static variable given what is not set": (SHMEM, "int a; if (n < 10) shmem_int_get(&k, &k, 1, 0); k = a; "
+        "if (n > 9 && k) t = 1;", 10),
+    "a variable of each iteration": (SHMEM, "for (int r = 0; r < 2; r++) { int a; "
+        "if (r == 0) { shmem_int_get(&a, &k, 1, 0); if (a) t = 1; } else if (n > 9 && a) t = 1; }", 10),
     "a notification of nothing": (GASPI, f"{BARRIER} if (n > 9 && me == 0) "
         "gaspi_notify(0, 1, 0, n - 10, 0, GASPI_BLOCK);", 10),
 }  # fmt: skip
@@ -134,6 +158,67 @@ def test_what_differs_somewhere_is_not_proved(name: str) -> None:
 )
 def test_faults_that_were_missed(body: str) -> None:
     assert pgasrob.check(parse_c(SHMEM % body), 2).verdict == "error"
+
+
+SIZES = "int *a; if ({}) a = malloc(400); else a = malloc(200);"
+READ_K = "shmem_int_g(&k, 0)"
+PUT_A = "shmem_int_put(&k, a, 1, 1);"
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        (f"{SIZES.format('me')} a[rand() % 51] = 1;", "error"),
+        (f"{SIZES.format('me')} a[rand() % 50] = 1;", "robust"),
+        (f"{SIZES.format('me')} a[{READ_K} + 50] = 1;", "error"),
+        (f"{SIZES.format('me')} a[{READ_K} + 49] = 1;", "robust"),
+        (f"{SIZES.format('rand() % 2')} a[50] = 1;", "error"),
+        (f"{SIZES.format(READ_K)} if (!{READ_K}) a[50] = 1;", "error"),
+        (f"{SIZES.format(READ_K)} if (!{READ_K}) a[49] = 1;", "robust"),
+        (f"{SIZES.format('!me')} if (!me) {PUT_A} for (int j = 0; j < 51; j++) a[j] = 1;", "error"),
+        (f"{SIZES.format('!me')} if (!me) {PUT_A} for (int j = 0; j < 50; j++) a[j] = 1;", "robust"),
+        ("long *a; if (me) a = malloc(16); else a = malloc(8); if (me) shmem_long_put_nbi(&x, a + 1, 1, 0); "
+            "else shmem_long_put_nbi(&x, a, 1, 1); shmem_quiet(); free(a);", "robust"),
+    ],
+)  # fmt: skip
+def test_an_object_is_as_large_as_its_rank_has_made_it(body: str, verdict: str) -> None:
+    assert pgasrob.check(parse_c(SHMEM % body), 2).verdict == verdict
+
+
+def test_the_size_that_a_message_names() -> None:
+    verdict = pgasrob.check(parse_c(SHMEM % f"{SIZES.format('me')} if (me) {PUT_A} a[50] = 1;"), 2)
+    assert "element 50 is outside of `a`, which has 50 elements (200 bytes)" in " ".join(str(verdict).split())
+
+
+READ = "shmem_int_get(&a, &k, 1, 0);"
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        (f"int a; if (me < 2) {READ} if (a) t = 1;", "error"),
+        (f"int a; if (me < 2) {READ} if (me < 2 && a) t = 1;", "robust"),
+        (f"int a = 0; if (me < 2) {READ} if (a) t = 1;", "robust"),
+        ("int a[20]; for (int j = 0; j < 20; j++) if (shmem_int_g(&k, 0) == j) shmem_int_get(&a[j], &k, 1, 0); "
+            "if (a[0]) t = 1;", "robust"),
+        ("int a[4], b[4] = {0}; b[shmem_int_g(&k, 0)] = 1; if (a[shmem_int_g(&k, 0)]) t = 1;", "error"),
+        ("char a[8]; memset(a, 0, 4); shmem_getmem(a + 6, &k, 1, 0); if (a[3] || a[6]) t = 1;", "robust"),
+        ("char a[8]; memset(a, 0, 4); shmem_getmem(a + 4, &k, 4, 0); if (a[3] || a[7]) t = 1;", "robust"),
+        ("char a[8]; memset(a, 0, 4); shmem_getmem(a + 6, &k, 1, 0); if (a[5]) t = 1;", "error"),
+    ],
+)  # fmt: skip
+def test_what_a_rank_has_not_set(body: str, verdict: str) -> None:
+    assert pgasrob.check(parse_c(SHMEM % body), 3).verdict == verdict
+
+
+def test_many_variables_that_may_be_set() -> None:
+    """Not each set of those that are makes a state of its own."""
+    names = [f"v{place}" for place in range(12)]
+    reads = " ".join(
+        f"if (shmem_int_g(&k, 0) == {place}) shmem_int_get(&{name}, &k, 1, 0);" for place, name in enumerate(names)
+    )
+    (first, *_) = parse_c(SHMEM % f"int {', '.join(names)}; {reads}").program(2).processes
+    assert isinstance(first.body, FlowGraph) and len(first.body.pieces) < 30
 
 
 def test_integers_that_calls_take_with_another_sign() -> None:

@@ -140,6 +140,15 @@ def test_where_a_number_is_needed(body: str, line: int, why: str) -> None:
     assert (problem.code, problem.line) == ("PG146", line) and why in problem.message
 
 
+def test_memory_is_copied_on_every_number() -> None:
+    text = "#include <shmem.h>\n#include <string.h>\nstatic long x, y[2];\nint main(void) {\n"
+    text += "int me = shmem_my_pe(), n = shmem_n_pes(); long a[2] = {me, n}, b[2]; memcpy(b, a, sizeof a);\n"
+    text += "memset(a, 0, sizeof a); memmove(y, b, sizeof b); shmem_long_p(&x, 1, (b[0] + b[1] + a[0] + 1) % n); }"
+    program = parse_c(text)
+    assert prove(program.for_every_count()).holds
+    assert check(program.for_every_count(), 3, effect=False).verdict == "robust"
+
+
 def test_the_assumptions_of_every_number_count() -> None:
     """The call stands there on one number of nodes alone, which is not the largest that is checked."""
     text = "#include <shmem.h>\nint main(void) {{ shmem_init(); if (shmem_n_pes() {}) shmem_udcflush(); }}"

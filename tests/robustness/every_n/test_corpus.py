@@ -28,6 +28,7 @@ PROVED = {
     "spin_lock_put_release_twice_wait", "store_buffering_atomic", "store_buffering_store_get",
     "store_buffering_wait", "ticket_lock", "ticket_lock_put", "unreachable_fault", "unreachable_violation",
     "9_06_barrier_wait", "9_11_forall_end", "9_e2_shift_landing",
+    "grid_two_wide", "hypercube_guarded", "hypercube_powers_of_two", "row_leaders", "torus_three_wide",
     "wait_both_queues", "wait_instead", "without_pcie", "write_once", "write_then_wait",
 }  # fmt: skip
 VALUES = "values decide"

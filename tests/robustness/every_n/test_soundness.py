@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from operator import add
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,7 @@ from pgasrob.robustness.check import check
 from pgasrob.robustness.every_n import cases, flow, values
 from pgasrob.robustness.every_n.cases import Case, Frame
 from pgasrob.robustness.every_n.commands import Ranks, Target
-from pgasrob.robustness.every_n.linear import Value
+from pgasrob.robustness.every_n.linear import Value, exactly
 from pgasrob.robustness.every_n.proof import Proof
 from pgasrob.robustness.every_n.prove import Prover
 from pgasrob.robustness.limits import Limits
@@ -23,7 +25,7 @@ from pgasrob.robustness.reduction import fixpoint
 from tests.robustness.every_n.drawn import drawn
 from tests.support import examples
 
-FRAMES = (None, Frame(0, 1), Frame(0, 1, 2), Frame(1, 1))
+FRAMES = (None, Frame(0, 1), Frame(0, 1, 2), Frame(1, 1), Frame(0, 1, 3), Frame(0, 1, 4), Frame(1, 1, 2))
 """Proofs are right with whatever frame; None: the one that fits the program."""
 LIMITS = Limits(max_states=4_000, timeout=3)
 
@@ -61,7 +63,7 @@ def wrong(seed: int) -> tuple[bool, int | None, str]:
 
 def test_no_proof_of_a_random_program_is_wrong() -> None:
     found = Counter[str]()
-    for seed in range(examples(80, nightly=20_000)):
+    for seed in range(examples(60, nightly=20_000)):
         proved, count, verdict = wrong(seed)
         assert count is None, f"the program of {seed} is proved, and {verdict} on {count} nodes"
         found["proved" if proved else "not"] += 1
@@ -122,8 +124,8 @@ def with_the_first_case_alone(patch: pytest.MonkeyPatch) -> None:
 def without_the_rest(patch: pytest.MonkeyPatch) -> None:
     before = cases.Frame._with_rest
 
-    def with_rest(self: Frame, names: list[cases.Name], nodes: int, low: int, high: int) -> Case:
-        return Case(tuple(name for name in before(self, names, nodes, low, high).names if not name.rest))
+    def with_rest(self: Frame, *names: Any) -> Case:
+        return Case(tuple(name for name in before(self, *names).names if not name.rest))
 
     patch.setattr(Frame, "_with_rest", with_rest)
 
@@ -135,6 +137,27 @@ def with_one_target_for_all(patch: pytest.MonkeyPatch) -> None:
 def without_waiting_for_updates(patch: pytest.MonkeyPatch) -> None:
     before = Ranks.commands
     patch.setattr(Ranks, "commands", lambda self: replace(before(self), waited_for=0))
+
+
+def with_bits_that_are_added(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(values.BITS, "^", add)
+
+
+def with_quotients_that_leave_nothing(patch: pytest.MonkeyPatch) -> None:
+    def quotient(self: values.Values, one: Value, divisor: int) -> Value:
+        return one[0].over(divisor), one[1].over(divisor)
+
+    patch.setattr(values.Values, "_quotient", quotient)
+
+
+def without_powers_of_two(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(values.Values, "_without_last_bit", lambda _, form: exactly(form.shifted(-1)))
+
+
+def without_remainders_of_nodes(patch: pytest.MonkeyPatch) -> None:
+    before = Frame._at_an_end, Frame._far
+    patch.setattr(Frame, "_at_an_end", lambda self, _, place, side: before[0](self, 1, place, side))
+    patch.setattr(Frame, "_far", lambda self, _, rank: before[1](self, 1, rank))
 
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
@@ -187,6 +210,23 @@ RULES: list[tuple[Mutation, str, Frame | None, int, str]] = [
         "choose { write(x, 0, y, u); fence(u); write(x, 1, a, u); } or { r <- fetch(1, a); r <- fetch(0, y); }",
         None, 6, "not robust",
     ),
+    (
+        with_bits_that_are_added,
+        "if (me == 1) { write(x, me ^ 1, y, q); } barrier; if (me == 0) { r <- mem[y]; }",
+        None, 10, "not robust",
+    ),
+    (
+        with_quotients_that_leave_nothing,
+        "if (me == 3) { write(x, me / 2, y, q); } barrier; if (me == 1) { r <- mem[y]; }",
+        Frame(0, 4, 2), 12, "not robust",
+    ),
+    (
+        without_reaching_names_from_the_rest,
+        in_the_middle("write(x, me, y, q); " + TWO.format("r <- fetch(me / 2, y);")),
+        Frame(0, 1, 2), 6, "not robust",
+    ),
+    (without_powers_of_two, f"if ((nodes & (nodes - 1)) == 0) {{ {RING} }}", Frame(1, 1, 2), 8, "not robust"),
+    (without_remainders_of_nodes, f"if (nodes % 2 == 0) {{ {RING} }}", Frame(1, 1, 2), 8, "not robust"),
 ]  # fmt: skip
 
 

@@ -97,7 +97,7 @@ def ends_in_string(steps: Steps, goes_on: Expr, address: Address) -> None:
     call = steps.call
     machine = machine_of(call).machine
     if not machine.facts.uncertain.offsets:
-        why = machine.world.nowhere(f"there is no zero at the end of the string in {machine.sized(address.object)}")
+        why = machine.world.nowhere(f"there is no zero at the end of the string in {machine.sized(address)}")
         steps.do(If(goes_on, Block(call.do(Load(call.register("undefined"), why))), None, call.span))
 
 
@@ -120,7 +120,7 @@ def string_bytes(call: Call, index: int, address: Address, most: int | None) -> 
         call.fail(f"it is not known where {which(call, index)} points to", "use a known index")
     chain: list[Known | Address] = []
     written = False
-    size = machine.facts.objects[address.object].size - address.offset
+    size = machine.room(address)
     for at in range(size if most is None else min(size, most)):
         place = call.moved(address, at)
         value = call.load(place, CHAR)

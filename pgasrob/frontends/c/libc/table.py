@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.apis.interface import Call, Handler, Look, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of, only_leaves
+from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of
 from pgasrob.frontends.c.types import UCHAR, Opaque, Pointer
 from pgasrob.frontends.c.values import Address, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import names_me_or_nodes
 
 if TYPE_CHECKING:
     from pgasrob.frontends.c.calls import MachineCall
@@ -38,10 +37,9 @@ def calls(prototypes: str) -> Callable[[H], H]:
 
 def needs_number(call: Call, value: Value | None) -> None:
     """``value`` has to be known. Raises :class:`~pgasrob.frontends.c.symbolic.NumberNeeded` where the program is made
-    for every number of nodes and it may be known on one of them: what stands for all must not be answered by less."""
-    if machine_of(call).machine.number is not None or not isinstance(value, Unknown):
-        return
-    if not only_leaves(value.expr) or names_me_or_nodes(value.expr):
+    for every number of nodes, for it may be known on one of them, even where unknown values are in it: what stands for
+    all must not be answered by less."""
+    if machine_of(call).machine.number is None and isinstance(value, Unknown):
         call.number_needed(f"what `{call.name}` is given")
 
 

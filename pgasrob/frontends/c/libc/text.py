@@ -142,9 +142,7 @@ def length(call: Call) -> Outcome:
 
 def _room(call: Call, address: Address) -> int:
     """The bytes from ``address`` to the end of its object."""
-    machine = machine_of(call).machine
-    machine.object(address.object)
-    return machine.facts.objects[address.object].size - (address.offset if isinstance(address.offset, int) else 0)
+    return machine_of(call).machine.room(address)
 
 
 @calls(

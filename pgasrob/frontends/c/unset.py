@@ -1,0 +1,107 @@
+"""Variables in cells that have not been set: cells hold numbers, and do not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from pgasrob.frontends.c.facts import shortest
+from pgasrob.frontends.c.flows import Flows
+from pgasrob.frontends.c.initialised import ALL, PERHAPS
+from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.values import Address, ObjectId
+from pgasrob.program import core
+from pgasrob.program.expressions import Const
+from pgasrob.program.statements import Choose, Do, Goto, If, Labelled, Loop, Skip, Statement, While
+
+Places = set[tuple[ObjectId, int | None]]
+
+
+class Unset(Flows):
+    """Keeps what a rank has set of its variables in cells (`State.initialised`)."""
+
+    def whose(self, address: Address) -> Const | None:
+        """The rank in whose memory ``address`` is; None for one's own."""
+        return None if address.owner is None or address.owner == self.rank else Const(address.owner)
+
+    def is_set(self, address: Address, size: int) -> bool:
+        """Whether the scalar of ``size`` bytes at ``address``, which lies in cells, has been set, or may have been.
+
+        Raises :class:`NumberNeeded` where that is not known and the program is made for every number of nodes: on some
+        of them the variable is in the rank's own memory alone, which does tell.
+        """
+        id = address.object
+        known = self.state.is_set(id)
+        if known is ALL or self.whose(address):
+            return True
+        object = self.facts.objects[id]
+        if isinstance(address.offset, int):
+            found = known.holds(address.offset, address.offset + size)
+        else:
+            found = known.holds_at(address.offset, size, object.size)
+        if found is False and object.reached:
+            found = None
+        if found is None and self.world.symbolic:
+            what = f"whether `{shortest(id, object)}` has been set here"
+            raise NumberNeeded(f"{what} is another thing on some ranks or numbers of nodes", self.span)
+        return found is not False
+
+    def initialise(self, address: Address, size: int, undone: bool = False) -> None:
+        """The scalar of ``size`` bytes at ``address``, which lies in one's own cells, has been set; or what is put
+        there has not been set itself, and it is ``undone``."""
+        id, at = address.object, address.offset
+        known = self.state.is_set(id)
+        if isinstance(at, int):
+            new = known.unset(at, at + size) if undone else known.set(at, at + size)
+        else:
+            new = PERHAPS if undone else known.set_at(at, size, self.facts.objects[id].size)
+        if new is not known:
+            self.state.initialised[id] = new
+
+    def look_for_initialised(self, statements: Iterable[Statement]) -> None:
+        """Note what ``statements`` set."""
+        certainly, perhaps = self._set_by(statements)
+        for id, offset in perhaps:
+            known = self.state.is_set(id)
+            if known is ALL:
+                continue
+            start, size = (
+                (0, self.facts.objects[id].size) if offset is None else (offset, self.facts.size_at(id, offset))
+            )
+            new = known.set(start, start + size, offset is not None and (id, offset) in certainly)
+            if new is not known:
+                self.state.initialised[id] = new
+
+    def look_for_reached(self, form: core.Form) -> None:
+        """Note what a command sets in the memory of other ranks."""
+        for made in core.accesses_of(form):
+            if made.writes and made.cell.rank not in (None, self.me):
+                for id, _ in self.cells_at(made.cell.address):
+                    self.facts.reach(id)
+
+    def _set_by(self, statements: Iterable[Statement]) -> tuple[Places, Places]:
+        """The cells of this rank that ``statements`` set in any case, and those that they may set."""
+        certainly: Places = set()
+        perhaps: Places = set()
+        for statement in statements:
+            match statement:
+                case Do(command):
+                    accesses = core.accesses_of(core.lower(command))
+                    own = (each for each in accesses if each.writes and each.cell.rank in (None, self.me))
+                    found = {place for each in own for place in self.cells_at(each.cell.address)}
+                    ways = [(found, found)]
+                case If(_, then, otherwise):
+                    ways = [self._set_by(each.statements if each else ()) for each in (then, otherwise)]
+                case Choose(branches):
+                    ways = [self._set_by(each.statements) for each in branches]
+                case Loop(body) | While(_, body):
+                    ways = [self._set_by(body.statements), (set(), set())]
+                case Labelled(_, inner):
+                    ways = [self._set_by((inner,))]
+                case Skip() | Goto():
+                    continue
+                case _:
+                    assert_never(statement)
+            certainly |= set.intersection(*(in_any_case for in_any_case, _ in ways))
+            perhaps |= set.union(*(possible for _, possible in ways))
+        return certainly, perhaps
