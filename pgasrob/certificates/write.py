@@ -12,16 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import product, starmap
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
-from pgasrob.certificates.check.accept import FORMAT, Part, subjects
-from pgasrob.certificates.check.commands import Command, Touch
+from pgasrob.certificates.check.accept import FORMAT, subjects
+from pgasrob.certificates.check.commands import Command, Files, Phase, Touch, Values
 from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Place, Way
 from pgasrob.certificates.check.names import Case, File, Frame, cutoff
-from pgasrob.certificates.check.states import Members, State, States, begins
-from pgasrob.certificates.check.values import Files, Phase, Source, Values
-from pgasrob.program.instance import Instance
+from pgasrob.certificates.check.states import Members, Source, State, States
 from pgasrob.program.live_registers import live_registers
 from pgasrob.program.program import Instantiable, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
@@ -38,6 +36,14 @@ PHASES, PHASES_AFTER, WAYS = 16, 4, 4
 MOST_ACCESSES = 200_000
 """Accesses and places in the evidence for one source, and for all of them so many times that; beyond it is not
 written."""
+
+
+class Part(NamedTuple):
+    """Evidence about one number of nodes, or a case of every number."""
+
+    values: Values
+    infeasible: Mapping[Source, Fixpoint]
+    states: Mapping[State, Members]
 
 
 class NoCertificate(Exception):
@@ -75,7 +81,7 @@ def write(
     is not robust or may fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
     """
     (case,) = subjects(program, nodes, None, reading)
-    return _written(case.instance.nodes, None, [(case.instance, _part(case, most_states))])
+    return _written(case.instance.nodes, None, [_part(case, most_states)])
 
 
 def write_for_every_count(
@@ -94,7 +100,7 @@ def write_for_every_count(
     for names in [frame] if frame else _frames(symbolic):
         with suppress(_TooLittle):
             about = list(subjects(program, None, names, reading))
-            parts = [(case.instance, _part(case, MOST_STATES)) for case in reversed(about)]  # of the cases first
+            parts = [_part(case, MOST_STATES) for case in reversed(about)]  # of the cases first
             return _written("all", names, parts[::-1])
     raise NoCertificate("the checker does not know enough of values on every number of nodes")
 
@@ -109,20 +115,21 @@ def _part(case: Case, most_states: int) -> Part:
     if case.instance.program.gaps:
         raise NoCertificate("the program stands for more runs than its commands have")
     values = _values(case)
+    every = [(*command.at, step) for command, step in values.sources]
     states: dict[State, Members] = {}
     settled: dict[Source, Fixpoint] = {}
     large = sum(len(own.transitions) for own in case.instance.automata) > SMALL
-    if large and values.sources and not case.rest:
+    if large and every and not case.rest:
         with suppress(_TooMany):
-            states = _states(States(values, values.sources), min(most_states, FIRST))
+            states = _states(States(values, every), min(most_states, FIRST))
     if not states:
         settled = _settled(Infeasible(values))
-        left = [source for source in values.sources if source not in settled]
+        left = [source for source in every if source not in settled]
         if left or values.may_fault:
             if case.rest:
                 raise _TooLittle
             states = _states(States(values, left), most_states)
-    return Part(values.files, values.phases, values.back, settled, states)
+    return Part(values, settled, states)
 
 
 def _values(case: Case) -> Values:
@@ -140,11 +147,11 @@ def _values(case: Case) -> Values:
     return values
 
 
-def _written(nodes: int | str, frame: Frame | None, parts: Sequence[tuple[Instance, Part]]) -> Written:
+def _written(nodes: int | str, frame: Frame | None, parts: Sequence[Part]) -> Written:
     from pgasrob import __version__
 
-    instance, _ = parts[0]
-    infeasible, states = sum(len(each.infeasible) for _, each in parts), sum(len(each.states) for _, each in parts)
+    instance = parts[0].values.instance
+    infeasible, states = sum(len(each.infeasible) for each in parts), sum(len(each.states) for each in parts)
     kind = " and ".join(["infeasibility"] * bool(infeasible) + ["states"] * bool(states)) or "no sources"
     head = {
         "format": FORMAT,
@@ -157,7 +164,7 @@ def _written(nodes: int | str, frame: Frame | None, parts: Sequence[tuple[Instan
         "conflicts": instance.reading.conflicts,
         "kind": kind,
     }
-    printed = "[" + ",\n ".join(starmap(_printed, parts)) + "]"
+    printed = "[" + ",\n ".join(map(_printed, parts)) + "]"
     text = _object(**{name: json.dumps(value) for name, value in head.items()}, parts=printed) + "\n"
     return Written(text, kind, infeasible, states)
 
@@ -195,8 +202,8 @@ def _files(case: Case, rank: int) -> list[Files]:
         state, file = fresh.pop()
         if file in found[state][1]:
             for command in values.issued(rank, state, file):
-                for after in command.files:
-                    add(command.transition.target, after)
+                if command.left is not None:
+                    add(command.transition.target, command.left)
     return [(unknown, frozenset(files)) for unknown, files in found]
 
 
@@ -236,7 +243,10 @@ def _settled(asked: Infeasible) -> dict[Source, Fixpoint]:
     """The evidence for those of the sources that are infeasible, as far as it is not too much."""
     found: dict[Source, Fixpoint] = {}
     left = 5 * MOST_ACCESSES
-    for source, commands in asked.values.sources.items():
+    sources: dict[Source, list[Command]] = {}
+    for command, step in asked.values.sources:
+        sources.setdefault((*command.at, step), []).append(command)
+    for source, commands in sources.items():
         fixpoint, size = _fixpoint(asked, commands, source[3], min(left, MOST_ACCESSES))
         left -= size
         if fixpoint is not None:
@@ -318,8 +328,8 @@ def _sets(asked: States, state: State, reached: Mapping[State, tuple[int, ...]])
     moved last."""
 
     def leads_on(rank: int) -> bool:
-        targets = [target for target in asked.of_rank(state, rank) if target and not begins(state, target)]
-        return any(target not in reached for target in targets)
+        targets = (target for target in asked.of_rank(state, rank) if target is not None)
+        return any(bool(each.source) == bool(state.source) and each not in reached for each in targets)
 
     nodes = asked.instance.nodes
     begun = [[rank] for rank in dict.fromkeys((*reached[state], *range(nodes))) if leads_on(rank)]
@@ -342,7 +352,7 @@ class _Map:
     pairs: tuple[tuple[Any, Any], ...]
 
 
-def _printed(instance: Instance, part: Part) -> str:
+def _printed(part: Part) -> str:
     """A part as JSON."""
 
     def fixpoint(done: Any, made: Any, places: Any) -> tuple[Any, ...]:
@@ -350,14 +360,14 @@ def _printed(instance: Instance, part: Part) -> str:
         return tuple(map(frozenset, done)), tuple(map(frozenset, made)), ways
 
     def state(control: Any, registers: Any, memory: Any, *rest: Any) -> tuple[Any, ...]:
-        cells = enumerate(zip(instance.memory, memory, strict=True))
+        cells = enumerate(zip(part.values.instance.memory, memory, strict=True))
         changed = tuple((cell, now) for cell, (first, now) in cells if now != first)
         return control, registers, changed, *rest
 
     return _object(
-        files=_json(tuple(map(tuple, part.files))),
-        phases=_json(tuple(map(tuple, part.phases))),
-        back=_json(part.back),
+        files=_json(tuple(map(tuple, part.values.files))),
+        phases=_json(tuple(map(tuple, part.values.phases))),
+        back=_json(part.values.back),
         infeasible=_json(_Map(tuple((source, fixpoint(*found)) for source, found in part.infeasible.items()))),
         states=_json(_Map(tuple((state(*found), members) for found, members in part.states.items()))),
     )

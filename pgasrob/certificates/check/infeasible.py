@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from pgasrob.certificates.check.commands import Command, Facts, Known, Reach, Touch, Touched
-from pgasrob.certificates.check.values import Values
+from pgasrob.certificates.check.commands import Command, Facts, Known, Reach, Touch, Touched, Values
 
 PHASES = 4
 """Barriers since the choice of the source that are counted; the last number stands for all from there on."""

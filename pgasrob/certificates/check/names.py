@@ -92,8 +92,7 @@ class Domain(NamedTuple):
         """The value of an operation that does not wrap around, on forms of which one at least is no number."""
         low, high = self.range(one.plus(other, -1))
         if symbol in e.RELATIONS:
-            signs = [-1] * (low < 0) + [0] * (low <= 0 <= high) + [1] * (high > 0)
-            found = {int(e.RELATIONS[symbol](sign, 0)) for sign in signs}
+            found = {int(e.RELATIONS[symbol](each, 0)) for each in (low, min(max(low, 0), high), high)}
             return found.pop() if len(found) == 1 else None
         match symbol:
             case "+" | "-":

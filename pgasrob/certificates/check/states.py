@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from pgasrob.certificates.check.commands import Command, Facts, Known, Touched
-from pgasrob.certificates.check.names import File
-from pgasrob.certificates.check.values import Source, Values, put
+from pgasrob.certificates.check.commands import Command, Facts, Known, Touched, Values, may_hit, put, touches
 from pgasrob.program import core
 from pgasrob.program.instance import Memory, Registers
 from pgasrob.semantics.effect import execute, issue
@@ -35,8 +33,8 @@ class State(NamedTuple):
 
 Members = Sequence[int] | None
 """The ranks that move at a state, None: all; no rank where nothing leads to Found."""
-Move = State | None
-"""Where a move leads, None: to Found."""
+Source = tuple[int, int, int, int]
+"""Rank, control state, place of the transition there, number of the step."""
 
 
 class States:
@@ -65,7 +63,8 @@ class States:
                     return f"a move from state {number[state]} closes a cycle"
                 if target not in number:
                     return f"a move from state {number[state]} leads to no state of the set"
-                leads_on = leads_on or (number[target] > number[state] and not begins(state, target))
+                ordinary = bool(target.source) == bool(state.source)
+                leads_on = leads_on or (number[target] > number[state] and ordinary)
             if not leads_on:
                 return f"in state {number[state]} no move of the ranks {list(members or ())} leads on"
         return None
@@ -77,56 +76,43 @@ class States:
 
     # Moves
 
-    def followed(self, state: State, members: Members) -> Iterator[Move]:
-        """The moves of some ranks, None: of all, with the barriers."""
+    def followed(self, state: State, members: Members) -> Iterator[State | None]:
+        """Where the moves of some ranks lead to, None: of all, with the barriers (m4). To Found is None."""
         for rank in range(self.instance.nodes) if members is None else members:
             yield from self.of_rank(state, rank)
-        if members is None:
-            yield from self.of_barriers(state)
-
-    def of_barriers(self, state: State) -> Iterator[State]:
-        """(m4)"""
-        tainted = frozenset(range(self.instance.nodes) if state.source else ())
-        for arrivals in self.instance.barriers(state.control):
+        for arrivals in self.instance.barriers(state.control) if members is None else ():
+            tainted = frozenset(range(self.instance.nodes) if state.source else ())
             yield state._replace(control=tuple(arrival.target for arrival in arrivals), tainted=tainted)
 
-    def of_rank(self, state: State, rank: int) -> Iterator[Move]:
+    def of_rank(self, state: State, rank: int) -> Iterator[State | None]:
         """(m1) to (m3') by commands of ``rank``."""
-        for place, command in enumerate(self.before(state, rank)):
-            if command.is_barrier or not self._may_issue(state, rank, command, state.registers[rank]):
+        made = state.done | state.delayed
+        known = Known(state.source, rank in state.tainted, state.done, made, state.delayed, state.facts[rank])
+        for command in self.before(state, rank):
+            if command.is_barrier or not self._may_issue(state, command):
                 continue
-            if not state.source:
-                yield self._moved(state, rank, command, len(command.steps))
+            if state.source:
+                if known.closes(command):
+                    yield None
+                for first, reached in known.goes_on(command):
+                    yield self._moved(state, command, first, state.source if reached else None)
+            else:
+                yield self._moved(state, command, len(command.steps))
                 for number, step in enumerate(command.steps):
-                    if (rank, state.control[rank], place, number) in self.sources:
-                        yield self._moved(state, rank, command, number, step.touches)
-                continue
-            made = state.done | state.delayed
-            known = Known(state.source, rank in state.tainted, state.done, made, state.delayed, state.facts[rank])
-            if known.closes(command):
-                yield None
-            for first, reached in known.goes_on(command):
-                yield self._moved(state, rank, command, first, state.source if reached else None)
+                    if (*command.at, number) in self.sources:
+                        yield self._moved(state, command, number, step.touches)
 
-    def _moved(self, state: State, rank: int, command: Command, first: int, source: Touched | None = None) -> State:
+    def _moved(self, state: State, command: Command, first: int, source: Touched | None = None) -> State:
         """After a command, whose steps from ``first`` on are delayed; with a ``source`` it is part of the attack."""
-        registers, memory = state.registers[rank], state.memory
-        done = execute(self.instance.operands(rank, command.transition, registers), registers, memory, first)
+        rank, registers = command.at[0], state.registers[command.at[0]]
+        done = execute(self.instance.operands(rank, command.transition, registers), registers, state.memory, first)
         assert done is not None, "it has been asked whether it is enabled"
+        attack = state[4:]
         if source is not None:
-            now = len(command.bound) + first
-            state = state._replace(
-                source=source,
-                tainted=state.tainted | {rank},
-                done=state.done.union(*(each.touches for each in command.chain[:now])),
-                delayed=state.delayed.union(*(each.touches for each in command.chain[now:])),
-            )
-        return state._replace(
-            control=put(state.control, rank, command.transition.target),
-            registers=put(state.registers, rank, done[0]),
-            memory=done[1],
-            facts=put(state.facts, rank, command.after(state.facts[rank], first)),
-        )
+            now, later = touches(command.bound + command.steps[:first]), touches(command.steps[first:])
+            attack = source, state.tainted | {rank}, state.done | now, state.delayed | later
+        control, files = put(state.control, rank, command.transition.target), put(state.registers, rank, done[0])
+        return State(control, files, done[1], put(state.facts, rank, command.after(state.facts[rank], first)), *attack)
 
     def before(self, state: State, rank: int) -> list[Command]:
         """The commands that a rank stands before, of which all is known."""
@@ -153,20 +139,22 @@ class States:
         come after D; and up to barriers, unless all ranks may come to one.
         """
         chains = (each.chain for rank in members for each in self.before(state, rank))
-        near = frozenset().union(*(each.touches for chain in chains for each in chain)) if members else state.source
+        near = touches(each for chain in chains for each in chain) if members else state.source
         others = set(range(self.instance.nodes)) - set(members)
-        todo: list[tuple[int, int, File]] = [(rank, state.control[rank], state.registers[rank]) for rank in others]
+        todo: list[tuple[int, int, Any]] = [(rank, state.control[rank], state.registers[rank]) for rank in others]
         seen, waiting, changed = set(todo), list(todo[:0]), set[int]()
-        arrived: dict[int, set[tuple[int, int, File]]] = defaultdict(set)
+        arrived: dict[int, set[tuple[int, int, Any]]] = defaultdict(set)
         while todo:
             rank, at, file = todo.pop()
             for command in self.values.issued(rank, at, file):
-                if not self._may_issue(state, rank, command, file, changed):
+                if not self._may_issue(state, command, changed):
                     waiting.append((rank, at, file))
                     continue
-                behind = {(rank, command.transition.target, after) for after in command.files}
-                known = all(self.values.has(*each) for each in behind)  # or no run has this, and it may do anything
-                if not known or any(each.may_hit(near) for each in command.chain):
+                behind = rank, command.transition.target, command.left
+                # Where it comes to what no run has, it may do anything.
+                if command.left not in self.values.files[rank][command.transition.target][1] or may_hit(
+                    command.chain, near
+                ):
                     return rank
                 written = {cell for each in command.chain for cell, way in each.touches if way != "r"}
                 if not written <= changed:
@@ -174,26 +162,21 @@ class States:
                     todo, waiting = todo + waiting, []
                 if any(each.must_hit(state.delayed) for each in command.bound):
                     continue
+                further = {behind}
                 if command.is_barrier:
-                    arrived[rank] |= behind
-                    behind = set().union(*arrived.values()) if len(arrived) == self.instance.nodes else set()
-                todo += behind - seen
-                seen |= behind
+                    arrived[rank].add(behind)
+                    further = set().union(*arrived.values()) if len(arrived) == self.instance.nodes else set()
+                todo += further - seen
+                seen |= further
         return None
 
-    def _may_issue(self, state: State, rank: int, command: Command, file: Any, changed: Collection[int] = ()) -> bool:
+    def _may_issue(self, state: State, command: Command, changed: Collection[int] = ()) -> bool:
         """Whether a command may be enabled where cells hold what they do in ``state``, but for those ``changed``."""
-        form = command.form
-        if not command.files or command.waits(state.facts[rank]):
+        rank, form, file = command.at[0], command.form, cast(Registers, command.file)
+        if command.left is None or command.waits(state.facts[rank]):
             return False
         if not isinstance(form, core.Immediate) or not form.may_block or command.chain[0].cell in changed:
             return True
-        known = all(file[register] is not None for register in core.registers_read(form))
-        return (
-            not known or issue(self.instance.operands(rank, command.transition, file), file, state.memory) is not None
-        )
-
-
-def begins(state: State, target: State) -> bool:
-    """Whether a move is the choice of the source."""
-    return not state.source and bool(target.source)
+        if any(file[register] is None for register in core.registers_read(form)):
+            return True
+        return issue(self.instance.operands(rank, command.transition, file), file, state.memory) is not None
