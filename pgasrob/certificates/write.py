@@ -125,7 +125,7 @@ def _part(case: Case, most_states: int) -> Part:
     if not states:
         settled = _settled(Infeasible(values))
         left = [source for source in every if source not in settled]
-        if left or values.may_fault:
+        if left or not all(each.legal for each in values.commands):
             if case.rest:
                 raise _TooLittle
             states = _states(States(values, left), most_states)

@@ -19,14 +19,14 @@ MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, Recurs
 
 
 def read(text: str) -> dict[str, Any]:
-    """The certificate in ``text``: of which ``program``, on how many ``nodes``, or with which ``frame`` on every number,
-    in which ``reading``, and the ``parts`` of the evidence: one for the number of nodes; or one for each below the
-    cutoff of the frame, and one for each of its cases. Raises one of :data:`MALFORMED` when it is none.
+    """The certificate in ``text``: about which ``program``, on how many ``nodes`` (on every number where it has a
+    ``frame``), in which ``reading``; and its ``parts``: one for the number of nodes; or one for each below the cutoff
+    of the frame, and one for each case. Raises one of :data:`MALFORMED` when it is none.
 
-    Each part has ``files``, ``phases`` and ``back`` for `Values`, by the sources that are ``infeasible`` what makes
-    their `Fixpoint`, and ``states`` for `States`. Sets are written as ``{"set": elements}``, and mappings as ``{"map":
-    pairs}``. No number is anything but an integer. Besides, nothing is checked: what does not belong there is of no
-    use.
+    Each part has ``files``, ``phases`` and ``back`` for `Values`; for each source that is ``infeasible`` what makes its
+    `Fixpoint`; and ``states``, each with the ranks that move there, for `States`. Sets are written as ``{"set":
+    elements}``, and mappings as ``{"map": pairs}``. No number is anything but an integer. Besides, nothing is checked:
+    what does not belong there is of no use.
     """
     found: dict[str, Any] = json.loads(text, object_hook=_made, parse_float=_refuse, parse_constant=_refuse)
     if found["format"] != FORMAT:
@@ -108,4 +108,4 @@ def _refusal(
         return States(values, left).refusal(states)
     if left:
         return f"nothing is said of source {min(left)}"
-    return "some command may have no value" if values.may_fault else None
+    return None if all(each.legal for each in values.commands) else "some command may have no value"

@@ -222,52 +222,40 @@ class Values:
         """Those that may be issued at a control state, but for what files they leave."""
         return list(dict.fromkeys(each for each in self._leaving(rank, state) if each.left is not None))
 
-    @property
-    def may_fault(self) -> bool:
-        """Whether some command may have no value."""
-        return not all(each.legal for at in self._everywhere for each in self._leaving(*at))
+    @cached_property
+    def commands(self) -> list[Command]:
+        """What all transitions may do with all files."""
+        states = ((rank, state) for rank, own in enumerate(self.instance.automata) for state in range(len(own.out)))
+        return [each for at in states for each in self._leaving(*at)]
 
     @property
     def sources(self) -> list[tuple[Command, int]]:
         """Every step that may be chosen as the source; where there is a rest it is one of the first name."""
-        ranks = range(1 if self.case.rest else self.instance.nodes)
-        commands = (each for rank, state in self._everywhere if rank in ranks for each in self.possible(rank, state))
-        return [(command, step) for command in commands for step in range(len(command.steps))]
-
-    @cached_property
-    def _everywhere(self) -> list[tuple[int, int]]:
-        """The ranks with their control states."""
-        return [(rank, state) for rank, own in enumerate(self.instance.automata) for state in range(len(own.out))]
+        chosen = (each for each in dict.fromkeys(self.commands) if each.at[0] == 0 or not self.case.rest)
+        return [(command, step) for command in chosen for step in range(len(command.steps))]
 
     def _issue(self, rank: int, state: int, place: int, file: File) -> Command:
         """What a transition may do with a file."""
-        transition = self.instance.automata[rank].out[state][place]
-        command, form = Command(self.instance, (rank, state, place), transition, file), transition.form
+        at, transition = (rank, state, place), self.instance.automata[rank].out[state][place]
+        form, never = transition.form, Command(self.instance, at, transition, file)
         try:
             named, addresses, legal = self._operands(rank, form, file)
         except Fault:
-            return command
-        to, value, left = named.get(Role.RANK), named.get(Role.VALUE), file
+            return never
+        to, queue, value = (named.get(role) for role in (Role.RANK, Role.QUEUE, Role.VALUE))
+        left = file
         match form:
             case core.Test(blocks=True) if value == 0:
-                return replace(command, legal=legal)
+                return replace(never, legal=legal)
             case core.Assign(register):
                 left = put(file, register, value)
             case core.Immediate(register=int(register)):
                 left = put(file, register, None)
+        left = self._hidden(rank, transition.target, left)
         accesses = zip(core.accesses_of(form), addresses, strict=True)
         chain = tuple(self._reach(rank, access, to, within) for access, within in accesses)
         bound = len(chain) - len(core.steps_of(form))
-        left = self._hidden(rank, transition.target, left)
-        return replace(
-            command,
-            left=left,
-            bound=chain[:bound],
-            steps=chain[bound:],
-            to=to,
-            queue=named.get(Role.QUEUE),
-            legal=legal,
-        )
+        return Command(self.instance, at, transition, file, left, chain[:bound], chain[bound:], to, queue, legal)
 
     def _operands(self, rank: int, form: core.Form, file: File) -> tuple[dict[Role, Value], list[range], bool]:
         """What is known of the operands, between what the addresses are, and whether all always have a value. Raises
@@ -304,6 +292,5 @@ class Values:
         return Reach(touches, conflicts, ranks[0] * size + addresses[0] if certain else None)
 
     def _touched(self, ranks: tuple[int, ...], addresses: range, ways: tuple[str, ...]) -> Touched:
-        return frozenset(
-            (rank * self.instance.size + each, way) for rank in ranks for each in addresses for way in ways
-        )
+        cells = [rank * self.instance.size + each for rank in ranks for each in addresses]
+        return frozenset((cell, way) for cell in cells for way in ways)
