@@ -122,8 +122,9 @@ class Prover:
 
     def _automaton_of(self, name: Name) -> ControlAutomaton:
         """What the ranks of ``name`` do. Those with blocks of their own are all among the first."""
-        numbered = not (name.rest or name.me.x or name.me.n)
-        return self._blocks.get(name.me.c if numbered else None, self._blocks[None])
+        owned = (automaton for rank, automaton in self._blocks.items() if rank == name.me.c)
+        others = self._blocks[None]
+        return others if name.rest or name.me.x or name.me.n else next(owned, others)
 
     def _look_for_faults(self, case: Case, flow: flows.Flow) -> None:
         """Note what may fault on the numbers of nodes that ``case`` is about, on any rank."""
