@@ -73,6 +73,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         # Under coverage (pytest-cov) tests take more than twice as long.
         if id(item) in late or not item.nodeid.startswith(tiers.TRACED):
             item.add_marker("no_cover")
+    if hasattr(config, "workerinput"):
+        # On several processes (pytest-xdist) what takes long comes first, so that none waits for another at the end.
+        items[:] = [*slow, *quick]
     if config.getoption("--nightly"):
         return
     skip = pytest.mark.skip(reason="a long random run; --nightly chooses it")

@@ -83,4 +83,4 @@ def test_exit_codes(tmp_path: Path) -> None:
     broken.write_text("process {")
     assert thrift(broken).exit_code == 2
     limited = thrift(PROGRAMS / "c/openshmem/ring_halo.c", "--timeout", "0.001")
-    assert limited.exit_code == 3 and "time limit of 0.001 s" in limited.stdout
+    assert limited.exit_code == 3 and "time limit of 0.001 s" in limited.output

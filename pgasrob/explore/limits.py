@@ -20,6 +20,8 @@ SEARCH_SECONDS = 6.0
 """For the search from the current state, and again for the check of the whole program."""
 SECONDS = {"position": 10.0, "violation": 20.0}
 """After which a request is given up, by what it asks for; its process is ended."""
+HEAD_SECONDS = 5.0
+"""For the head of a request to come in, from the beginning of the connection or the end of the request before."""
 BODY_SECONDS = 10.0
 """For a body to come in."""
 MOST_AT_ONCE = 2

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 import webbrowser
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pgasrob.explore.app import Shown, application
+from pgasrob.explore.limits import HEAD_SECONDS
 from pgasrob.explore.worker import Workers
 
 GRACE = 2
 """Seconds that requests may take once the server is told to end."""
 MOST_CONNECTIONS = 64
+
+
+class _Protocol(H11Protocol):
+    """Closes a connection that has not brought the head of a request in time: so many would take up all there are."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self._look(silent=False)
+
+    def _look(self, silent: bool) -> None:
+        """Close it if it waits for a head now and did so the last time, ``silent``."""
+        if self.transport.is_closing():
+            return
+        waits = self.conn.their_state is h11.IDLE
+        if waits and silent:
+            self.transport.close()
+        else:
+            self.loop.call_later(HEAD_SECONDS, self._look, waits)
 
 
 class _Server(uvicorn.Server):
@@ -35,6 +59,14 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+def _open(address: str, folder: str) -> None:
+    """Open ``address`` in the browser, by a page in a ``folder`` that is this user's alone: other users of the machine
+    see the arguments of the browser."""
+    page = Path(folder) / "explorer.html"
+    page.write_text(f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+    webbrowser.open(page.as_uri())
+
+
 def serve(shown: Shown, port: int, browser: bool, told: Callable[[str], None]) -> None:
     """Serve ``shown`` on ``port`` (any that is free when 0) of this machine alone until Ctrl-C.
 
@@ -42,7 +74,7 @@ def serve(shown: Shown, port: int, browser: bool, told: Callable[[str], None]) -
     taken.
     """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    with listening:
+    with listening, TemporaryDirectory(prefix="pgasrob-") as folder:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
         port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
@@ -51,7 +83,7 @@ def serve(shown: Shown, port: int, browser: bool, told: Callable[[str], None]) -
         def ready() -> None:
             told(address)
             if browser:
-                Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # it may take its time
+                Thread(target=_open, args=(address, folder), daemon=True).start()  # it may take its time
 
         workers = Workers()
         config = uvicorn.Config(
@@ -59,7 +91,7 @@ def serve(shown: Shown, port: int, browser: bool, told: Callable[[str], None]) -
             log_level="error",
             access_log=False,
             server_header=False,
-            http="h11",
+            http=_Protocol,
             ws="none",
             lifespan="on",
             limit_concurrency=MOST_CONNECTIONS,

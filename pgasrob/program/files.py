@@ -104,13 +104,13 @@ class Overlay(Disk):
     """The file system with other ``texts`` in place of some files."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        self.texts = {os.path.normpath(path): text for path, text in texts.items()}
+        self.texts = {os.path.abspath(path): text for path, text in texts.items()}
 
     def is_file(self, path: str) -> bool:
-        return os.path.normpath(path) in self.texts or super().is_file(path)
+        return os.path.abspath(path) in self.texts or super().is_file(path)
 
     def read(self, path: str, most: int) -> bytes:
-        text = self.texts.get(os.path.normpath(path))
+        text = self.texts.get(os.path.abspath(path))
         return super().read(path, most) if text is None else text.encode(errors="replace")[:most]
 
 

@@ -16,10 +16,11 @@ from pgasrob.robustness import native
 from pgasrob.robustness.engine import Engine, Facts, Settings, facts_of, wanted_reductions
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
+from pgasrob.robustness.sc_facts import search_of_sc_runs
 from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import at
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.sequential import FoundFault, SequentialFacts
+from pgasrob.semantics.sequential import FoundFault
 
 TRACES, ATTACK = "traces", "attack"
 TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), (TRACES, 1_000_000), (ATTACK, None))
@@ -137,11 +138,7 @@ class PortfolioSearch:
     def _look_for_shorter_runs(self, facts: Facts) -> Iterator[None]:
         """Search the SC runs breadth-first for a while for what the traces have shown, in runs that are long."""
         if facts.fault or facts.violated is not None or facts.deadlock is not None:
-            self.shortest = shortest = (
-                native.NativeFacts(self._instance, (), self._settings.memory)
-                if native.available()
-                else SequentialFacts(self._instance)
-            )
+            self.shortest = shortest = search_of_sc_runs(self._instance, (), self._settings.memory)
             for _ in shortest.explore():
                 if shortest.states > SHORTEST_FIRST:
                     break

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import Engine, Facts, Settings, facts_of, is_settled, wanted_reductions
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
+
+
+def search_of_sc_runs(instance: Instance, reductions: Collection[str], memory_limit: int | None) -> Facts:
+    """A search of the SC runs alone: native, or without the kernel in Python, which has none of the ``reductions``."""
+    from pgasrob.robustness import native
+
+    if native.available():
+        return native.NativeFacts(instance, reductions, memory_limit)
+    return SequentialFacts(instance)
 
 
 class ScFacts:
@@ -35,9 +44,7 @@ class ScFacts:
     def explore(self) -> Iterator[None]:
         """The search of their own, or the rest of it, a piece per iteration; ends at a fault or behind all SC runs."""
         if self._own is None:
-            from pgasrob.robustness.native import NativeFacts
-
-            self._own = NativeFacts(self._instance, wanted_reductions(self._settings), self._settings.memory)
+            self._own = search_of_sc_runs(self._instance, wanted_reductions(self._settings), self._settings.memory)
         if self._exploring is None:
             self._exploring = self._own.explore()
         return self._exploring

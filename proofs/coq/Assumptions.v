@@ -1,52 +1,55 @@
-(** What each main theorem assumes; tests/test_coq.py compares the output. *)
+(** What the main theorems assume, all together, so that what they share is gone through once; tests/test_coq.py
+    compares the output. *)
 Require Import Pgas.Trace Pgas.TwoParts Pgas.Network Pgas.Rearrange Pgas.Programs Pgas.NormalForm
   Pgas.Attack Pgas.AttackComplete Pgas.Parts Pgas.Robust Pgas.EveryN Pgas.Reductions Pgas.Independent Pgas.ByTrace Pgas.Queues.
 Import Example.
-Print Assumptions same_happens_before.
-Print Assumptions swap_independent.
-Print Assumptions violating_dec.
-Print Assumptions shasha_snir.
-Print Assumptions two_parts_trace.
-Print Assumptions no_write_between.
-Print Assumptions same_cell.
-Print Assumptions rearrangement.
-Print Assumptions same_look_same_run.
-Print Assumptions same_look_same_values.
-Print Assumptions shasha_snir_program.
-Print Assumptions cancellation.
-Print Assumptions some_last_command_closes.
-Print Assumptions two_parts.
-Print Assumptions robust_iff_two_parts.
-Print Assumptions attack_sound.
-Print Assumptions attack_complete.
-Print Assumptions attack_decides.
-Print Assumptions search_before_source.
-Print Assumptions reinsertion.
-Print Assumptions robust_iff_normal_forms.
-Print Assumptions heads_are_normal_forms.
-Print Assumptions robust_iff_heads.
-Print Assumptions queues_can_be_emptied.
-Print Assumptions robust_program_is_where_blocks_are.
-Print Assumptions infeasible_source.
-Print Assumptions infeasible_robust.
-Print Assumptions every_n.
-Print Assumptions every_number.
-Print Assumptions Own.own_robust.
-Print Assumptions simulation_near.
-Print Assumptions persistent_sets.
-Print Assumptions merging_keeps.
-Print Assumptions merging_adds_nothing.
-Print Assumptions independent_to_front.
-Print Assumptions independent_along.
-Print Assumptions finds_after.
-Print Assumptions attack_persistent.
-Print Assumptions futures_apart.
-Print Assumptions reduced_attack_complete.
-Print Assumptions merged_attack_decides.
-Print Assumptions forgetting_keeps.
-Print Assumptions path_is_run.
-Print Assumptions unblocked_goes_on.
-Print Assumptions trace_decides.
-Print Assumptions one_run_of_each_trace.
-Print Assumptions word_is_a_computation.
-Print Assumptions word_is_violating.
+Definition main_theorems := (
+  @same_happens_before,
+  @swap_independent,
+  @violating_dec,
+  @shasha_snir,
+  @two_parts_trace,
+  @no_write_between,
+  @same_cell,
+  @rearrangement,
+  @same_look_same_run,
+  @same_look_same_values,
+  @shasha_snir_program,
+  @cancellation,
+  @some_last_command_closes,
+  @two_parts,
+  @robust_iff_two_parts,
+  @attack_sound,
+  @attack_complete,
+  @attack_decides,
+  @search_before_source,
+  @reinsertion,
+  @robust_iff_normal_forms,
+  @heads_are_normal_forms,
+  @robust_iff_heads,
+  @queues_can_be_emptied,
+  @robust_program_is_where_blocks_are,
+  @infeasible_source,
+  @infeasible_robust,
+  @every_n,
+  @every_number,
+  @Own.own_robust,
+  @simulation_near,
+  @persistent_sets,
+  @merging_keeps,
+  @merging_adds_nothing,
+  @independent_to_front,
+  @independent_along,
+  @finds_after,
+  @attack_persistent,
+  @futures_apart,
+  @reduced_attack_complete,
+  @merged_attack_decides,
+  @forgetting_keeps,
+  @path_is_run,
+  @unblocked_goes_on,
+  @trace_decides,
+  @one_run_of_each_trace,
+  @word_is_a_computation,
+  @word_is_violating).
+Print Assumptions main_theorems.

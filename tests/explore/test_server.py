@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -290,6 +292,17 @@ def served() -> Iterator[tuple[subprocess.Popen[str], str]]:
     started.communicate()
 
 
+def used_by_children(process: int) -> int:
+    """The time of a processor that the children of ``process`` have used, in ticks of the system's clock."""
+    used = 0
+    for tasks in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in tasks.read_text().split():
+            with suppress(OSError):
+                used += int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11])
+    return used
+
+
+@pytest.mark.skipif(not Path(f"/proc/self/task/{os.getpid()}/children").exists(), reason="no telling who is at work")
 def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subprocess.Popen[str], str]) -> None:
     started, address = served
     port = int(address.split(":")[2].partition("/")[0])
@@ -299,13 +312,57 @@ def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subproces
     with socket.socket() as other:  # any other address of this machine
         assert other.connect_ex(("127.0.0.2", port)) != 0
     body = {"text": LARGE, "language": "pgas", "nodes": 8, "run": []}
+    assert httpx.post(f"{address}position", json=body, timeout=60).status_code == 200  # who answers is there and idle
+    idle = used_by_children(started.pid)
     with ThreadPoolExecutor() as pool:
         searching = pool.submit(httpx.post, f"{address}violation", json=body, timeout=60)
-        time.sleep(1)  # it takes several
+        while used_by_children(started.pid) < idle + 10 and not searching.done():  # of some hundred
+            time.sleep(0.05)
         started.send_signal(signal.SIGINT)
     assert searching.result().json() == {"refused": "the server ends"}
     _, said = started.communicate(timeout=60)
     assert (started.returncode, said) == (0, "")
+
+
+def test_who_brings_no_request_is_sent_away() -> None:
+    """Where as many connections as may be would wait for nothing, nobody else was served."""
+    quick = "from pgasrob.explore import serve; serve.HEAD_SECONDS = 0.3; from pgasrob.cli import cli; cli()"
+    asked = [sys.executable, "-c", quick, "explore", str(FILE), "--no-browser"]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout
+        address = re.findall(r"http://\S+", started.stdout.readline())[0]
+        port = int(address.split(":")[2].partition("/")[0])
+        for said in (b"", f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n".encode()):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as silent:
+                silent.sendall(said)
+                assert silent.recv(1) == b""
+        with httpx.Client() as client:  # one that asks again and again is served on one connection
+            assert [client.get(address).status_code for _ in range(3)] == [200] * 3
+        started.send_signal(signal.SIGINT)
+
+
+def test_no_argument_of_the_browser_has_the_token(tmp_path: Path) -> None:
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    browser.write_text(
+        f"#!{sys.executable}\nimport sys, os, urllib.request as r\n"
+        f'page = r.url2pathname(sys.argv[1].removeprefix("file://"))\n'
+        f"rights = os.stat(os.path.dirname(page)).st_mode & 0o77\n"
+        f'open({str(tmp_path / "new")!r}, "w").write(f"{{sys.argv[1]}} {{rights}} {{open(page).read()}}")\n'
+        f"os.rename({str(tmp_path / 'new')!r}, {str(seen)!r})\n"
+    )
+    browser.chmod(0o700)
+    environment = {**os.environ, "BROWSER": f"{browser} %s"}
+    with subprocess.Popen(command(str(FILE))[:-1], stdout=subprocess.PIPE, text=True, env=environment) as started:
+        assert started.stdout
+        address = re.findall(r"http://\S+", started.stdout.readline())[0]
+        for _ in range(600):
+            if seen.exists():
+                break
+            time.sleep(0.05)
+        started.send_signal(signal.SIGINT)
+    argument, rights, text = seen.read_text().split(" ", 2)
+    assert address.split("/")[3] not in argument and rights == "0" and f"url={address}" in text
+    assert not Path(argument.removeprefix("file://")).exists()
 
 
 @pytest.mark.parametrize(

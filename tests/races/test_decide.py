@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -28,7 +29,7 @@ def any_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if request.param and not native.available():
         pytest.skip("the kernel has not been built")
     if not request.param:
-        monkeypatch.setattr(native, "available", lambda: False)
+        monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
         monkeypatch.setattr("pgasrob.robustness.native.warn_of_a_missing_kernel", lambda: None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -311,7 +312,7 @@ process {
 @pytest.mark.parametrize("kernel", [True, False], ids=["in Rust", "in Python"])
 def test_where_no_step_can_be_the_source_the_facts_do_not_decide(kernel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not kernel:
-        monkeypatch.setattr(native, "available", lambda: False)
+        monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
     # The others are so that it ends soon when the facts do decide.
     limits = Limits(100_000) if kernel and native.available() else Limits(1_000, max_sc_states=500)
     assert limits.max_sc_states is not None
@@ -560,12 +561,12 @@ def test_with_and_without_the_kernel_it_is_the_same(monkeypatch: pytest.MonkeyPa
         return [(verdict.verdict, verdict.reason, verdict.assertions, verdict.deadlock) for verdict in found]
 
     first = told()
-    monkeypatch.setattr(native, "available", lambda: False)
+    monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
     assert told() == first
 
 
 def test_the_library_warns_of_a_missing_kernel_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "available", lambda: False)
+    monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
     native.warn_of_a_missing_kernel.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def settled(source: Program, nodes: int = 2) -> tuple[str, str]:
 @pytest.fixture(params=["in Rust", "in Python"], autouse=True)
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "in Python":
-        monkeypatch.setattr(native, "available", lambda: False)
+        monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
         monkeypatch.setattr(native, "warn_of_a_missing_kernel", lambda: None)
     elif not native.available():
         pytest.skip("needs the kernel")

@@ -127,6 +127,7 @@ def test_obstacles_are_calls_and_lines_of_the_source() -> None:
     [
         ("int *all = shmem_malloc(4 * npes);", 4, "argument 1 `4 * npes` of `shmem_malloc` is another number"),
         ("int all;\nshmem_int_put(&x, &all, me, 0);", 5, "argument 3 `me` of `shmem_int_put` is another number"),
+        ("int *p = &x;\nfor (int i = 0; i < npes - 7; i++)\np++;", 5, "and it changes the pointer `p` each time"),
         ("shmem_int_sum_inscan(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "another thing on every rank"),
     ],
 )
