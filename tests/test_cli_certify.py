@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from click.testing import CliRunner, Result
@@ -76,10 +78,37 @@ def test_what_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "c.json"
     lock = str(PROGRAMS / "ticket_lock" / "ticket_lock.pgas")
     monkeypatch.setattr(write, "MOST_ACCESSES", -1)
-    monkeypatch.setattr(write.write, "__defaults__", (*write.write.__defaults__[:1], 10, None))
+    monkeypatch.setattr(write.write, "__defaults__", (*write.write.__defaults__[:1], 10))
     result = run("check", lock, "--certificate", str(path))
     assert result.exit_code == 3 and not path.exists()
     assert "no certificate is written: more than 10 states would have to be listed" in result.output
+
+
+@pytest.mark.parametrize("place", ["commands.Known.closes", "commands.Values.demands", "states.States.disturber"])
+@pytest.mark.parametrize(
+    ("option", "told"), [("--timeout=9000", "time limit of 9000 s"), ("--memory-limit=1GB", "memory limit of 1 GB")]
+)
+def test_limits_hold_while_it_is_written(
+    place: str, option: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the writer is, and for however long: here for ever, from when on there is no time and no memory left."""
+    from pgasrob.robustness import watch
+
+    begun: list[bool] = []
+
+    def for_ever(*ignored: object) -> NoReturn:
+        begun.append(True)
+        while True:
+            pass
+
+    module, owner, name = place.split(".")
+    monkeypatch.setattr(getattr(importlib.import_module(f"pgasrob.certificates.check.{module}"), owner), name, for_ever)
+    monkeypatch.setattr(watch, "perf_counter", lambda: 1e6 * len(begun))
+    monkeypatch.setattr(watch, "resident_memory", lambda: 10**10 * len(begun))
+    path, source = tmp_path / "c.json", str(PROGRAMS / "all_to_all" / "all_to_all.pgas")
+    result = run("check", source, option, "--certificate", str(path))
+    assert result.exit_code == 3 and not path.exists()
+    assert f"no certificate is written: the {told} was reached while writing it" in result.output
 
 
 def test_refused(tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 
 from pgasrob.program import core
 from pgasrob.program.commands import show
-from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
-from pgasrob.program.declarations import Process
+from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways
 from pgasrob.program.expressions import Const, Expr, parts, render
-from pgasrob.program.instance import MAX_WAYS
+from pgasrob.program.instance import MAX_WAYS, automata_of_blocks
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.every_n import flow as flows
@@ -65,10 +64,10 @@ class Prover:
             )
         ways = Ways(MAX_WAYS)
         try:
-            self._automata = [(process, self._automaton(process, ways)) for process in program.processes]
+            self._blocks = automata_of_blocks(program, reading, ways)
         except TooManyWays:
             raise NotCovered("it has too many ways from one command to the next") from None
-        automata = [automaton for _, automaton in self._automata]
+        automata = list({id(automaton): automaton for automaton in self._blocks.values()}.values())
         registers = len(program.registers)
         self.frame = frame or frame_of(automata, registers, numbered, program.most_nodes)
         self._initial = [value for memory in program.memory for value in memory.initial]
@@ -121,17 +120,11 @@ class Prover:
         waits = self.reading.failed_polls == "wait"
         return Setting(Ranks(case, flow, self._kinds, self._rules, waits).commands())
 
-    def _automaton(self, process: Process, ways: Ways) -> ControlAutomaton:
-        automaton = build(process.body, ways=ways)
-        return automaton.with_forms(core.all_in_conflict) if self.reading.conflicts == "all" else automaton
-
     def _automaton_of(self, name: Name) -> ControlAutomaton:
         """What the ranks of ``name`` do. Those with blocks of their own are all among the first."""
-        others = next(automaton for process, automaton in self._automata if process.ranks is None)
-        if name.rest or name.me.x or name.me.n:
-            return others
-        owned = (automaton for process, automaton in self._automata if name.me.c in (process.ranks or ()))
-        return next(owned, others)
+        owned = (automaton for rank, automaton in self._blocks.items() if rank == name.me.c)
+        others = self._blocks[None]
+        return others if name.rest or name.me.x or name.me.n else next(owned, others)
 
     def _look_for_faults(self, case: Case, flow: flows.Flow) -> None:
         """Note what may fault on the numbers of nodes that ``case`` is about, on any rank."""
