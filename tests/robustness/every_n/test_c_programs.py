@@ -10,7 +10,7 @@ import pytest
 
 import pgasrob
 from pgasrob.diagnostics import SourceError
-from pgasrob.frontends.apis.mpi import windows
+from pgasrob.frontends.apis.mpi import targets
 from pgasrob.frontends.lower import CProgram, parse_c
 from pgasrob.program.expressions import render
 from pgasrob.program.program import Program
@@ -233,5 +233,5 @@ def test_a_target_that_is_read_has_no_name(monkeypatch: pytest.MonkeyPatch) -> N
     }""".replace("LOOP", loop)
     assert check(parse_c(text), 3, effect=False).verdict == "not robust"
     assert not prove(parse_c(text).for_every_count()).holds
-    monkeypatch.setattr(windows, "named", lambda target: target if isinstance(target, int) else render(target))
+    monkeypatch.setattr(targets, "named", lambda target: target if isinstance(target, int) else render(target))
     assert prove(parse_c(text).for_every_count()).holds
