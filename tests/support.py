@@ -17,6 +17,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from pgasrob.program.core import Operands
+from pgasrob.program.expressions import Binary, Const, Expr, Register
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
@@ -124,6 +125,14 @@ def calls(work: Callable[[], T]) -> tuple[int, T]:
     finally:
         sys.setprofile(before)
     return count, return_value
+
+
+def alternating(depth: int) -> Expr:
+    """A condition in which && and || alternate, ``depth`` registers in all: `((r0 > 9 || r1 > 9) && r2 > 9) || ...`."""
+    found: Expr = Binary(">", Register("r", 0), Const(9))
+    for index in range(1, depth):
+        found = Binary("||" if index % 2 else "&&", found, Binary(">", Register("r", index), Const(9)))
+    return found
 
 
 def program(*blocks: str, nodes: int | None = None, declarations: str = DECLARATIONS) -> Program:

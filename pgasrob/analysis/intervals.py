@@ -35,6 +35,8 @@ Value = Callable[[File], Interval | None]
 """The values of an expression over a file."""
 Narrow = Callable[[File], File | None]
 """What is left of a file."""
+Split = Callable[[File], tuple[File | None, File | None]]
+"""What is left of a file when a condition is true, and when it is false."""
 Limit = Callable[[File, int, int], File | None]
 """What is left of a file when an expression lies between two bounds."""
 Operation = Callable[[Interval, Interval, IntType], Interval | None]
@@ -152,13 +154,13 @@ def _truth(expr: Expr, of_zero: int, of_others: int) -> Value:
 def _short_circuit(symbol: str, left: Expr, right: Expr) -> Value:
     """&& and ||: what is on the right has a value only where what is on the left has not decided."""
     decides = int(symbol == "||")
-    decided, undecided = narrowing(left, bool(decides)), narrowing(left, not decides)
+    ways = splitting(left)
     rest = _truth(right, of_zero=0, of_others=1)
 
     def value(file: File) -> Interval | None:
-        further = undecided(file)
+        decided, further = _in_turn(ways(file), bool(decides))
         last = None if further is None else rest(further)
-        if decided(file) is None:
+        if decided is None:
             return last
         return (decides, decides) if last is None else joined(last, (decides, decides))
 
@@ -166,10 +168,10 @@ def _short_circuit(symbol: str, left: Expr, right: Expr) -> Value:
 
 
 def _either(condition: Expr, then: Value, otherwise: Value) -> Value:
-    yes, no = narrowing(condition, True), narrowing(condition, False)
+    ways = splitting(condition)
 
     def value(file: File) -> Interval | None:
-        first, second = yes(file), no(file)
+        first, second = ways(file)
         one = None if first is None else then(first)
         other = None if second is None else otherwise(second)
         if one is None or other is None:
@@ -332,33 +334,82 @@ def narrowing(condition: Expr, truth: bool) -> Narrow:
         case Unary("!", operand):
             return narrowing(operand, not truth)
         case Binary("&&" | "||" as symbol, left, right):
-            decides = symbol == "||"
-            further, last = narrowing(left, not decides), narrowing(right, truth)
+            decides, last = symbol == "||", narrowing(right, truth)
             if truth != decides:
-                return _one_after_the_other(further, last)
-            return _one_of(narrowing(left, decides), _one_after_the_other(further, last))
+                return _one_after_the_other(narrowing(left, truth), last)
+            return _this_or(splitting(left), decides, last)
         case Binary(symbol, left, right) if symbol in RELATIONS:
             return comparing(left, symbol if truth else NEGATED[symbol], right)
         case Conditional(test, then, otherwise):
-            return _one_of(
-                _one_after_the_other(narrowing(test, True), narrowing(then, truth)),
-                _one_after_the_other(narrowing(test, False), narrowing(otherwise, truth)),
-            )
+            return _one_of(splitting(test), narrowing(then, truth), narrowing(otherwise, truth))
     return comparing(condition, "!=" if truth else "==", Const(0))
+
+
+@lru_cache(_COMPILED)
+def splitting(condition: Expr) -> Split:
+    """What is left of a file when ``condition`` has a value and is true, and when it is false: :func:`narrowing` twice,
+    but with one walk through it, for both ask both of its parts."""
+    match condition:
+        case Unary("!", operand):
+            turned = splitting(operand)
+            return lambda file: _in_turn(turned(file), False)
+        case Binary("&&" | "||" as symbol, left, right):
+            return _split_short_circuit(symbol == "||", splitting(left), splitting(right))
+        case Conditional(test, then, otherwise):
+            return _split_either(splitting(test), splitting(then), splitting(otherwise))
+    yes, no = narrowing(condition, True), narrowing(condition, False)
+    return lambda file: (yes(file), no(file))
+
+
+def _in_turn(ways: tuple[File | None, File | None], truth: bool) -> tuple[File | None, File | None]:
+    """What is left where a condition is ``truth``, and where it is not."""
+    return ways if truth else (ways[1], ways[0])
+
+
+def _split_short_circuit(decides: bool, left: Split, right: Split) -> Split:
+    def split(file: File) -> tuple[File | None, File | None]:
+        decided, further = _in_turn(left(file), decides)
+        like, other = (None, None) if further is None else _in_turn(right(further), decides)
+        return _in_turn((_either_file(decided, like), other), decides)
+
+    return split
+
+
+def _split_either(test: Split, then: Split, otherwise: Split) -> Split:
+    def split(file: File) -> tuple[File | None, File | None]:
+        yes, no = test(file)
+        one = (None, None) if yes is None else then(yes)
+        other = (None, None) if no is None else otherwise(no)
+        return _either_file(one[0], other[0]), _either_file(one[1], other[1])
+
+    return split
 
 
 def _one_after_the_other(first: Narrow, second: Narrow) -> Narrow:
     return lambda file: None if (left := first(file)) is None else second(left)
 
 
-def _one_of(first: Narrow, second: Narrow) -> Narrow:
+def _this_or(first: Split, truth: bool, second: Narrow) -> Narrow:
     def narrow(file: File) -> File | None:
-        one, other = first(file), second(file)
-        if one is None or other is None:
-            return other if one is None else one
-        return joined_files(one, other)
+        one, rest = _in_turn(first(file), truth)
+        return _either_file(one, None if rest is None else second(rest))
 
     return narrow
+
+
+def _one_of(test: Split, then: Narrow, otherwise: Narrow) -> Narrow:
+    def narrow(file: File) -> File | None:
+        yes, no = test(file)
+        return _either_file(None if yes is None else then(yes), None if no is None else otherwise(no))
+
+    return narrow
+
+
+def _either_file(one: File | None, other: File | None) -> File | None:
+    """What contains both."""
+    if one is None or other is None:
+        return other if one is None else one
+    return joined_files(one, other)
 
 
 def comparing(left: Expr, symbol: str, right: Expr) -> Narrow:

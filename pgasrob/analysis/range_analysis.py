@@ -11,7 +11,7 @@ renaming maps runs to runs (`proofs/reductions.md`, sections 5 and 9).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -67,6 +67,7 @@ class Ranges:
         memory: Regions,
         classes: Sequence[Sequence[int]],
         limits: Limits,
+        effects: Mapping[tuple[int, int], Effect],
     ) -> None:
         # The instance itself is what this is remembered by, so it is not to be kept from here.
         self._automata = instance.automata
@@ -76,6 +77,7 @@ class Ranges:
         self._memory = memory
         self._classes = classes
         self._limits = limits
+        self._effects = effects
         self._class_of = {rank: ranks for ranks in classes for rank in ranks}
         self._named: dict[tuple[int, int, int], Named] = {}
         self._made: dict[tuple[int, int, int], Made] = {}
@@ -170,8 +172,9 @@ class Ranges:
 
     def _of_group(self, group: Sequence[int], state: int, place: int) -> list[Named]:
         """What the commands at ``place`` of some interchangeable ranks name, or of one rank."""
-        forms = [self._automata[rank].out[state][place].form for rank in group]
-        found = [self._of_command(rank, state, form) for rank, form in zip(group, forms, strict=True)]
+        transitions = [self._automata[rank].out[state][place] for rank in group]
+        forms = [transition.form for transition in transitions]
+        found = [self._of_command(rank, state, each) for rank, each in zip(group, transitions, strict=True)]
         named = reduce(_hull, found)
         exprs: list[Expr] = [core.target(form) or Const(rank) for rank, form in zip(group, forms, strict=True)]
         if not named.rank:
@@ -186,11 +189,11 @@ class Ranges:
                 targets = [one.rank for one in found]
         return [named._replace(rank=target) for target in targets]
 
-    def _of_command(self, rank: int, state: int, form: Form) -> Named:
-        file = self._files[rank][state]
+    def _of_command(self, rank: int, state: int, transition: Transition) -> Named:
+        file, form = self._files[rank][state], transition.form
         if file is None:
             return IMPOSSIBLE
-        possible = effect_of(self._memory, self._nodes, rank, form)(file, None) is not None
+        possible = self._effects[rank, transition.occurrence](file, None) is not None
         if not possible and not (isinstance(form, core.Immediate) and form.may_block):
             return IMPOSSIBLE
         found: dict[Role, list[range]] = {role: [] for role in Role}
@@ -302,7 +305,7 @@ class _Analysis:
             for stale in self.memory.stale:
                 self._push(stale)
             self.memory.stale.clear()
-        return Ranges(self.instance, self.files, self.memory, self.classes, dict(self.limits))
+        return Ranges(self.instance, self.files, self.memory, self.classes, dict(self.limits), self.effects)
 
     # Counters
 

@@ -288,6 +288,11 @@ def build(
     return Builder(body, ways).build(change)
 
 
+def commands_of(body: Body) -> list[tuple[Command, Span]]:
+    """The commands of ``body`` by their occurrences, as they are written, and where."""
+    return [(command, span) for command, span, _ in _Graph(body).occurrences]
+
+
 def may_be_left_out(body: Body) -> tuple[Span, ...]:
     """Where commands stand at which a process may also end: behind them, or beside them in a `choose`, is nothing.
 

@@ -209,13 +209,19 @@ class _Reading:
 
     def run(self) -> None:
         """Read the whole text. Raises :class:`Stop` when that is hopeless."""
+        from lark import UnexpectedToken
+
         self.builder.last = self.peek()
         if self.builder.last.type == END and not self.muffled:
             self.report.stop("PG003", "there is nothing but comments", hint="add `process { ... }`")
         at_work = _builder.set(self.builder)
         try:
             while not self.done:
-                self.feed(self.take())
+                token = self.take()
+                try:
+                    self.push(token)
+                except UnexpectedToken:
+                    self.mend(token)
         finally:
             _builder.reset(at_work)
 
@@ -261,14 +267,6 @@ class _Reading:
         return self.ahead[-1]
 
     # Feeding
-
-    def feed(self, token: Token) -> None:
-        from lark import UnexpectedToken
-
-        try:
-            self.push(token)
-        except UnexpectedToken:
-            self.mend(token)
 
     def push(self, token: Token) -> None:
         """Feed ``token``; lark raises UnexpectedToken when the grammar has no place for it."""

@@ -7,12 +7,15 @@ call, assignment or condition that a command comes from.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pgasrob.analysis.remembered import remembered
 from pgasrob.program.commands import Command, map_expressions, show
-from pgasrob.program.control import Transition, build
+from pgasrob.program.control import commands_of
 from pgasrob.program.declarations import Process
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Me, Nodes, Register, Symbol, Unary, specialise
 from pgasrob.program.instance import Instance
+from pgasrob.program.statements import Span
 
 CONDITIONS = frozenset(("assume", "assert"))
 
@@ -22,22 +25,23 @@ class WrittenCommands:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self._texts = _texts(instance)
+        self._known = _known(instance)
 
     def text(self, rank: int, occurrence: int) -> str:
         """The command at place ``occurrence`` in the process block of ``rank``."""
-        if rank not in self._texts:
-            self._texts[rank] = self._commands(rank)
-        return self._texts[rank][occurrence]
+        texts = self._known.texts
+        if (rank, occurrence) not in texts:
+            # Occurrences are numbered the same whether the block is evaluated for a rank or not.
+            command, span = self._commands(self._process(rank))[occurrence]
+            piece = self._instance.program.source.shown(span)
+            texts[rank, occurrence] = piece or show(self._folded(command, rank))
+        return texts[rank, occurrence]
 
-    def _commands(self, rank: int) -> dict[int, str]:
-        # Occurrences are numbered the same whether the block is evaluated for a rank or not.
-        automaton = build(self._process(rank).body)
-        return {each.occurrence: self._shown(each, rank) for each in automaton.transitions}
-
-    def _shown(self, transition: Transition, rank: int) -> str:
-        piece = self._instance.program.source.shown(transition.span)
-        return piece or show(self._folded(transition.command, rank))
+    def _commands(self, process: Process) -> list[tuple[Command, Span]]:
+        commands = self._known.commands
+        if process.ranks not in commands:
+            commands[process.ranks] = commands_of(process.body)
+        return commands[process.ranks]
 
     def _process(self, rank: int) -> Process:
         named = [process for process in self._instance.program.processes if rank in (process.ranks or ())]
@@ -50,10 +54,17 @@ class WrittenCommands:
         return map_expressions(command, lambda expr: fold(expr, rank, self._instance.nodes))
 
 
+class _Known(NamedTuple):
+    """What has been asked for, since several runs of an instance are shown: the commands of blocks by their ranks, and
+    texts by rank and place."""
+
+    commands: dict[tuple[int, ...] | None, list[tuple[Command, Span]]]
+    texts: dict[tuple[int, int], str]
+
+
 @remembered
-def _texts(instance: Instance) -> dict[int, dict[int, str]]:
-    """The texts that have been asked for, by rank and place: several runs of an instance are shown."""
-    return {}
+def _known(instance: Instance) -> _Known:
+    return _Known({}, {})
 
 
 def fold(expr: Expr, me: int, nodes: int) -> Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.reasons import InternalError
@@ -26,6 +27,7 @@ class Counterexample:
         self._violation = claimed
         self._fewest = False
         self._shrinking: Shrinking | None = None
+        self._latest: tuple[Violation, Witness | InternalError] | None = None
 
     def has_fewest_commands(self, violation: Violation | None = None) -> None:
         """Note that the violation, or ``violation`` in its place, is one with the fewest commands."""
@@ -48,6 +50,12 @@ class Counterexample:
         return witness if isinstance(smaller, InternalError) else smaller
 
     def _replayed(self, violation: Violation, irreducible: bool | None) -> Witness | InternalError:
+        if self._latest is None or self._latest[0] != violation:
+            self._latest = violation, self._judged_anew(violation)
+        found = self._latest[1]
+        return found if isinstance(found, InternalError) else replace(found, irreducible=irreducible)
+
+    def _judged_anew(self, violation: Violation) -> Witness | InternalError:
         try:
             run = replay(self._instance, violation.computation)
         except ReplayError as error:
@@ -69,5 +77,4 @@ class Counterexample:
             marks,
             cycle_type,
             sequential=sequential_order(self._instance, run.computation),
-            irreducible=irreducible,
         )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pgasrob.program.assumptions import Assumption, Kind, conflicts, failed_polls, matters_to_a_run, scope
 from pgasrob.program.instance import Instance
 
+EVERY = tuple(kind for kind in Kind if scope(kind) == "every")
+"""What every verdict rests on."""
+
 
 def rests_on(instance: Instance, engine: str, robust: bool) -> tuple[Assumption, ...]:
     """The assumptions of a verdict on ``instance``, which is ``robust``, or has a run to show for what it says.
@@ -12,7 +15,7 @@ def rests_on(instance: Instance, engine: str, robust: bool) -> tuple[Assumption,
     A robust program is one because of all that no run does, so its verdict rests on every assumption. A run that is
     shown is one of the real program under fewer of them (`matters_to_a_run`).
     """
-    found = {kind: Assumption(kind) for kind in Kind if scope(kind) == "every"}
+    found = {kind: Assumption(kind) for kind in EVERY}
     reading = instance.reading
     readings = failed_polls(reading.failed_polls), conflicts(reading.conflicts)
     found |= {each.kind: each for each in (*readings, *instance.program.assumptions)}

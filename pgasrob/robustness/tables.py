@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any, assert_never
 
 from pgasrob.analysis.bits import members
+from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.touched import Touched
 from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program import core
@@ -171,52 +172,61 @@ def tables(
     ``sources`` are the steps that may be chosen as a source, by transition as bits; None: all. Who stores no states has
     no use for ``touchable`` and ``waited``, which take longer to find than all other tables together: they say nothing.
     """
-    return _Compiler(instance).tables(reductions, sources, stores_states)
+    return _compiler(instance).tables(instance, reductions, sources, stores_states)
+
+
+@remembered
+def _compiler(instance: Instance) -> _Compiler:
+    return _Compiler(instance)
 
 
 class _Compiler:
-    """Collects the rows; equal values, expressions and commands get one number."""
+    """Collects the rows; equal values, expressions and commands get one number. (It is remembered by its instance, so
+    it does not keep that.)"""
 
     def __init__(self, instance: Instance) -> None:
-        self.instance = instance
+        self.update_kinds = instance.update_kinds
         self.values: dict[int, int] = {}
         self.commands: dict[tuple[int, ...], int] = {}
         self.expressions: dict[Expr, int] = {}
         self.barriers: dict[str, int] = {}
         self.starts = [0]
         self.code: list[int] = []
-
-    def tables(self, reductions: Collection[str], sources: Sequence[int] | None, stores_states: bool) -> Tables:
-        instance = self.instance
-        nothing = [0] * len(instance.memory)
-        memory = [self.value(value) for value in instance.memory]
-        leaving, transitions, edges = [0], [], []
+        self.memory = [self.value(value) for value in instance.memory]
+        self.leaving = [0]
+        self.transitions: list[int] = []
+        self.edges: list[Transition] = []
         for automaton in instance.automata:
             for out in automaton.out:
                 for transition in out:
-                    transitions += [self.command(transition.form), transition.target]
-                    edges.append(transition)
-                leaving.append(len(edges))
+                    self.transitions += [self.command(transition.form), transition.target]
+                    self.edges.append(transition)
+                self.leaving.append(len(self.edges))
+
+    def tables(
+        self, instance: Instance, reductions: Collection[str], sources: Sequence[int] | None, stores_states: bool
+    ) -> Tables:
+        nothing = [0] * len(instance.memory)
         return Tables(
             FORMAT,
             instance.nodes,
             instance.size,
             len(instance.registers),
             list(self.values),
-            memory,
+            self.memory,
             touchable(instance) if stores_states else nothing,
             waited(instance) if stores_states else nothing,
             sorted(instance.unordered),
             [len(automaton.out) for automaton in instance.automata],
-            leaving,
-            transitions,
-            [ALL_STEPS] * len(edges) if sources is None else list(sources),
+            self.leaving,
+            self.transitions,
+            [ALL_STEPS] * len(self.edges) if sources is None else list(sources),
             [entry for row in self.commands for entry in row],
             self.starts,
             self.code,
             **_analyses(instance, reductions),
             kinds=len(instance.update_kinds),
-            edges=edges,
+            edges=self.edges,
         )
 
     def value(self, value: int) -> int:
@@ -304,7 +314,7 @@ class _Compiler:
             + AFTER_BUNDLE * step.after_bundle
             + LOCATED * step.located
         )
-        kind = self.instance.update_kinds.index(commutes) if commutes else -1
+        kind = self.update_kinds.index(commutes) if commutes else -1
         return _STEP[step.kind], self.expression(address), step.stage, kind, flags
 
     def expression(self, expr: Expr) -> int:

@@ -7,11 +7,24 @@ from itertools import product
 
 import pytest
 
-from pgasrob.analysis.intervals import File, bounds, joined_files, may_fault, narrowing, value_of, wrapped
+from pgasrob.analysis import intervals
+from pgasrob.analysis.intervals import (
+    File,
+    bounds,
+    comparing,
+    joined_files,
+    may_fault,
+    narrowing,
+    splitting,
+    value_of,
+    wrapped,
+)
 from pgasrob.program import expressions
 from pgasrob.program.expressions import (
     CONVERSIONS,
+    NEGATED,
     PRECEDENCE,
+    RELATIONS,
     Binary,
     Conditional,
     Const,
@@ -22,7 +35,7 @@ from pgasrob.program.expressions import (
     Unary,
     evaluator,
 )
-from tests.support import examples
+from tests.support import alternating, examples
 
 INT, UNSIGNED = IntType(4, True), IntType(4, False)
 A, B = Register("a", 0), Register("b", 1)
@@ -193,3 +206,52 @@ def test_what_stands_behind_a_condition_may_rely_on_it() -> None:
     assert not may_fault(Conditional(A, quotient, Const(0)), ((0, 3), (0, 0)))
     assert may_fault(Conditional(A, Const(0), quotient), ((0, 3), (0, 0)))
     assert value_of(Conditional(A, quotient, Const(0)))(((0, 3), (0, 0))) == (0, 6)
+
+
+def two_walks(condition: Expr, truth: bool, file: File | None) -> File | None:
+    """What is left of ``file`` when ``condition`` is ``truth``, by its definition, which asks its left part twice."""
+    if file is None:
+        return None
+    match condition:
+        case Unary("!", operand):
+            return two_walks(operand, not truth, file)
+        case Binary("&&" | "||" as symbol, left, right):
+            decides = symbol == "||"
+            last = two_walks(right, truth, two_walks(left, not decides, file))
+            return last if truth != decides else one_of(two_walks(left, decides, file), last)
+        case Binary(symbol, left, right) if symbol in RELATIONS:
+            return comparing(left, symbol if truth else NEGATED[symbol], right)(file)
+        case Conditional(test, then, otherwise):
+            ways = (two_walks(test, True, file), then), (two_walks(test, False, file), otherwise)
+            return one_of(*(two_walks(branch, truth, left) for left, branch in ways))
+    return comparing(condition, "!=" if truth else "==", Const(0))(file)
+
+
+def one_of(first: File | None, second: File | None) -> File | None:
+    return joined_files(first, second) if first is not None and second is not None else first or second
+
+
+def test_one_walk_finds_what_two_find() -> None:
+    choose = random.Random(5)
+    for _ in range(examples(1_000, nightly=40_000)):
+        condition, file = random_expr(choose, choose.randint(1, 5)), random_file(choose)
+        expected = tuple(two_walks(condition, truth, file) for truth in (True, False))
+        assert splitting(condition)(file) == expected
+        assert tuple(narrowing(condition, truth)(file) for truth in (True, False)) == expected
+
+
+def test_a_deep_condition_takes_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = 0
+
+    def counted(symbol: str, left: tuple[int, int], right: tuple[int, int]) -> bool:
+        nonlocal steps
+        steps += 1
+        return related(symbol, left, right)
+
+    related = intervals.may_be_related
+    monkeypatch.setattr(intervals, "may_be_related", counted)
+    condition, file = alternating(40), ((0, 100),) * 40
+    for found in (value_of(condition)(file), narrowing(condition, True)(file), narrowing(condition, False)(file)):
+        assert found is not None
+    assert may_fault(condition, file) is False
+    assert 200 < steps < 10_000

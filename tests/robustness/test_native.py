@@ -61,7 +61,7 @@ from pgasrob.program.statements import Block, Choose, Do, Loop, Statement
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.check import load
-from pgasrob.robustness.native import NativeFacts, NativeSearch
+from pgasrob.robustness.native import LARGE, NativeFacts, NativeSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import FORMAT, INSTRUCTIONS, SHAPES, STEPS, Tables, tables
 from pgasrob.semantics.computation import Computation
@@ -74,13 +74,16 @@ from tests.support import examples, instance, sampled, translated
 kernel = pytest.importorskip("pgasrob._kernel", reason="the kernel has not been built")
 
 CORPUS = sorted(Path(__file__).parents[2].glob("programs/*/*.pgas"))
+TOO_LARGE = {"row_leaders", "torus_three_wide", "hypercube_powers_of_two"}
+"""Programs of the corpus that are not compared to the end of their search."""
 EVERYTHING = (*COMMANDS, *EXTENSIONS)
 FACTS = ("fault", "violated", "deadlock", "checks_assertions", "checks_deadlock")
 SEARCHED = ("states", "transitions", "complete")
 
 
-def agree(program: Instance, most: int = 30_000) -> bool | None:
-    """Compare the searches piece by piece, up to ``most`` states; says whether there is a violation, if that is known.
+def agree(program: Instance, most: int = LARGE) -> bool | None:
+    """Compare the searches piece by piece, up to ``most`` states, from where on the kernel's pieces are larger; says
+    whether there is a violation, if that is known.
 
     A violation is compared whole, so with it the order in which the states are met.
     """
@@ -154,7 +157,7 @@ def agree_reduced(program: Instance, reductions: Collection[str], most: int = 5_
 
 @pytest.mark.parametrize("path", sampled(CORPUS, 2), ids=lambda path: path.stem)
 def test_the_corpus(path: Path) -> None:
-    assert agree(load(path).instantiate()) is not None
+    assert (agree(load(path).instantiate()) is None) == (path.stem in TOO_LARGE)
 
 
 @pytest.mark.parametrize("nodes", [1, 3])

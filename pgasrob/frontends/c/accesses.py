@@ -58,11 +58,10 @@ class Accesses:
         found.offsets.add(offset)
         return others
 
-    def types(self, offset: int) -> frozenset[CType]:
-        """The numbers as which the scalar at ``offset`` has been accessed."""
-        return frozenset(
-            each.type for each in self._all if isinstance(each.type, Integer | Floating) and offset in each
-        )
+    def types(self, *offsets: int) -> frozenset[CType]:
+        """The numbers as which the scalars at ``offsets`` have been accessed."""
+        numbers = (each for each in self._all if isinstance(each.type, Integer | Floating))
+        return frozenset(each.type for each in numbers if any(offset in each for offset in offsets))
 
     @property
     def lengths(self) -> set[int]:

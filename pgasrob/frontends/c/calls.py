@@ -62,14 +62,18 @@ class MachineCall:
         self.dialects = machine.world.dialects
 
     @property
+    def symbolic(self) -> bool:
+        return self.machine.world.symbolic
+
+    @property
     def rank(self) -> int:
-        if self.machine.number is None:
+        if self.symbolic:
             raise NumberNeeded(f"what `{self.name}` does here is another thing on every rank", self.span)
-        return self.machine.number
+        return self.machine.rank
 
     @property
     def nodes(self) -> int:
-        if self.machine.world.symbolic:
+        if self.symbolic:
             raise NumberNeeded(f"what `{self.name}` does here is another thing on every number of nodes", self.span)
         return self.machine.world.nodes
 
@@ -79,8 +83,7 @@ class MachineCall:
 
     @property
     def count(self) -> Const | Nodes:
-        number = self.machine.world.number_of_nodes
-        return Nodes() if number is None else Const(number)
+        return Nodes() if self.symbolic else Const(self.machine.world.nodes)
 
     @property
     def everyone(self) -> tuple[int, ...]:
@@ -422,7 +425,7 @@ class MachineCall:
     # Across ranks
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
-        if self.machine.number is not None:
+        if not self.symbolic:
             self.machine.facts.publish(self.rank, key, value)
             return
         if by_all:
@@ -434,15 +437,15 @@ class MachineCall:
         self.machine.facts.publish(SOME, key, value)
 
     def published(self, rank: int, key: str) -> Hashable | None:
-        if self.machine.number is None:
+        if self.symbolic:
             raise NumberNeeded(f"`{self.name}` needs to know what rank {rank} does", self.span)
         return self.machine.facts.published.get((rank, key))
 
     def own_fact(self, key: str) -> Hashable | None:
-        return self.machine.facts.published.get((SOME if self.machine.number is None else self.rank, key))
+        return self.machine.facts.published.get((SOME if self.symbolic else self.rank, key))
 
     def all_facts(self, key: str) -> list[Hashable]:
-        ranks = (SOME,) if self.machine.number is None else self.everyone
+        ranks = (SOME,) if self.symbolic else self.everyone
         found = (self.machine.facts.published.get((rank, key)) for rank in ranks)
         return [fact for fact in found if fact is not None]
 

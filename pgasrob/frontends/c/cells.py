@@ -41,7 +41,14 @@ class Cells:
             self.base[id], self.granule[id] = self._next, granule
             self._check(object, count)
             blank = all(not fill[2] for fill in object.initial.fills) and object.initial.is_free(0, object.size)
-            initial = (0,) * count if blank else tuple(_initial(object, at * granule, granule) for at in range(count))
+            initial = (
+                (0,) * count
+                if blank
+                else tuple(
+                    _initial(object, place, object.shared.get(place, granule))
+                    for place in range(0, count * granule, granule)
+                )
+            )
             self.at.update((self._next + place, (id, place * granule)) for place in range(count))
             name_of = partial(naming(id, object), self._unique(whole), type)
             cells = () if is_flat(type, granule) else tuple(name_of(at * granule, granule) for at in range(count))

@@ -3,7 +3,7 @@ which variables are generalised. Facts only grow; a run that adds none is final.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import gcd
@@ -11,7 +11,7 @@ from math import gcd
 from pgasrob.frontends.c.accesses import Accesses
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at
+from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import CType, Integer
 from pgasrob.frontends.c.values import ObjectId
@@ -33,6 +33,8 @@ class ObjectFacts:
     have named. ``mixed``: cells may hold values of other types or parts. ``lent``: operations read or write
     it here after they have been issued.
     ``reached``: commands that name a rank write it.
+    ``indexed``: the offsets that an index which is not known may have reached, with the types or sizes that were
+    accessed there; ``declared``: what the declaration says of such offsets.
     ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
     where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
     """
@@ -53,6 +55,8 @@ class ObjectFacts:
     given_back: bool = False
     restless: set[int] = field(default_factory=set)
     all_restless: bool = False
+    indexed: set[tuple[Sequence[int], CType | int]] = field(default_factory=set)
+    declared: dict[Sequence[int], frozenset[CType | None]] = field(default_factory=dict)
     covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins
     pointers: dict[str, CType] = field(default_factory=dict)
     seen_as: tuple[str, CType | None] | None = None
@@ -199,6 +203,22 @@ class Facts:
         if facts.accesses.note(offset, type) and (offset in facts.shared or facts.dense):
             self.changed()
 
+    def note_each(self, id: ObjectId, offsets: Sequence[int], type: CType) -> None:
+        """A load or store names any of the scalars of ``type`` at ``offsets``, by an index that is not known."""
+        facts = self.objects[id]
+        if (offsets, type) not in facts.indexed:
+            facts.indexed.add((offsets, type))
+            for offset in offsets:
+                self.note(id, offset, type)
+
+    def declared(self, id: ObjectId, offsets: Sequence[int]) -> frozenset[CType | None]:
+        """What the declaration says of the scalars at ``offsets``; None: nothing."""
+        facts = self.objects[id]
+        if offsets not in facts.declared:
+            found = (scalar_at(facts.type, offset) if facts.type else None for offset in offsets)
+            facts.declared[offsets] = frozenset(found)
+        return facts.declared[offsets]
+
     def is_shared(self, id: ObjectId, offset: int, size: int) -> bool:
         """Whether the scalar lies in a cell, or in a part of one."""
         facts = self.objects[id]
@@ -232,6 +252,18 @@ class Facts:
             facts.granule = gcd(facts.granule, size, offset)
         self.changed()
 
+    def share_each(self, id: ObjectId, offsets: Sequence[int], size: int) -> None:
+        """Any of the scalars of ``size`` bytes at ``offsets`` is accessed, by an index that is not known. These lie in
+        cells; how fine the cells are is a matter of how far apart the offsets are alone."""
+        facts = self.objects[id]
+        if (offsets, size) in facts.indexed:
+            return
+        granule = facts.granule
+        for offset in offsets:
+            self.share(id, offset, size)
+        facts.granule = granule
+        facts.indexed.add((offsets, size))
+
     def _part(self, facts: ObjectFacts, begins: set[int], offset: int, size: int) -> None:
         """The scalar overlaps those that begin at ``begins``: the one that all others are a part of has the cell."""
         intervals = {(offset, offset + size), *((begin, begin + facts.shared[begin]) for begin in begins)}
@@ -258,11 +290,15 @@ class Facts:
             facts.granule = gcd(facts.granule, begin, end - begin)
         self.changed()
 
-    def signs(self, id: ObjectId, offset: int, size: int) -> set[bool]:
-        """Whether the integer of ``size`` bytes at ``offset`` is signed, by its declaration and by all accesses."""
+    def signs(self, id: ObjectId, offset: int | None, size: int) -> set[bool]:
+        """Whether the integer of ``size`` bytes at ``offset`` (None: any of the object) is signed, by its declaration
+        and by all accesses."""
         facts = self.objects[id]
-        types = {*facts.accesses.types(offset), scalar_at(facts.type, offset) if facts.type else None}
-        return {each.type.signed for each in types if isinstance(each, Integer) and size_of(each) == size}
+        if offset is None:
+            types = facts.accesses.numbers | (scalar_types(facts.type) if facts.type else frozenset())
+            return {each.type.signed for each in types if isinstance(each, Integer)}
+        at = {*facts.accesses.types(offset), scalar_at(facts.type, offset) if facts.type else None}
+        return {each.type.signed for each in at if isinstance(each, Integer) and size_of(each) == size}
 
     def mix(self, id: ObjectId) -> None:
         """Cells of the object may hold what is no value of the types that it has here."""

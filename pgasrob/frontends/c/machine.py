@@ -351,7 +351,7 @@ class Machine(Merging):
 
     def used_as(self, address: Address, size: int, signed: bool) -> None:
         """The integer at ``address`` is taken for one with a sign, or without."""
-        offset = address.offset if isinstance(address.offset, int) else 0
+        offset = address.offset if isinstance(address.offset, int) else None
         if self.facts.signs(address.object, offset, size) - {signed}:
             self.facts.mix(address.object)
 

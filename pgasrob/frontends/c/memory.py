@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import gcd
 from typing import cast
 
 from pgasrob.analysis.intervals import Interval
@@ -172,6 +173,8 @@ class Memory(Unset):
                 if value is None:
                     return self._unknown_part(address, type)
                 return value
+        else:
+            self.facts.note_each(address.object, self._offsets(address, size), type)
         if not self.is_set(address, size):
             return UNDEFINED
         around = self._around(address, size)
@@ -186,6 +189,13 @@ class Memory(Unset):
             return self.loaded(address, register, type)
         assert isinstance(type, Integer) and isinstance(address.offset, int) and isinstance(around[0].offset, int)
         return Unknown(extracted(register, around[1], address.offset - around[0].offset, type))
+
+    def _offsets(self, address: Address, size: int) -> Sequence[int]:
+        """Where the scalar of ``size`` bytes at ``address`` may begin in its object."""
+        if isinstance(address.offset, int):
+            return (address.offset,)
+        start, step = address.steps
+        return range(start, self.facts.objects[address.object].size - size + 1, step) if step else (start,)
 
     def reading(self, register: Register, address: Address) -> tuple[commands.Command, ...]:
         """The commands that load the byte at ``address``, which is known, into ``register``. It lies in a cell then, or
@@ -254,9 +264,8 @@ class Memory(Unset):
         The cell may hold what a transfer or another access put there as a type of the same size with other values.
         """
         object = self.facts.objects[address.object]
-        offset = address.offset if isinstance(address.offset, int) else 0
-        declared = scalar_at(object.type, offset) if object.type else None
-        types = object.accesses.types(offset)
+        offsets = self._offsets(address, size_of(type))
+        declared, types = self.facts.declared(address.object, offsets), object.accesses.types(*offsets)
         if not isinstance(type, Integer):
             mixed = object.mixed or any(isinstance(each, Integer) for each in types)
             return Unknown(Unary("cast", register, LONG) if mixed and type == DOUBLE else register)
@@ -266,7 +275,7 @@ class Memory(Unset):
                 f"`{object.name}` holds an integer and a floating-point number",
                 "access shared memory with one type per variable",
             )
-        alike = declared == type and len(types) <= 1 and not object.mixed
+        alike = declared == {type} and len(types) <= 1 and not object.mixed
         return Unknown(register if alike else Unary("cast", register, type.type))
 
     def store(self, address: Address, value: Value, type: CType) -> None:
@@ -285,6 +294,8 @@ class Memory(Unset):
                     self.contents(address.object, write=True).store(address.offset, value, type)
                     return None
                 self.facts.share(address.object, address.offset, size)
+        else:
+            self.facts.note_each(address.object, self._offsets(address, size), type)
         if isinstance(value, Address | Code | Handle):
             raise Problem(
                 "PG143",
@@ -374,6 +385,7 @@ class Memory(Unset):
                     "only loads and stores may access parts of a scalar: let calls access the whole",
                 )
             return self.placed(address, size)
+        self.facts.share_each(id, self._offsets(address, size), size)
         if id not in cells.granule:
             return NOT_YET
         name, base, count = self.facts.objects[id].name, cells.base[id], self.size(address) // cells.granule[id]
@@ -400,7 +412,8 @@ class Memory(Unset):
         facts = self.facts.objects[address.object]
         if facts.dense:
             for offset in range(start, end, max(1, facts.granule)):
-                self.facts.share(address.object, offset, min(facts.granule, end - offset))
+                if offset not in facts.covered:
+                    self.facts.share(address.object, offset, min(facts.granule, end - offset))
         found = facts.overlapping(facts.filler, start, end) | facts.overlapping(facts.shared, start, end)
         return dict(sorted(found.items()))
 
@@ -570,10 +583,11 @@ class Memory(Unset):
         key = tuple(id for id, _ in places)
         if key in self.world.compared:
             return
-        known = [(id, offset or 0, self.facts.objects[id]) for id, offset in places if not id.of_api]
+        known = [(id, offset, self.facts.objects[id]) for id, offset in places if not id.of_api]
         signs: set[bool] = set()
         for id, offset, object in known:
-            signs |= self.facts.signs(id, offset, object.shared.get(offset, object.granule))
+            size = object.granule if offset is None else object.shared.get(offset, object.granule)
+            signs |= self.facts.signs(id, offset, size)
         if len(signs) > 1 or any(object.mixed for _, _, object in known):
             for id, _, _ in known:
                 self.facts.mix(id)
@@ -638,6 +652,7 @@ class Memory(Unset):
                 return pointer
             granule = self.facts.finer(pointer.object, distance)
             moved = arithmetic.binary("+", Unknown(pointer.offset), Known(distance // granule), Integer(LONG))
+            steps = pointer.steps[0] + distance, pointer.steps[1]
         else:
             index = Unknown(self.settled(index.expr, "an index", self._inside(pointer, size)))
             start = pointer.offset if isinstance(pointer.offset, int) else 0
@@ -645,11 +660,15 @@ class Memory(Unset):
             base: Value = Known(start // granule) if isinstance(pointer.offset, int) else Unknown(pointer.offset)
             scaled = arithmetic.binary("*", index, Known(size // granule), Integer(LONG))
             moved = arithmetic.binary("+", scaled, base, Integer(LONG))
+            steps = (
+                (start, size) if isinstance(pointer.offset, int) else (pointer.steps[0], gcd(pointer.steps[1], size))
+            )
         moved = self.materialised(moved, "index")
         assert isinstance(moved, Known | Unknown)
         if isinstance(moved, Known):
             return Address(pointer.object, moved.value * granule, pointer.owner, pointer.mapped)
-        return Address(pointer.object, moved.expr, pointer.owner, pointer.mapped)
+        first, step = steps
+        return replace(pointer, offset=moved.expr, steps=(first % step if step else first, step))
 
     def _inside(self, pointer: Address, size: int) -> Interval | None:
         """The indices of elements of ``size`` bytes with which ``pointer`` stays in its object."""
@@ -680,7 +699,9 @@ class Memory(Unset):
         if isinstance(left.offset, int) == isinstance(right.offset, int):
             return left, right
         first, second = (
-            replace(each, offset=Const(each.offset // self.facts.finer(each.object, each.offset)))
+            replace(
+                each, offset=Const(each.offset // self.facts.finer(each.object, each.offset)), steps=(each.offset, 0)
+            )
             if isinstance(each.offset, int)
             else each
             for each in (left, right)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.code import Label, Slot
@@ -12,6 +13,7 @@ from pgasrob.frontends.c.memory import Memory
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, range_of, replaced
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame, Variables, various
+from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.values import Address, Known, Unknown
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
@@ -186,8 +188,28 @@ class Merging(Memory):
         if chosen:
             self.facts.loops_kept |= self.facts.keeps_loops and most == FEW_VALUES
             raise TryAgain
+        if head and self.world.symbolic and len(states) > KEPT_STATES and self._is_left_unknown():
+            raise self._endless(states)
         if head and self.facts.loops_kept and len(states) > KEPT_STATES and self._is_left_unknown():
             raise self.too_large(f"more than {KEPT_STATES} states at the head of a loop that is kept")
+
+    def _endless(self, states: Sequence[Variables]) -> Problem:
+        """Nobody knows how often a loop is passed, and what it changes each time can be in no register: it would be
+        written out without an end."""
+        if self.facts_changed:
+            raise TryAgain
+        before, now = states[-2:]
+        slots = {variable for variable, value in now.slots.items() if before.slots.get(variable) != value}
+        names = (
+            frame.function.slots[slot].name
+            for frame, live in self.state.live()
+            for slot in live
+            if ("slot", frame.function.name, frame.depth, frame.pc, slot) in slots
+        )
+        name = next((f"the pointer `{each}`" for each in names if each is not None), "memory")
+        return NumberNeeded(
+            f"it is not known how often this loop is passed, and it changes {name} each time", self.span
+        )
 
     def settle_variables(self) -> None:
         """Put every unknown value into the register of its variable, and the generalised ones that are known."""
@@ -215,7 +237,7 @@ class Merging(Memory):
                     continue
                 home = self.home(frame, slot)
                 if isinstance(value, Address):
-                    frame.slots[slot] = Address(value.object, home, value.owner, value.mapped)
+                    frame.slots[slot] = replace(value, offset=home)
                 else:
                     frame.slots[slot] = Unknown(home)
                 if expr != home:

@@ -55,12 +55,12 @@ class Writer:
     @property
     def me(self) -> Const | Me:
         """The rank in commands."""
-        return Me() if self.number is None else Const(self.number)
+        return Me() if self.world.symbolic else Const(self.rank)
 
     @property
     def who(self) -> str:
         """The rank for messages."""
-        return "one rank" if self.number is None else f"rank {self.number}"
+        return "one rank" if self.world.symbolic else f"rank {self.rank}"
 
     @property
     def span(self) -> Span:

@@ -34,6 +34,17 @@ def scalars_of(type: CType, start: int = 0) -> Iterator[tuple[int, CType]]:
             yield start, type
 
 
+def scalar_types(type: CType) -> frozenset[CType]:
+    """The types of the scalars of a value of ``type``."""
+    match type:
+        case Array(of, _):
+            return scalar_types(of)
+        case Struct(_, fields):
+            return frozenset().union(*(scalar_types(field.type) for field in fields))
+        case _:
+            return frozenset((type,))
+
+
 def pointed_to(type: CType) -> CType | None:
     """The array that a pointer of ``type`` points to; None for one that says nothing of it."""
     if not isinstance(type, Pointer) or isinstance(type.to, Void) or type.to == UCHAR:

@@ -59,12 +59,14 @@ class Address:
     """A pointer: ``offset`` in bytes from the beginning of ``object``; an expression over registers, in cells from the
     beginning of the object, where it is not known. ``owner``: the rank whose memory it points into (ARMCI and MPI give
     programs such pointers), None for one's own. ``mapped``: where ranks share memory this is an address here, and not
-    only what the owner knows the place by (GASNet gives programs such numbers)."""
+    only what the owner knows the place by (GASNet gives programs such numbers). ``steps``: where the offset is not
+    known, the least that it may be, in bytes, and how far apart those are that it may be."""
 
     object: ObjectId
     offset: int | Expr
     owner: int | None = None
     mapped: bool = True
+    steps: tuple[int, int] = (0, 0)
 
     @property
     def place(self) -> tuple[ObjectId, int | None, bool]:

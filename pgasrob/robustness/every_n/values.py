@@ -44,6 +44,8 @@ BITS: dict[str, Callable[[int, int], int]] = {"&": and_, "|": or_, "^": xor}
 
 File = tuple[Value, ...]
 """What the registers of a rank may hold."""
+Ways = tuple[File | None, File | None]
+"""What is left of a file when a condition is true, and when it is false."""
 
 
 class Values:
@@ -85,10 +87,8 @@ class Values:
                 one, other = self.of(left, file), self.of(right, file)
                 return None if one is None or other is None else self.binary(symbol, one, other, type)
             case Conditional(condition, then, otherwise):
-                return self._one_of(
-                    None if (rest := self.narrowed(condition, truth, file)) is None else self.of(branch, rest)
-                    for truth, branch in ((True, then), (False, otherwise))
-                )
+                ways = zip(self.split(condition, file), (then, otherwise), strict=True)
+                return self._one_of(None if rest is None else self.of(branch, rest) for rest, branch in ways)
         raise AssertionError(f"{expr} is no expression")
 
     def _one_of(self, values: Iterable[Value | None]) -> Value | None:
@@ -115,8 +115,8 @@ class Values:
 
     def _short_circuit(self, symbol: str, left: Expr, right: Expr, file: File) -> Value | None:
         decides = symbol == "||"
-        decided = self.narrowed(left, decides, file) is not None
-        further = self.narrowed(left, not decides, file)
+        first, further = _in_turn(self.split(left, file), decides)
+        decided = first is not None
         last = None if further is None else self.of(right, further)
         false, true = decided and not decides, decided and decides
         if last is not None:
@@ -239,19 +239,37 @@ class Values:
             case Unary("!", operand):
                 return self.narrowed(operand, not truth, file)
             case Binary("&&" | "||" as symbol, left, right):
-                decides = symbol == "||"
-                further = self.narrowed(left, not decides, file)
-                last = None if further is None else self.narrowed(right, truth, further)
-                return last if truth != decides else self.either(self.narrowed(left, decides, file), last)
+                decides, first, further = symbol == "||", None, None
+                if truth == decides:
+                    first, further = _in_turn(self.split(left, file), decides)
+                else:
+                    further = self.narrowed(left, truth, file)
+                return self.either(first, None if further is None else self.narrowed(right, truth, further))
             case Binary(symbol, left, right) if symbol in RELATIONS:
                 return self._related(left, symbol if truth else NEGATED[symbol], right, file)
             case Conditional(test, then, otherwise):
-                found: File | None = None
-                for way, branch in ((True, then), (False, otherwise)):
-                    part = self.narrowed(test, way, file)
-                    found = self.either(found, None if part is None else self.narrowed(branch, truth, part))
-                return found
+                yes, no = self.split(test, file)
+                one = None if yes is None else self.narrowed(then, truth, yes)
+                return self.either(one, None if no is None else self.narrowed(otherwise, truth, no))
         return self._related(condition, "!=" if truth else "==", Const(0), file)
+
+    def split(self, condition: Expr, file: File) -> Ways:
+        """What is left of ``file`` when ``condition`` has a value and is true, and when it is false: :meth:`narrowed`
+        twice, but with one walk through it, for both ask both of its parts."""
+        match condition:
+            case Unary("!", operand):
+                return _in_turn(self.split(operand, file), False)
+            case Binary("&&" | "||" as symbol, left, right):
+                decides = symbol == "||"
+                decided, further = _in_turn(self.split(left, file), decides)
+                like, other = (None, None) if further is None else _in_turn(self.split(right, further), decides)
+                return _in_turn((self.either(decided, like), other), decides)
+            case Conditional(test, then, otherwise):
+                yes, no = self.split(test, file)
+                first: Ways = (None, None) if yes is None else self.split(then, yes)
+                second: Ways = (None, None) if no is None else self.split(otherwise, no)
+                return self.either(first[0], second[0]), self.either(first[1], second[1])
+        return self.narrowed(condition, True, file), self.narrowed(condition, False, file)
 
     def either(self, one: File | None, other: File | None) -> File | None:
         """What contains both."""
@@ -363,3 +381,8 @@ def legal_addresses(domain: Domain, value: Value | None, size: int) -> Sequence[
         return range(0)
     low, high = domain.span(value)
     return range(max(low, 0), min(high, size - 1) + 1)
+
+
+def _in_turn(ways: Ways, truth: bool) -> Ways:
+    """What is left where a condition is ``truth``, and where it is not."""
+    return ways if truth else (ways[1], ways[0])

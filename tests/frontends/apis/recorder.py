@@ -58,6 +58,7 @@ class RecordedCall:
         self.texts = tuple(f"argument {index}" for index in range(len(arguments)))
         self.rank, self.nodes, self.dialects = rank, nodes, frozenset(dialects)
         self.me, self.count, self.everyone = Const(rank), Const(nodes), tuple(range(nodes))
+        self.symbolic = False
         self.state = dict(state or {})
         self.world = world or World()
         self.names: dict[ObjectId, str] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 import pgasrob
+from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.statements import FlowGraph
 from pgasrob.robustness.every_n.check import check_every_count
@@ -219,6 +220,38 @@ def test_many_variables_that_may_be_set() -> None:
     )
     (first, *_) = parse_c(SHMEM % f"int {', '.join(names)}; {reads}").program(2).processes
     assert isinstance(first.body, FlowGraph) and len(first.body.pieces) < 30
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"static struct {{ int a, b; }} z[2] = {{{{7, 1}}, {{7, 2}}}}; if (z[k].a != 7) {FAR}",
+        f"unsigned char c[2] = {{1, 2}}; signed char *p = (signed char *) c; p[k] = -7; if (c[k] != 249) {FAR}",
+        "static struct { int a; unsigned b; } z[2]; static int w; z[k].b = -1; "
+        f"shmem_int_put(&w, (int *) &z[k].b, 1, me); shmem_quiet(); if (w != -1) {FAR}",
+    ],
+    ids=["an initial value", "a sign", "a sign in a transfer"],
+)
+def test_what_an_index_that_is_not_known_reaches(body: str) -> None:
+    """It is read from a cell, or is the rank on every number of nodes."""
+    read = parse_c(SHMEM % f"if (me == 0) shmem_long_p(&i, 1, 1); shmem_barrier_all(); long k = i; {body}")
+    assert pgasrob.check(read, 2).verdict == "robust"
+    assert pgasrob.check(parse_c(SHMEM % f"int k = me & 1; {body}").for_every_count(), 2).verdict == "robust"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "unsigned char *p = (unsigned char *) &x; if (p[me & 7]) t = 1; x = 297;",
+        "union { long l[2]; int i[4]; } z; z.l[0] = 1; z.l[1] = 2; t = z.i[me & 3];",
+        "int *p = (int *) cells; t = p[me & 7]; cells[1] = 5;",
+    ],
+)
+def test_parts_of_scalars_at_an_index_that_is_not_known_are_refused(body: str) -> None:
+    with pytest.raises(SourceError, match="which overlap"):
+        parse_c(SHMEM % body).for_every_count()
+    with pytest.raises(SourceError, match="which overlap"):
+        parse_c(SHMEM % f"shmem_long_p(&y, 1, 0); shmem_barrier_all(); {body.replace('me', 'y')}").program(2)
 
 
 def test_integers_that_calls_take_with_another_sign() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from pgasrob.program.expressions import (
     INT32,
+    NEGATED,
     RELATIONS,
     Binary,
     Conditional,
@@ -21,8 +24,8 @@ from pgasrob.program.expressions import (
     specialise,
 )
 from pgasrob.robustness.every_n.linear import RANK, Domain, Linear, Number, Value
-from pgasrob.robustness.every_n.values import Values
-from tests.support import examples
+from pgasrob.robustness.every_n.values import File, Values
+from tests.support import alternating, examples
 
 TYPES = (INT32, INT32, IntType(64, True), IntType(64, False), IntType(32, False), IntType(16, False), IntType(8, True))
 OPERATORS = (
@@ -107,3 +110,50 @@ def test_values_of_random_expressions() -> None:
                 assert first <= value <= last, (expr, rank, nodes, held)
                 compared += 1
     assert compared > 4 * examples(1_500, nightly=60_000) < 100 * exact
+
+
+def two_walks(values: Values, condition: Expr, truth: bool, file: File | None) -> File | None:
+    """What is left of ``file`` when ``condition`` is ``truth``, by its definition, which asks its left part twice."""
+    if file is None:
+        return None
+    match condition:
+        case Unary("!", operand):
+            return two_walks(values, operand, not truth, file)
+        case Binary("&&" | "||" as symbol, left, right):
+            decides = symbol == "||"
+            last = two_walks(values, right, truth, two_walks(values, left, not decides, file))
+            return last if truth != decides else values.either(two_walks(values, left, decides, file), last)
+        case Binary(symbol, left, right) if symbol in RELATIONS:
+            return values._related(left, symbol if truth else NEGATED[symbol], right, file)
+        case Conditional(test, then, otherwise):
+            ways = (two_walks(values, test, True, file), then), (two_walks(values, test, False, file), otherwise)
+            return values.either(*(two_walks(values, branch, truth, left) for left, branch in ways))
+    return values._related(condition, "!=" if truth else "==", Const(0), file)
+
+
+def test_one_walk_finds_what_two_find() -> None:
+    for seed in range(examples(500, nightly=20_000)):
+        random = Random(seed)
+        values = Values(Domain(4, 0, 0, 1, 0, 0, 16), RANK)
+        condition = drawn(random, random.randint(1, 5), random.choice(TYPES))
+        expected = tuple(two_walks(values, condition, truth, REGISTERS) for truth in (True, False))
+        assert values.split(condition, REGISTERS) == expected
+        assert tuple(values.narrowed(condition, truth, REGISTERS) for truth in (True, False)) == expected
+
+
+def test_a_deep_condition_takes_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = 0
+
+    def counted(self: Values, symbol: str, one: Value, other: Value) -> bool:
+        nonlocal steps
+        steps += 1
+        return related(self, symbol, one, other)
+
+    related = Values.may_be
+    monkeypatch.setattr(Values, "may_be", counted)
+    values, condition = Values(Domain(4, 0, 0, 1, 0, 0, 16), RANK), alternating(40)
+    file = ((Linear(), Linear(c=100)),) * 40
+    assert values.of(condition, file) is not None
+    assert all(values.narrowed(condition, truth, file) is not None for truth in (True, False))
+    assert values.may_fault(condition, file) is False
+    assert 200 < steps < 10_000

@@ -28,7 +28,7 @@ from pgasrob.program.commands import (
     Swap,
     Write,
 )
-from pgasrob.program.expressions import Binary, Const, Expr, IntType, Nodes
+from pgasrob.program.expressions import Binary, Const, Expr, IntType
 
 PROTOTYPES = Prototypes()
 NOTIFICATIONS = 65536
@@ -107,7 +107,7 @@ def _nonzero(call: Call, index: int) -> Expr:
     value = call.expression(index)
     if value == Const(0):
         call.fail("a notification has a value above 0", "notify with 1 or more: 0 stands for no notification")
-    if isinstance(call.count, Nodes) and not isinstance(value, Const):
+    if call.symbolic and not isinstance(value, Const):
         call.number_needed("whether the value of a notification is above 0")
     return value
 

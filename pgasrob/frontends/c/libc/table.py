@@ -39,7 +39,7 @@ def needs_number(call: Call, value: Value | None) -> None:
     """``value`` has to be known. Raises :class:`~pgasrob.frontends.c.symbolic.NumberNeeded` where the program is made
     for every number of nodes, for it may be known on one of them, even where unknown values are in it: what stands for
     all must not be answered by less."""
-    if machine_of(call).machine.number is None and isinstance(value, Unknown):
+    if call.symbolic and isinstance(value, Unknown):
         call.number_needed(f"what `{call.name}` is given")
 
 
