@@ -56,7 +56,7 @@ class _Draw:
         return self.whole(lines)
 
     def whole(self, lines: list[str]) -> str:
-        header = ("program drawn;", "memory x, y, z, a[2];", "register r, s, i;", "queue q, u unordered;")
+        header = ("program drawn;", "memory x, y, z, f, g, a[2];", "register r, s, i;", "queue q, u unordered;")
         return "\n".join((*header, "process {", *lines, "}"))
 
     def roles(self) -> str:
@@ -144,6 +144,34 @@ class _Draw:
 
     def completed(self, queue: str) -> list[str]:
         return [f"wait({queue});"] if self.random.randrange(10) < self.care else []
+
+
+def messages(seed: int) -> str:
+    """A program in which a few ranks, or all around a ring, tell each other what they have put, and wait for it."""
+    draw = _Draw(seed)
+    ring = "(me + 1) % nodes", "(me + nodes - 1) % nodes"
+
+    def block(ranks: tuple[str, ...]) -> str:
+        there, other = (draw.random.choice(ranks) for _ in range(2))
+        flag = draw.random.choice(("f", "f", "f", "g"))
+        commands = (
+            f"write(x, {there}, y, q);", f"write(x, {there}, y, u);", f"notify(set, 1, {there}, {flag}, q);",
+            f"notify(set, 1, {there}, {flag}, u);", f"mem[f @ {there}] <- 1;", f"mem[z @ {there}] <- 1;",
+            f"r <- fetch({other}, y);", "r <- mem[y];", "r <- mem[z];", "wait(q);", f"r <- fetch_add({other}, z, 1);",
+        )  # fmt: skip
+        found = draw.random.choices(commands, k=draw.random.choice((2, 3, 3, 4)))
+        if draw.random.random() < 0.75:
+            awaited = f"await(mem[{flag}] {draw.random.choice(('== 1', '> 0', '>= 0'))});"
+            found.insert(draw.random.randrange(len(found) + 1), awaited)
+        if draw.random.random() < 0.1:
+            found = ["while (s < 2) {", *found, "s <- s + 1; }"]
+        return " ".join(found)
+
+    if draw.random.random() < 0.4:
+        return draw.whole([block(ring[: draw.random.choice((1, 1, 2))])])
+    ranks = draw.random.choice((("0", "1", "2"), ("0", "1"), ("1", "2", "nodes - 1"), ("0", *ring[:1])))
+    whose = draw.random.choice(("0", "1", "2", "3")), "1", "2"
+    return draw.whole([f"if (me == {rank}) {{ {block(ranks)} }}" for rank in dict.fromkeys(whose)])
 
 
 def drawn(seed: int) -> str:

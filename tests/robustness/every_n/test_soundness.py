@@ -22,7 +22,7 @@ from pgasrob.robustness.every_n.proof import Proof
 from pgasrob.robustness.every_n.prove import Prover
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reduction import fixpoint
-from tests.robustness.every_n.drawn import drawn
+from tests.robustness.every_n.drawn import drawn, messages
 from tests.support import examples
 
 FRAMES = (None, Frame(0, 1), Frame(0, 1, 2), Frame(1, 1), Frame(0, 1, 3), Frame(0, 1, 4), Frame(1, 1, 2))
@@ -45,10 +45,10 @@ def counts(found: Proof) -> Iterator[int]:
     yield from (count for count in range(2, 8) if count >= found.cutoff + 2)
 
 
-def wrong(seed: int) -> tuple[bool, int | None, str]:
+def wrong(seed: int, draw: Callable[[int], str] = drawn) -> tuple[bool, int | None, str]:
     """Whether the program of ``seed`` is proved, on how many nodes wrongly so, and by which verdict. What decides has
     nothing in common with the proof (`traces`)."""
-    program = parse(drawn(seed))
+    program = parse(draw(seed))
     found = proof(program, FRAMES[seed % len(FRAMES)])
     if not found.holds:
         return False, None, ""
@@ -68,6 +68,18 @@ def test_no_proof_of_a_random_program_is_wrong() -> None:
         assert count is None, f"the program of {seed} is proved, and {verdict} on {count} nodes"
         found["proved" if proved else "not"] += 1
     assert found["proved"] > 0.25 * found.total()
+
+
+def test_no_proof_of_random_messages_is_wrong() -> None:
+    """Some are proved by what is known of two ranks at once."""
+    found = Counter[str]()
+    seeds = range(364, 364 + examples(36, nightly=10_000) * len(FRAMES), len(FRAMES))  # with the frames that fit
+    for seed in seeds:
+        holds, count, verdict = wrong(seed, messages)
+        assert count is None, f"the messages of {seed} are proved, and {verdict} on {count} nodes"
+        found["proved"] += holds
+        found["by views"] += holds and bool(proof(parse(messages(seed))).views)
+    assert found["proved"] > len(seeds) / 4 and found["by views"] > 0
 
 
 # What each rule is for
