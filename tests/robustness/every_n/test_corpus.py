@@ -32,8 +32,8 @@ PROVED = {
     "wait_both_queues", "wait_instead", "without_pcie", "write_once", "write_then_wait",
 }  # fmt: skip
 BY_VIEWS = {
-    "6_02_unreachable", "6_e4_even", "await_shadow", "look_then_await", "notify_halo", "one_to_one_flag", "poll_counts_for_nobody",
-    "poll_exchange", "poll_shadow",
+    "6_02_unreachable", "6_e4_even", "await_shadow", "look_then_await", "notify_halo", "one_to_one_flag",
+    "poll_counts_for_nobody", "poll_exchange", "poll_shadow",
 }  # fmt: skip
 """Proved by what registers hold, and what is known of two ranks at once."""
 VALUES = "values decide"
