@@ -102,7 +102,7 @@ def write_for_every_count(
             about = list(subjects(program, None, names, reading))
             parts = [_part(case, MOST_STATES) for case in reversed(about)]  # of the cases first
             return _written("all", names, parts[::-1])
-    raise NoCertificate("the checker does not know enough of values on every number of nodes")
+    raise NoCertificate("the proof needs more of values, or of two ranks at once, than the checker knows")
 
 
 def _frames(program: Program) -> list[Frame]:

@@ -16,7 +16,7 @@ from pgasrob.program.commands import Command, expressions_of, map_expressions
 from pgasrob.program.control import Builder, ControlAutomaton, TooManyWays, Transition, Ways, build
 from pgasrob.program.core import Cell, Form, Operands, Place
 from pgasrob.program.declarations import Declared, Process
-from pgasrob.program.expressions import Evaluator, Expr, Fault, depends_on_rank, evaluator, specialise
+from pgasrob.program.expressions import Const, Evaluator, Expr, Fault, depends_on_rank, evaluator, specialise
 from pgasrob.program.polls import with_polls
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -352,7 +352,7 @@ def automata_of_blocks(
 def _as_read(automaton: ControlAutomaton, reading: Reading, rank: int, size: int, nodes: int) -> ControlAutomaton:
     if reading.conflicts == "all":
         automaton = automaton.with_forms(core.all_in_conflict)
-    return with_polls(automaton, rank, size, nodes) if reading.failed_polls == "wait" else automaton
+    return with_polls(automaton, Const(rank), size, Const(nodes)) if reading.failed_polls == "wait" else automaton
 
 
 def _error(program: Declared, code: str, message: str, hint: str) -> SourceError:
