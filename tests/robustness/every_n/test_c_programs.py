@@ -110,7 +110,7 @@ def test_what_is_said() -> None:
     path = PROGRAMS / "c/gaspi/gaspi_read_wait.c"
     code, found = in_json(path, "-n", "all")
     assert (code, found["proved"], found["most_nodes"]) == (0, True, 65_535)
-    assert "proved from 4 to 65,535" in " ".join(run(path, "-n", "all")[1].split())
+    assert "proved from 7 to 65,535" in " ".join(run(path, "-n", "all")[1].split())
 
 
 def test_obstacles_are_calls_and_lines_of_the_source() -> None:
