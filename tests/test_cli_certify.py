@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from click.testing import CliRunner, Result
@@ -49,12 +51,13 @@ def test_every_number_of_nodes(tmp_path: Path) -> None:
     assert run("certify", HALO, str(path)).exit_code == 1
 
 
-def test_what_the_checker_knows_too_little_of(tmp_path: Path) -> None:
-    """Robust since memory never holds some value."""
-    path, program = tmp_path / "c.json", str(PROGRAMS / "faults" / "unreachable_fault.pgas")
-    result = run("check", program, "--nodes", "all", "--certificate", str(path))
+@pytest.mark.parametrize("program", ["faults/unreachable_fault.pgas", "one_to_one/one_to_one_flag.pgas"])
+def test_what_the_checker_knows_too_little_of(program: str, tmp_path: Path) -> None:
+    """Robust since memory never holds some value, or by views of two ranks."""
+    path = tmp_path / "c.json"
+    result = run("check", str(PROGRAMS / program), "--nodes", "all", "--certificate", str(path))
     assert result.exit_code == 3 and not path.exists()
-    assert "no certificate is written: the checker does not know enough of values" in result.output
+    assert "no certificate is written: the proof needs more of values, or of two ranks at once" in result.output
 
 
 def test_c(tmp_path: Path) -> None:
@@ -76,10 +79,37 @@ def test_what_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "c.json"
     lock = str(PROGRAMS / "ticket_lock" / "ticket_lock.pgas")
     monkeypatch.setattr(write, "MOST_ACCESSES", -1)
-    monkeypatch.setattr(write.write, "__defaults__", (*write.write.__defaults__[:1], 10, None))
+    monkeypatch.setattr(write.write, "__defaults__", (*write.write.__defaults__[:1], 10))
     result = run("check", lock, "--certificate", str(path))
     assert result.exit_code == 3 and not path.exists()
     assert "no certificate is written: more than 10 states would have to be listed" in result.output
+
+
+@pytest.mark.parametrize("place", ["commands.Known.closes", "commands.Values.demands", "states.States.disturber"])
+@pytest.mark.parametrize(
+    ("option", "told"), [("--timeout=9000", "time limit of 9000 s"), ("--memory-limit=1GB", "memory limit of 1 GB")]
+)
+def test_limits_hold_while_it_is_written(
+    place: str, option: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the writer is, and for however long: here for ever, from when on there is no time and no memory left."""
+    from pgasrob.robustness import watch
+
+    begun: list[bool] = []
+
+    def for_ever(*ignored: object) -> NoReturn:
+        begun.append(True)
+        while True:
+            pass
+
+    module, owner, name = place.split(".")
+    monkeypatch.setattr(getattr(importlib.import_module(f"pgasrob.certificates.check.{module}"), owner), name, for_ever)
+    monkeypatch.setattr(watch, "perf_counter", lambda: 1e6 * len(begun))
+    monkeypatch.setattr(watch, "resident_memory", lambda: 10**10 * len(begun))
+    path, source = tmp_path / "c.json", str(PROGRAMS / "all_to_all" / "all_to_all.pgas")
+    result = run("check", source, option, "--certificate", str(path))
+    assert result.exit_code == 3 and not path.exists()
+    assert f"no certificate is written: the {told} was reached while writing it" in result.output
 
 
 def test_refused(tmp_path: Path) -> None:

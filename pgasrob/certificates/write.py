@@ -8,26 +8,20 @@ might have no value, the states of the attack search are listed.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from math import inf
-from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
-from pgasrob.certificates.check.accept import Instantiable, sources_of, subjects
-from pgasrob.certificates.check.format import FORMAT, Frame, Part, content_hash
-from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Phase, Source, Way
-from pgasrob.certificates.check.names import Case, cutoff
-from pgasrob.certificates.check.states import Closed, State
-from pgasrob.certificates.check.values import Command, Commands, File, Files, Values
-from pgasrob.program import core
-from pgasrob.program.instance import Instance
+from pgasrob.certificates.check.accept import FORMAT, subjects
+from pgasrob.certificates.check.commands import Command, Files, Phase, Touch, Values
+from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Place, Way
+from pgasrob.certificates.check.names import Case, File, Frame, cutoff
+from pgasrob.certificates.check.states import Members, Source, State, States
 from pgasrob.program.live_registers import live_registers
-from pgasrob.program.program import Program
+from pgasrob.program.program import Instantiable, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
 MOST_STATES = 20_000
@@ -44,10 +38,12 @@ MOST_ACCESSES = 200_000
 written."""
 
 
-ROW = 64
-"""Cells of memory in one list, of which states share those that are alike."""
-SHORT = 12
-"""Length of a text that is written again."""
+class Part(NamedTuple):
+    """Evidence about one number of nodes, or a case of every number."""
+
+    values: Values
+    infeasible: Mapping[Source, Fixpoint]
+    states: Mapping[State, Members]
 
 
 class NoCertificate(Exception):
@@ -78,23 +74,19 @@ def write(
     nodes: int | None,
     reading: Reading = DEFAULT_READING,
     most_states: int = MOST_STATES,
-    timeout: float | None = None,
 ) -> Written:
     """The certificate that ``program`` is robust on ``nodes`` nodes (its own count, or 2, when None), read so.
 
-    Raises :class:`NoCertificate` when it would list more than ``most_states``, when making it takes more than
-    ``timeout`` seconds, or when there is none since the program is not robust or may fault, and
-    :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
+    Raises :class:`NoCertificate` when it would list more than ``most_states``, or when there is none since the program
+    is not robust or may fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
     """
-    until = inf if timeout is None else monotonic() + timeout
     (case,) = subjects(program, nodes, None, reading)
-    return _written(case.instance, case.instance.nodes, None, [_part(case, most_states, until)])
+    return _written(case.instance.nodes, None, [_part(case, most_states)])
 
 
 def write_for_every_count(
     program: Instantiable,
     reading: Reading = DEFAULT_READING,
-    timeout: float | None = None,
     frame: Frame | None = None,
 ) -> Written:
     """The certificate that ``program`` is robust on every number of nodes, read so; with the names of ``frame``, None:
@@ -102,16 +94,15 @@ def write_for_every_count(
 
     Raises as :func:`write`, and :class:`NoCertificate` where the small checker knows less than the proof needs.
     """
-    until = inf if timeout is None else monotonic() + timeout
     symbolic = program.for_every_count()
     if not any(process.ranks is None for process in symbolic.processes):
         raise NoCertificate("the program has blocks for ranks by number alone")
     for names in [frame] if frame else _frames(symbolic):
         with suppress(_TooLittle):
             about = list(subjects(program, None, names, reading))
-            parts = [_part(case, MOST_STATES, until) for case in reversed(about)]  # of the cases first
-            return _written(about[0].instance, "all", names, parts[::-1])
-    raise NoCertificate("the checker does not know enough of values on every number of nodes")
+            parts = [_part(case, MOST_STATES) for case in reversed(about)]  # of the cases first
+            return _written("all", names, parts[::-1])
+    raise NoCertificate("the proof needs more of values, or of two ranks at once, than the checker knows")
 
 
 def _frames(program: Program) -> list[Frame]:
@@ -120,39 +111,52 @@ def _frames(program: Program) -> list[Frame]:
     return sorted(product(range(3), range(least, least + 3)), key=lambda frame: cutoff(*frame))
 
 
-def _part(case: Case, most_states: int, until: float) -> Part:
+def _part(case: Case, most_states: int) -> Part:
     if case.instance.program.gaps:
         raise NoCertificate("the program stands for more runs than its commands have")
-    values = Values(case, [_files(case, rank) for rank in range(len(case.names))])
-    for _ in values.demands():
-        raise AssertionError("the register files are not closed")
-    commands = values.commands()
-    phases, back = _phases(commands)
-    sources = sources_of(case, commands)
+    values = _values(case)
+    every = [(*command.at, step) for command, step in values.sources]
+    states: dict[State, Members] = {}
     settled: dict[Source, Fixpoint] = {}
-    states: dict[State, tuple[int, ...] | None] = {}
-    large = sum(map(len, (leaving for own in commands for leaving in own))) > SMALL
-    if large and sources and not case.rest:
+    large = sum(len(own.transitions) for own in case.instance.automata) > SMALL
+    if large and every and not case.rest:
         with suppress(_TooMany):
-            states = _states(Closed(values, commands, lambda *source: True), min(most_states, FIRST), until)
+            states = _states(States(values, every), min(most_states, FIRST))
     if not states:
-        settled = _settled(Infeasible(case, commands, phases), sources, until)
-        if len(settled) < len(sources) or values.may_fault:
+        settled = _settled(Infeasible(values))
+        left = [source for source in every if source not in settled]
+        if left or not all(each.legal for each in values.commands):
             if case.rest:
                 raise _TooLittle
-            states = _states(Closed(values, commands, lambda *source: source not in settled), most_states, until)
-    return Part(values.files, phases, back, settled, list(states.items()))
+            states = _states(States(values, left), most_states)
+    return Part(values, settled, states)
 
 
-def _written(instance: Instance, nodes: int | str, frame: Frame | None, parts: Sequence[Part]) -> Written:
+def _values(case: Case) -> Values:
+    """The control states that ranks come to, with register files."""
+    files = [_files(case, rank) for rank in range(len(case.names))]
+    phases, back = _phases(Values(case, files, [], 0))
+    come_to = [frozenset().union(*states) for states in zip(*phases, strict=True)]
+    files = [
+        [each if state in states else (each[0], frozenset()) for state, each in enumerate(own)]
+        for own, states in zip(files, come_to, strict=True)
+    ]
+    values = Values(case, files, phases, back)
+    for missing in values.demands():
+        raise AssertionError(f"{missing} is left out")
+    return values
+
+
+def _written(nodes: int | str, frame: Frame | None, parts: Sequence[Part]) -> Written:
     from pgasrob import __version__
 
-    infeasible, states = sum(len(each.sources) for each in parts), sum(len(each.states) for each in parts)
+    instance = parts[0].values.instance
+    infeasible, states = sum(len(each.infeasible) for each in parts), sum(len(each.states) for each in parts)
     kind = " and ".join(["infeasibility"] * bool(infeasible) + ["states"] * bool(states)) or "no sources"
-    certificate = {
+    head = {
         "format": FORMAT,
         "version": __version__,
-        "program": content_hash(instance.program),
+        "program": instance.program.source.digest,
         "name": instance.program.name,
         "nodes": nodes,
         "frame": frame,
@@ -160,7 +164,9 @@ def _written(instance: Instance, nodes: int | str, frame: Frame | None, parts: S
         "conflicts": instance.reading.conflicts,
         "kind": kind,
     }
-    return Written(_printed(certificate, [_part_to_json(each) for each in parts]), kind, infeasible, states)
+    printed = "[" + ",\n ".join(map(_printed, parts)) + "]"
+    text = _object(**{name: json.dumps(value) for name, value in head.items()}, parts=printed) + "\n"
+    return Written(text, kind, infeasible, states)
 
 
 def _files(case: Case, rank: int) -> list[Files]:
@@ -169,14 +175,14 @@ def _files(case: Case, rank: int) -> list[Files]:
     instance = case.instance
     automaton = instance.automata[rank]
     every = frozenset(range(len(instance.registers)))
-    none = [Files(frozenset(), frozenset())] * len(automaton.out)
-    values = Values(case, [none] * instance.nodes)
+    none: list[Files] = [(frozenset(), frozenset())] * len(automaton.out)
+    values = Values(case, [none] * instance.nodes, [], 0)
     found = [(every - live, set[File]()) for live in live_registers(automaton)]
     fresh: list[tuple[int, File]] = []
 
     def add(state: int, file: File) -> None:
         unknown, files = found[state]
-        file = Files(unknown, frozenset()).hidden(file)
+        file = tuple(None if index in unknown else value for index, value in enumerate(file))
         if file in files:
             return
         files.add(file)
@@ -195,27 +201,30 @@ def _files(case: Case, rank: int) -> list[Files]:
     while fresh:
         state, file = fresh.pop()
         if file in found[state][1]:
-            for place, transition in enumerate(automaton.out[state]):
-                issued = values.issue(rank, state, place, file)
-                for after in issued.files if issued else ():
-                    add(transition.target, after)
-    return [Files(unknown, frozenset(files)) for unknown, files in found]
+            for command in values.issued(rank, state, file):
+                if command.left is not None:
+                    add(command.transition.target, command.left)
+    return [(unknown, frozenset(files)) for unknown, files in found]
 
 
-def _phases(commands: Commands) -> tuple[list[Phase], int]:
+def _phases(values: Values) -> tuple[list[Phase], int]:
     """The phases from one barrier to the next, and which one follows the last."""
 
     def closed(rank: int, states: Iterable[int]) -> frozenset[int]:
         found, fresh = set(states), list(states)
         while fresh:
-            for command in commands[rank][fresh.pop()]:
-                if command.possible and not _is_barrier(command) and command.target not in found:
-                    found.add(command.target)
-                    fresh.append(command.target)
+            for command in values.possible(rank, fresh.pop()):
+                if not command.is_barrier and command.transition.target not in found:
+                    found.add(command.transition.target)
+                    fresh.append(command.transition.target)
         return frozenset(found)
 
+    def behind(rank: int, states: Iterable[int]) -> set[int]:
+        leaving = (each for state in states for each in values.possible(rank, state))
+        return {each.transition.target for each in leaving if each.is_barrier}
+
     phases: list[Phase] = []
-    starts: list[set[int]] = [{0} for _ in commands]
+    starts: list[set[int]] = [{0} for _ in values.files]
     while all(starts):
         phase: Phase = [closed(rank, states) for rank, states in enumerate(starts)]
         if len(phases) == PHASES:
@@ -226,47 +235,45 @@ def _phases(commands: Commands) -> tuple[list[Phase], int]:
         elif phase in phases:
             return phases, phases.index(phase)
         phases.append(phase)
-        starts = [
-            {each.target for state in states for each in commands[rank][state] if each.possible and _is_barrier(each)}
-            for rank, states in enumerate(phase)
-        ]
+        starts = [behind(rank, states) for rank, states in enumerate(phase)]
     return phases, 0
 
 
-def _is_barrier(command: Command) -> bool:
-    return isinstance(command.operands, core.Barrier)
-
-
-def _settled(asked: Infeasible, sources: Sequence[Source], until: float) -> dict[Source, Fixpoint]:
+def _settled(asked: Infeasible) -> dict[Source, Fixpoint]:
     """The evidence for those of the sources that are infeasible, as far as it is not too much."""
     found: dict[Source, Fixpoint] = {}
     left = 5 * MOST_ACCESSES
-    for source in sources:
-        _look_at_the_clock(until)
-        fixpoint, size = _fixpoint(asked, source, min(left, MOST_ACCESSES))
+    sources: dict[Source, list[Command]] = {}
+    for command, step in asked.values.sources:
+        sources.setdefault((*command.at, step), []).append(command)
+    for source, commands in sources.items():
+        fixpoint, size = _fixpoint(asked, commands, source[3], min(left, MOST_ACCESSES))
         left -= size
         if fixpoint is not None:
             found[source] = fixpoint
     return found
 
 
-def _fixpoint(asked: Infeasible, source: Source, most: int) -> tuple[Fixpoint | None, int]:
-    """The evidence for a source, None when it may lead to Found or takes more than ``most``; and its size."""
-    fixpoint = Fixpoint(PHASES_AFTER)
+def _fixpoint(asked: Infeasible, commands: Sequence[Command], step: int, most: int) -> tuple[Fixpoint | None, int]:
+    """The evidence for a step of some commands, None when it may lead to Found or takes more than ``most``; and its
+    size."""
+    done, made = ([set[Touch]() for _ in asked.ranks] for _ in "td")
+    places: dict[Place, set[Way]] = {}
+    known = Fixpoint(done, made, places)
     size, missing = 0, True
     while missing:
         missing = False
-        for demand in asked.demands(source, fixpoint):
+        for demand in (each for command in commands for each in asked.demands(command, step, known)):
             missing = True
             size += 1
             if demand == E or size > most:
                 return None, size
             kind, at, what = demand
             if kind == "place":
-                _add_way(fixpoint.places.setdefault(at, set()), what)
+                _add_way(places.setdefault(at, set()), what)
             else:
-                (fixpoint.made if kind == "made" else fixpoint.done).setdefault(at, set()).add(what)
-    return fixpoint, size
+                (made if kind == "made" else done)[at].add(what)
+    return known, size
 
 
 def _add_way(ways: set[Way], way: Way) -> None:
@@ -283,36 +290,28 @@ def _says_less(one: Way, other: Way) -> bool:
     return one.facts <= other.facts and one.delayed <= other.delayed
 
 
-def _states(closed: Closed, most: int, until: float = inf) -> dict[State, tuple[int, ...] | None]:
+def _states(asked: States, most: int) -> dict[State, Members]:
     """The states that the moves lead to, with the ranks that are followed alone there.
 
     A set of ranks is followed alone only where one of its moves leads to a state that is new, and so comes later.
     """
-    found: dict[State, tuple[int, ...] | None] = {}
-    reached: dict[State, tuple[int, ...]] = {closed.moves.initial: ()}  # with the ranks that have come there
+    found: dict[State, Members] = {}
+    reached: dict[State, tuple[int, ...]] = {asked.initial: ()}  # with the ranks that have come there
     for state in _growing(reached):
-        _look_at_the_clock(until)
-        if closed.is_hopeless(state):
+        if asked.may_go_alone(state, ()):
             found[state] = ()
             continue
-        if state.attack is None and closed.faults(state):
+        if not state.source and asked.faults(state):
             raise NoCertificate("a command may be reached that has no value")
-        members = next(_sets(closed, state, reached), None)
-        moves = list(closed.followed(state, members))
-        if any(target is None for target, _ in moves):
-            raise NoCertificate("the program is not robust")
+        members = next(_sets(asked, state, reached), None)
         found[state] = members
-        for target, _ in moves:
-            if target is not None:
-                reached.setdefault(target, members or ())
+        for target in asked.followed(state, members):
+            if target is None:
+                raise NoCertificate("the program is not robust")
+            reached.setdefault(target, members or ())
         if len(reached) > most:
             raise _TooMany(f"more than {most} states would have to be listed")
     return found
-
-
-def _look_at_the_clock(until: float) -> None:
-    if monotonic() > until:
-        raise NoCertificate("the time limit was reached")
 
 
 def _growing(reached: dict[State, tuple[int, ...]]) -> Iterator[State]:
@@ -324,22 +323,22 @@ def _growing(reached: dict[State, tuple[int, ...]]) -> Iterator[State]:
             yield state
 
 
-def _sets(closed: Closed, state: State, reached: Mapping[State, tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+def _sets(asked: States, state: State, reached: Mapping[State, tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
     """Sets of ranks that may be followed alone, and lead to something new: single ones first, of these the one that has
     moved last."""
-    nodes = closed.instance.nodes
-    leaving = [automaton.out[at] for automaton, at in zip(closed.instance.automata, state.control, strict=True)]
-    at_barrier = [any(isinstance(each.form, core.Barrier) for each in own) for own in leaving]
-    begun = [
-        [rank]
-        for rank in dict.fromkeys((*reached[state], *range(nodes)))
-        if any(ordinary and target not in reached for target, ordinary in closed.moves.of_rank(state, rank))
-    ]
+
+    def leads_on(rank: int) -> bool:
+        targets = (target for target in asked.of_rank(state, rank) if target is not None)
+        return any(bool(each.source) == bool(state.source) and each not in reached for each in targets)
+
+    nodes = asked.instance.nodes
+    begun = [[rank] for rank in dict.fromkeys((*reached[state], *range(nodes))) if leads_on(rank)]
+    at_barrier = [any(each.is_barrier for each in asked.before(state, rank)) for rank in range(nodes)]
     for most in (1, nodes - 1):
         for members in begun:
             if len(members) == most == 1 and at_barrier[members[0]]:
                 continue
-            while len(members) <= most and (other := closed.disturber(state, members)) is not None:
+            while len(members) <= most and (other := asked.disturber(state, members)) is not None:
                 members.append(other)
             if len(members) <= most and not all(at_barrier[each] for each in members):
                 yield tuple(sorted(members))
@@ -348,86 +347,45 @@ def _sets(closed: Closed, state: State, reached: Mapping[State, tuple[int, ...]]
 # JSON
 
 
-def _sorted(found: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(sorted(found, key=repr))
+@dataclass(frozen=True)
+class _Map:
+    pairs: tuple[tuple[Any, Any], ...]
 
 
-def _fixpoint_to_json(found: Fixpoint) -> tuple[Any, ...]:
-    accesses = (tuple((*at, _sorted(ranks)) for at, ranks in sorted(each.items())) for each in (found.done, found.made))
-    places = (
-        (at, *((_sorted(way.facts), _sorted(way.delayed)) for way in _sorted(ways)))
-        for at, ways in sorted(found.places.items())
+def _printed(part: Part) -> str:
+    """A part as JSON."""
+
+    def fixpoint(done: Any, made: Any, places: Any) -> tuple[Any, ...]:
+        ways = _Map(tuple((place, frozenset(found)) for place, found in sorted(places.items())))
+        return tuple(map(frozenset, done)), tuple(map(frozenset, made)), ways
+
+    def state(control: Any, registers: Any, memory: Any, *rest: Any) -> tuple[Any, ...]:
+        cells = enumerate(zip(part.values.instance.memory, memory, strict=True))
+        changed = tuple((cell, now) for cell, (first, now) in cells if now != first)
+        return control, registers, changed, *rest
+
+    return _object(
+        files=_json(tuple(map(tuple, part.values.files))),
+        phases=_json(tuple(map(tuple, part.values.phases))),
+        back=_json(part.values.back),
+        infeasible=_json(_Map(tuple((source, fixpoint(*found)) for source, found in part.infeasible.items()))),
+        states=_json(_Map(tuple((state(*found), members) for found, members in part.states.items()))),
     )
-    return found.last, *accesses, tuple(places)
 
 
-def _state_to_json(state: State) -> tuple[Any, ...]:
-    attack = state.attack
-    begun = None
-    if attack is not None:
-        begun = attack.source, _sorted(attack.tainted), _sorted(attack.done), _sorted(attack.delayed)
-    rows = tuple(state.memory[first : first + ROW] for first in range(0, len(state.memory), ROW))
-    return state.control, state.registers, rows, tuple(map(_sorted, state.facts)), begun
+@cache
+def _json(value: Any) -> str:
+    """Tuples, sets and mappings as JSON, which is the same in every run."""
+    match value:
+        case _Map(pairs):
+            lines = ",\n ".join(map(_json, pairs))
+            return f'{{"map":[{lines}]}}'
+        case frozenset():
+            return f'{{"set":[{",".join(sorted(map(_json, value)))}]}}'
+        case tuple():
+            return f"[{','.join(map(_json, value))}]"
+    return json.dumps(value)
 
 
-def _part_to_json(part: Part) -> dict[str, Any]:
-    """Lists of what is made of tuples."""
-    return {
-        "registers": [tuple((_sorted(each.unknown), _sorted(each.files)) for each in own) for own in part.files],
-        "phases": [tuple(map(_sorted, phase)) for phase in part.phases],
-        "back": part.back,
-        "infeasible": [(source, *_fixpoint_to_json(each)) for source, each in part.sources.items()],
-        "states": [(*_state_to_json(state), members) for state, members in part.states],
-    }
-
-
-class _Shared:
-    """Tuples as JSON; what is in several of them is written once."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[int | str, ...], int] = {}
-        self._inside: list[tuple[int | str, ...]] = []  # numbers of lists, and the texts of all else
-        self._uses: Counter[int | str] = Counter()
-        self._marked: dict[int, int] = {}
-        self.add = cache(self._add)
-
-    def _add(self, value: Any) -> int | str:
-        """The number of a tuple; of all else its text."""
-        if not isinstance(value, tuple):
-            return json.dumps(value)
-        inside = tuple(map(self.add, value))
-        number = self._numbers.setdefault(inside, len(self._inside))
-        if number == len(self._inside):
-            self._inside.append(inside)
-            self._uses.update(inside)
-        return number
-
-    def text(self, number: int | str) -> str:
-        """What has been added, once everything has."""
-        if isinstance(number, str):
-            return number
-        if number in self._marked:
-            return f'{{"=":{self._marked[number]}}}'
-        found = f"[{','.join(map(self.text, self._inside[number]))}]"
-        if self._uses[number] > 1 and len(found) > SHORT:
-            self._marked[number] = len(self._marked)
-            return f'{{"+":{found}}}'
-        return found
-
-
-def _printed(certificate: dict[str, Any], parts: Sequence[dict[str, Any]]) -> str:
-    """The certificate with ``parts``, with a line for each element of their lists."""
-    shared = _Shared()
-    added = [[(name, _each(shared.add, value)) for name, value in part.items()] for part in parts]
-    texts = [_object((name, _each(shared.text, value)) for name, value in part) for part in added]
-    head = [(name, json.dumps(value)) for name, value in certificate.items()]
-    return _object([*head, ("parts", texts)]) + "\n"
-
-
-def _each(do: Callable[[Any], Any], value: Any) -> Any:
-    return [do(each) for each in value] if isinstance(value, list) else do(value)
-
-
-def _object(entries: Iterable[tuple[str, Any]]) -> str:
-    lines = ((name, "[" + ",\n ".join(value) + "]" if isinstance(value, list) else value) for name, value in entries)
-    return "{" + ",\n".join(f'"{name}": {value}' for name, value in lines) + "}"
+def _object(**entries: str) -> str:
+    return "{" + ",\n".join(f'"{name}": {value}' for name, value in entries.items()) + "}"

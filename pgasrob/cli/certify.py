@@ -57,10 +57,11 @@ def certify(ctx: click.Context, /, file: str, certificate: str, front_end: Front
     if reason is not None or found is None:
         click.echo(f"{file}: refused: {reason}")
         ctx.exit(NOT_ROBUST)
-    reading = f"--failed-polls {found.reading.failed_polls} --conflicts {found.reading.conflicts}"
-    count = "every number of" if found.nodes is None else found.nodes
-    click.echo(f"{file}: robust on {count} nodes, read with {reading}")
-    sources = sum(len(part.sources) for part in found.parts)
-    states = sum(len(part.states) for part in found.parts)
+    reading, frame = found["reading"], found["frame"]
+    count = found["nodes"] if frame is None else "every number of"
+    options = f"--failed-polls {reading.failed_polls} --conflicts {reading.conflicts}"
+    click.echo(f"{file}: robust on {count} nodes, read with {options}")
+    sources = sum(len(part["infeasible"]) for part in found["parts"])
+    states = sum(len(part["states"]) for part in found["parts"])
     evidence = [f"{sources} infeasible sources"] * bool(sources) + [f"{states} states"] * bool(states)
     click.echo(f"  accepted by {' and '.join(evidence) or 'the commands, none of which has steps'}")

@@ -438,21 +438,26 @@ def _look_for_fixes(result: Result, job: Job) -> None:
 
 
 def _certify(result: Result, path: str, job: Job) -> int:
-    """Write the certificate of a ``result``; the exit code that this stands for."""
+    """Write the certificate of a ``result``, within the limits of a check; the exit code that this stands for."""
+    import time
+
     from pgasrob.certificates.write import NoCertificate, write, write_for_every_count
     from pgasrob.robustness.check import load
+    from pgasrob.robustness.watch import LimitReached, Watch
 
-    program, nodes = load(result["file"], job.front_end), result["nodes"]
-    try:
+    def text() -> str:
+        program, nodes = load(result["file"], job.front_end), result["nodes"]
         if nodes == "all":
-            written = write_for_every_count(program, job.reading, job.limits.timeout)
-        else:
-            written = write(program, nodes, job.reading, timeout=job.limits.timeout)
-    except NoCertificate as reason:
+            return write_for_every_count(program, job.reading).text
+        return write(program, nodes, job.reading).text
+
+    try:
+        certificate = Watch(job.limits, None, time.monotonic()).within("while writing it", text)
+    except (NoCertificate, LimitReached) as reason:
         click.echo(f"pgasrob: no certificate is written: {reason}", err=True)
         return UNKNOWN
     with open(path, "w", encoding="utf-8") as file:
-        file.write(written.text)
+        file.write(certificate)
     return ROBUST
 
 

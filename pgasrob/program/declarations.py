@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -69,6 +71,12 @@ class Source:
     shows_commands: bool = True
     others: Mapping[str, str] = field(default_factory=dict)
     units: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """A hash of all texts."""
+        texts = [self.text, *(text for _, text in sorted(self.others.items()))]
+        return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
     def lines(self, line: int) -> list[str]:
         """The lines of the file that ``line`` is in."""

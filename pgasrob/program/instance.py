@@ -13,10 +13,10 @@ from typing import Any, TypeVar, assert_never
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program import core
 from pgasrob.program.commands import Command, expressions_of, map_expressions
-from pgasrob.program.control import Builder, ControlAutomaton, TooManyWays, Transition, Ways
+from pgasrob.program.control import Builder, ControlAutomaton, TooManyWays, Transition, Ways, build
 from pgasrob.program.core import Cell, Form, Operands, Place
 from pgasrob.program.declarations import Declared, Process
-from pgasrob.program.expressions import Evaluator, Expr, Fault, depends_on_rank, evaluator, specialise
+from pgasrob.program.expressions import Const, Evaluator, Expr, Fault, depends_on_rank, evaluator, specialise
 from pgasrob.program.polls import with_polls
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -335,10 +335,24 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
     return Instance(program, nodes, tuple(automata), reading)
 
 
+def automata_of_blocks(
+    program: Declared, reading: Reading, ways: Ways | None = None
+) -> dict[int | None, ControlAutomaton]:
+    """What ranks do on any number of nodes, with ``me`` and ``nodes`` in their commands: by the ranks with blocks of
+    their own, and for None what all others do. Reads that may fail are as they are written.
+
+    Raises :class:`TooManyWays` when there are not enough ``ways``.
+    """
+    built = [(process.ranks or (None,), build(process.body, ways=ways)) for process in program.processes]
+    if reading.conflicts == "all":
+        built = [(ranks, automaton.with_forms(core.all_in_conflict)) for ranks, automaton in built]
+    return {rank: automaton for ranks, automaton in built for rank in ranks}
+
+
 def _as_read(automaton: ControlAutomaton, reading: Reading, rank: int, size: int, nodes: int) -> ControlAutomaton:
     if reading.conflicts == "all":
         automaton = automaton.with_forms(core.all_in_conflict)
-    return with_polls(automaton, rank, size, nodes) if reading.failed_polls == "wait" else automaton
+    return with_polls(automaton, Const(rank), size, Const(nodes)) if reading.failed_polls == "wait" else automaton
 
 
 def _error(program: Declared, code: str, message: str, hint: str) -> SourceError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
-from pgasrob.program.expressions import Binary, Const, Expr, Register, Unary, constant, faults_inside, registers_of
+from pgasrob.program.expressions import Binary, Expr, Register, Unary, constant, faults_inside, registers_of
 from pgasrob.program.walks import FALSE, MOST_WAYS, Walks, either, negated, unchanged_at
 
 
@@ -63,7 +63,7 @@ class Looks:
 
     def _cell(self, place: Place) -> tuple[Expr, Expr]:
         """The address and the rank of a place."""
-        return place.address, Const(self._walks.rank) if place.rank is None else place.rank
+        return place.address, self._walks.rank if place.rank is None else place.rank
 
     def _awaits(self, state: int) -> Iterator[_Awaited]:
         """What a rank at ``state`` waits for, when that is all that it can do there: an await, or a read that polls."""

@@ -25,8 +25,9 @@ from pgasrob.program.looks import Looks
 from pgasrob.program.walks import FALSE, MOST_WAYS, Goal, Values, Walks, either, is_quiet, is_read, negated
 
 
-def with_polls(automaton: ControlAutomaton, rank: int, size: int, nodes: int) -> ControlAutomaton:
-    """``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes, with its failed reads disabled."""
+def with_polls(automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) -> ControlAutomaton:
+    """``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes, with its failed reads disabled. Where
+    these are symbols, no read is disabled that is not so with numbers for them."""
     if not any(is_read(transition.form) for transition in automaton.transitions):
         return automaton
     polls = _Polls(automaton, rank, size, nodes)
@@ -51,7 +52,7 @@ def _numbered(out: list[list[Transition]]) -> Iterator[list[Transition]]:
 
 
 class _Polls:
-    def __init__(self, automaton: ControlAutomaton, rank: int, size: int, nodes: int) -> None:
+    def __init__(self, automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) -> None:
         out = automaton.out
         self._walks = Walks(automaton, rank, size, nodes)
         self._looks = Looks(self._walks, self.fails)

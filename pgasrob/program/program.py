@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from pgasrob.display import Displayed
 from pgasrob.program.declarations import Declared
@@ -29,3 +30,10 @@ class Program(Displayed, Declared):
     def for_every_count(self) -> Program:
         """The program with ``me`` and ``nodes`` as symbols, which it is."""
         return self
+
+
+class Instantiable(Protocol):
+    """A program that can be put on so many nodes, or be left with ``me`` and ``nodes`` as symbols."""
+
+    def instantiate(self, nodes: int | None, reading: Reading, /) -> Instance: ...
+    def for_every_count(self) -> Program: ...

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from itertools import product, starmap
+from typing import Literal, NamedTuple, get_args
 
 FailedPolls = Literal["wait", "count"]
 Conflicts = Literal["commuting", "all"]
@@ -22,3 +23,5 @@ class Reading(NamedTuple):
 DEFAULT_READING = Reading()
 LITERAL_READING = Reading("count", "all")
 """Every command is an event, and two accesses to a cell of which one writes conflict (the paper, section 3)."""
+READINGS = tuple(starmap(Reading, product(get_args(FailedPolls), get_args(Conflicts))))
+"""All there are."""

@@ -68,12 +68,13 @@ def is_quiet(form: core.Form, silently: bool = False) -> bool:
 
 
 class Walks:
-    """The walks through ``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes.
+    """The walks through ``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes. Rank and nodes
+    may be symbols.
 
     ``left``: commands that may still be looked at.
     """
 
-    def __init__(self, automaton: ControlAutomaton, rank: int, size: int, nodes: int) -> None:
+    def __init__(self, automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) -> None:
         self._automaton = automaton
         self.out = automaton.out
         self.rank = rank
@@ -194,7 +195,7 @@ class Walks:
                 return FALSE
             match role:
                 case core.Role.ADDRESS:
-                    found = both(found, _within(value, self._size))
+                    found = both(found, _within(value, Const(self._size)))
                 case core.Role.RANK:
                     found = both(found, _within(value, self._nodes))
                 case core.Role.QUEUE:
@@ -242,11 +243,11 @@ def _nests_deeply(expr: Expr) -> bool:
     return True
 
 
-def _within(value: Expr, bound: int) -> Expr:
-    known = constant(value)
-    if known is not None:
-        return TRUE if 0 <= known < bound else FALSE
-    return both(folded(Binary(">=", value, Const(0))), folded(Binary("<", value, Const(bound))))
+def _within(value: Expr, bound: Expr) -> Expr:
+    known, limit = constant(value), constant(bound)
+    if known is not None and limit is not None:
+        return TRUE if 0 <= known < limit else FALSE
+    return both(folded(Binary(">=", value, Const(0))), folded(Binary("<", value, bound)))
 
 
 def negated(expr: Expr) -> Expr:

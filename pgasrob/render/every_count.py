@@ -38,7 +38,8 @@ def how(result: Result) -> str:
 def _proved(result: Result) -> str:
     most = result.get("most_nodes", MOST_NODES)
     up_to = "on" if most == MOST_NODES else f"to {most:,}, which are all that the API has"
-    return f"proved from {result.get('cutoff')} {up_to}"
+    views = " (with views of two ranks)" if result.get("views") else ""
+    return f"proved from {result.get('cutoff')} {up_to}{views}"
 
 
 def what_is_known(result: Result) -> Iterator[tuple[str, str]]:

@@ -420,8 +420,9 @@ class Result(TypedDict):
     the verdict rests on, else what the runs that are shown rest on.
 
     ``nodes`` is "all" for an answer about every number of nodes. Where that was asked for, ``proved`` says whether
-    there is a proof for all from ``cutoff`` to ``most_nodes``, by ``cases``, ``obstacles`` what is in its way, and
-    ``checked`` has the numbers that were checked one by one. ``one_block``: the program is for any number of nodes.
+    there is a proof for all from ``cutoff`` to ``most_nodes``, by ``cases``, ``views`` whether it rests on what is
+    known of two ranks at once (`proofs/every-n.md`, section 4), ``obstacles`` what is in its way, and ``checked``
+    has the numbers that were checked one by one. ``one_block``: the program is for any number of nodes.
 
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
@@ -469,6 +470,7 @@ class Result(TypedDict):
     proved: NotRequired[bool]
     cutoff: NotRequired[int | None]
     most_nodes: NotRequired[int]
+    views: NotRequired[bool]
     cases: NotRequired[list[ProofCase]]
     obstacles: NotRequired[list[Obstacle]]
     checked: NotRequired[list[Count]]
@@ -670,6 +672,7 @@ def _add_every_count(result: Result, every: library.EveryCount) -> None:
     result["proved"] = proof.holds
     result["cutoff"] = proof.cutoff
     result["most_nodes"] = proof.most
+    result["views"] = proof.views
     result["cases"] = [{"source": source, "steps": steps} for source, steps in proof.cases]
     result["checked"] = [{"nodes": nodes, "verdict": answer} for nodes, answer in every.checked]
     result["obstacles"] = [

@@ -30,6 +30,9 @@ LINES = {
 BOLD = '"Helvetica-Bold"'
 LEGEND = "Solid: program order (po). Dashed: conflict (cf). Dotted: one command (id)."
 NUMBERED = "Bold and numbered: a cycle."
+LARGE = 1_000
+"""Rows times lanes from which on `dot` draws straight edges, and looks less long for the best places: it would take
+minutes."""
 
 
 def to_dot(result: Result, *, cycle_only: bool = False) -> str:
@@ -39,16 +42,19 @@ def to_dot(result: Result, *, cycle_only: bool = False) -> str:
     """
     witness = witness_of(result)
     folded = fold(witness, cycle_only)
+    ranks = ranks_of(witness, folded)
+    grouped = rows(witness, folded, {rank: lane for lane, rank in enumerate(ranks)})
     title = f"{caption(result)}\n{LEGEND}" + f" {NUMBERED}" * bool(witness["cycle"])
     lines = [
         "digraph run {",
-        '  charset="UTF-8"; labelloc=t; fontname="Helvetica"; fontsize=12; ranksep=0.3;',
+        '  charset="UTF-8"; labelloc=t; fontname="Helvetica"; fontsize=12; ranksep=0.3;'
+        + " splines=line; nslimit=1;" * (len(grouped) * len(ranks) >= LARGE),
         f"  label={_text(title)};",
         f'  node [shape=box, style=filled, fillcolor="{colour("box")}", color="{colour("faint")}", '
         'fontname="Courier", fontsize=11];',
         '  edge [fontname="Helvetica", fontsize=10];',
         *_nodes(witness, folded),
-        *_lanes(witness, folded),
+        *_lanes(witness, folded, ranks, grouped),
         *_edges(witness, folded),
     ]
     return "\n".join([*lines, "}"]) + "\n"
@@ -64,19 +70,20 @@ def _nodes(witness: Witness, folded: Fold) -> Iterator[str]:
         yield f"  e{place + 1} [label={_text(*label(place, witness))}, tooltip={_text(tooltip)}{shape}{bold}];"
 
 
-def _lanes(witness: Witness, folded: Fold) -> Iterator[str]:
-    """What puts each node where it is: in its row from the left to the right, and on the line of its lane or beside it.
+def _lanes(witness: Witness, folded: Fold, ranks: Sequence[int], grouped: Sequence[tuple[int, ...]]) -> Iterator[str]:
+    """What puts each node where it is: in its row, one of those ``grouped``, from the left to the right, on the line
+    of its lane or beside it.
 
     Where a rank issues nothing in a row its line has a point there, so that nothing gets to the other side of it.
     """
-    events, standing, ranks = witness["computation"], ends(witness), ranks_of(witness, folded)
+    events, standing = witness["computation"], ends(witness)
     lanes = {rank: lane for lane, rank in enumerate(ranks)}
     left = Counter(events[place]["rank"] for place in folded.kept if not is_step(place, witness))
     begun = dict.fromkeys(ranks, False)
     yield from (f'  lane{rank} [label="rank {rank}", shape=plaintext, style="", fontname={BOLD}];' for rank in ranks)
     above = [f"lane{rank}" for rank in ranks]
     yield _side_by_side(above)
-    for number, places in enumerate(rows(witness, folded, lanes)):
+    for number, places in enumerate(grouped):
         on, beside = dict[int, str](), dict[int, str]()
         row = []
         if places in folded.bands:

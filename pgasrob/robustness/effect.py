@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 
 from pgasrob.program import core
+from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
 from pgasrob.program.walks import Walks
 from pgasrob.robustness.counterexample import Counterexample
@@ -93,7 +94,7 @@ class EffectSearch:
         """What ranks stand before in SC runs, those among them whose polls fail."""
         places = {sight for sight in self._sights if isinstance(sight, At)}
         for rank, automaton in enumerate(self._instance.automata):
-            walks = Walks(automaton, rank, self._instance.size, self._instance.nodes)
+            walks = Walks(automaton, Const(rank), self._instance.size, Const(self._instance.nodes))
             for state, leaving in enumerate(automaton.out):
                 for edge in leaving:
                     if At(rank, state) in places and isinstance(edge.form, core.Immediate) and edge.form.until:

@@ -14,7 +14,6 @@ import pytest
 
 from pgasrob.certificates import write as writing
 from pgasrob.certificates.check.accept import examine
-from pgasrob.certificates.check.format import content_hash
 from pgasrob.certificates.write import NoCertificate, write
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.parser import parse
@@ -92,19 +91,7 @@ def test_there_are_siblings_of_all_kinds() -> None:
 
 
 def written(program: Program) -> Json:
-    return json.loads(of_kind(writing, program).text, object_hook=written_out())
-
-
-def written_out() -> Callable[[Json], Json]:
-    """What is shared in a certificate, wherever it stands."""
-    shared: list[Json] = []
-
-    def resolved(found: Json) -> Json:
-        if "+" in found:
-            shared.append(found["+"])
-        return deepcopy(shared[found["="]]) if "=" in found else found.get("+", found)
-
-    return resolved
+    return json.loads(of_kind(writing, program).text)
 
 
 def reason(program: Program, certificate: Json) -> str | None:
@@ -116,7 +103,7 @@ def reason(program: Program, certificate: Json) -> str | None:
 
 def about(program: Program, certificate: Json) -> Json:
     """The certificate, as if it were about another program."""
-    return {**certificate, "program": content_hash(program)}
+    return {**certificate, "program": program.source.digest}
 
 
 def test_a_certificate_is_about_one_program(siblings: tuple[Program, Program]) -> None:
@@ -172,9 +159,9 @@ def test_mutated_certificates() -> None:
     seen: Counter[bool] = Counter()
     source = random.Random(1)
     for name, (robust, other) in SIBLINGS.items():
-        forms = written(robust), json.loads(of_kind(writing, robust).text)
-        for number in range(examples(10 if name == "ring" else 500 // (len(SIBLINGS) - 1), nightly=5_000)):
-            changed = mutated(forms[number % 2], source)
+        certificate = written(robust)
+        for _ in range(examples(10 if name == "ring" else 500 // (len(SIBLINGS) - 1), nightly=5_000)):
+            changed = mutated(certificate, source)
             seen[reason(robust, changed) is None] += 1
             assert reason(other, about(other, changed)) is not None
     assert seen[False] > 2 * seen[True] > 0
@@ -184,15 +171,7 @@ def lenient(tmp_path: Path) -> Callable[[Program], Json]:
     """Writes certificates as if no move led to Found, and no command closed a cycle."""
     folder = tmp_path / "forger"
     folder.mkdir()
-    found = "if target is None:\n                    return f"
-    copy = mutant(
-        folder,
-        "forger",
-        ("check/infeasible.py", "            yield E\n        if blocks", "            pass\n        if blocks"),
-        ("check/infeasible.py", "                yield E\n", "                pass\n"),
-        ("check/states.py", found, found.replace("return", "continue\n                    return")),
-        ("write.py", "if any(target is None for target, _ in moves):", "if False:"),
-    )
+    copy = mutant(folder, "forger", ("check/commands.py", "if enters and each.may_hit(self.source):", "if False:"))
     return lambda program: json.loads(copy.write.write(program, None).text)
 
 
@@ -210,66 +189,80 @@ def test_forged_certificates(siblings: tuple[Program, Program], tmp_path: Path) 
 
 
 def drop_registers(certificate: Json) -> None:
-    certificate["parts"][0]["registers"][0][1][1] = []
+    certificate["parts"][0]["files"][0][1][1] = {"set": []}
 
 
 def drop_phase(certificate: Json) -> None:
-    certificate["parts"][0]["phases"][0][1] = [0]
+    certificate["parts"][0]["phases"][0][1] = {"set": [0]}
 
 
 def drop_later_phase(certificate: Json) -> None:
     del certificate["parts"][0]["phases"][1]
 
 
+def drop_phases(certificate: Json) -> None:
+    certificate["parts"][0]["phases"] = []
+
+
+def drop_rank(certificate: Json) -> None:
+    """With all that is said of it."""
+    certificate["parts"][0]["phases"] = [phase[:1] for phase in certificate["parts"][0]["phases"]]
+
+
+def first_source(certificate: Json) -> Json:
+    """What is said of it: ``done``, ``made``, places."""
+    return certificate["parts"][0]["infeasible"]["map"][0][1]
+
+
 def drop_access(certificate: Json) -> None:
-    certificate["parts"][0]["infeasible"][0][3] = []
+    first_source(certificate)[1] = [{"set": []}, {"set": []}]
 
 
 def drop_source(certificate: Json) -> None:
-    del certificate["parts"][0]["infeasible"][0]
+    del certificate["parts"][0]["infeasible"]["map"][0]
+
+
+def say_nothing(certificate: Json) -> None:
+    certificate["parts"][0]["infeasible"]["map"][0][1] = None
 
 
 def drop_place(certificate: Json) -> None:
-    del certificate["parts"][0]["infeasible"][0][4][0]
+    del first_source(certificate)[2]["map"][0]
 
 
 def claim_more(certificate: Json) -> None:
-    for place in certificate["parts"][0]["infeasible"][0][4]:
-        for way in place[1:]:
-            way[1] = [[cell, "w"] for cell in range(9)]
-
-
-def mix_phases(certificate: Json) -> None:
-    for source in certificate["parts"][0]["infeasible"]:
-        source[1] = 0
+    for _, ways in first_source(certificate)[2]["map"]:
+        for way in ways["set"]:
+            way[1] = {"set": [[cell, "w"] for cell in range(9)]}
 
 
 def drop_initial(certificate: Json) -> None:
-    del certificate["parts"][0]["states"][0]
+    del certificate["parts"][0]["states"]["map"][0]
 
 
 def drop_last(certificate: Json) -> None:
-    del certificate["parts"][0]["states"][-1]
+    del certificate["parts"][0]["states"]["map"][-1]
 
 
 def all_hopeless(certificate: Json) -> None:
-    certificate["parts"][0]["states"] = [[*state[:5], []] for state in certificate["parts"][0]["states"]]
+    for pair in certificate["parts"][0]["states"]["map"]:
+        pair[1] = []
 
 
 def begin_alone(certificate: Json) -> None:
-    certificate["parts"][0]["states"][0][5] = [1]
+    certificate["parts"][0]["states"]["map"][0][1] = [1]
 
 
 def others(certificate: Json) -> None:
-    certificate["parts"][0]["states"][0][5] = [-1]
+    certificate["parts"][0]["states"]["map"][0][1] = [-1]
 
 
 def rounds(certificate: Json) -> None:
-    certificate["parts"][0]["states"].reverse()
+    certificate["parts"][0]["states"]["map"].reverse()
 
 
 def float_register(certificate: Json) -> None:
-    certificate["parts"][0]["states"][0][1][0][0] = 0.5
+    certificate["parts"][0]["states"]["map"][0][0][1][0][0] = 0.5
 
 
 def no_reading(certificate: Json) -> None:
@@ -283,14 +276,16 @@ def no_nodes(certificate: Json) -> None:
 @pytest.mark.parametrize(
     ("name", "change", "told"),
     [
-        ("wait", drop_registers, "control state 1 with registers"),
+        ("wait", drop_registers, "control state 1 in phase 0 with registers"),
         ("wait", drop_phase, "in phase 0"),
         ("barrier", drop_later_phase, "in phase 0"),
+        ("barrier", drop_phases, "malformed: IndexError"),
+        ("barrier", drop_rank, "malformed: IndexError"),
         ("wait", drop_access, "'made'"),
         ("wait", drop_source, "nothing is said of source"),
+        ("wait", say_nothing, "malformed: TypeError"),
         ("wait", drop_place, "'place'"),
         ("wait", claim_more, "'place'"),
-        ("barrier", mix_phases, "what comes after a barrier"),
         ("flag", drop_initial, "the initial state is missing"),
         ("flag", drop_last, "leads to no state"),
         ("flag", all_hopeless, "may not be followed alone"),
@@ -324,8 +319,8 @@ def test_faults() -> None:
         write(program("r <- fetch(1, x); s <- 1 / r;", "skip;"), None)
     fine = program("r <- fetch(1, x); s <- 1 / (r + 1);", "skip;")
     found = written(fine)
-    assert len(found["parts"][0]["states"]) > 1
-    assert "may have no value" in str(reason(fine, {**found, "parts": [{**found["parts"][0], "states": []}]}))
+    assert len(found["parts"][0]["states"]["map"]) > 1
+    assert "may have no value" in str(reason(fine, {**found, "parts": [{**found["parts"][0], "states": {"map": []}}]}))
     faulty = program("r <- fetch(1, x); s <- 1 / (r + 0);", "skip;")
     assert "in state 1 a command has no value" in str(reason(faulty, about(faulty, found)))
 
@@ -339,19 +334,42 @@ def test_programs_with_gaps_are_refused() -> None:
     assert "more runs" in str(reason(replace(robust, gaps=("somebody calls rand",)), certificate))
 
 
+FAR = 10**15
+
+
+def many_ways() -> Json:
+    return [[{"set": [["located", cell]]}, {"set": []}] for cell in range(1_000)]
+
+
 @pytest.mark.parametrize(
     ("forgery", "told"),
     [
-        (lambda it: it["parts"][0]["infeasible"][0].__setitem__(1, 10**15), None),
+        (
+            lambda it: first_source(it)[2]["map"].append([[0, 0, FAR], {"set": [[{"set": []}, {"set": []}]]}]),
+            "left out",
+        ),
+        (lambda it: it["parts"][0]["phases"].extend([[{"set": [0]}] * 3] * 1_000), "more than 256 phases"),
+        (lambda it: it["parts"][0]["files"][0][0][1]["set"].extend([n] for n in range(1_000)), "or register files"),
+        (lambda it: first_source(it)[2]["map"][0][1]["set"].extend(many_ways()), "more than 256 ways of a place"),
         (lambda it: it.update(format="\ud800"), "format '\\ud800'"),
         (lambda it: it.update(nodes=0), "on so many nodes it is no program"),
         (lambda it: it.update(nodes=10**30), "on so many nodes it is no program"),
+        (lambda it: it.update(frame=[0, FAR]), "in part 0"),
     ],
-    ids=["a phase far away", "half a character", "no nodes", "too many nodes"],
+    ids=[
+        "a phase far away",
+        "many phases",
+        "many files",
+        "many ways",
+        "half a character",
+        "no nodes",
+        "too many nodes",
+        "a large frame",
+    ],
 )
-def test_it_ends_and_answers(forgery: Callable[[Json], None], told: str | None) -> None:
+def test_it_ends_and_answers(forgery: Callable[[Json], None], told: str) -> None:
     ring = parse(RING.format("q"))
     certificate = json.loads(write(ring, 3).text)
     forgery(certificate)
     reason = examine(ring, json.dumps(certificate)).reason
-    assert reason is None if told is None else told in (reason or "") and reason.isascii()
+    assert told in str(reason) and str(reason).isascii()

@@ -15,8 +15,8 @@ from pgasrob.diagnostics import visible
 from pgasrob.render.diagram.layout import layout
 from pgasrob.render.pens.svg import colour
 from pgasrob.render.run_dot import to_dot
-from tests.render.diagram.test_model import corpus, result_of
-from tests.render.test_formats import FAULT, NASTY, nasty
+from tests.render.diagram.test_model import corpus, long_run, result_of
+from tests.render.test_formats import FAULT, NASTY, nasty, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz's `dot` is not installed")
@@ -50,6 +50,12 @@ def test_one_to_one() -> None:
         assert sum(f"style={style}" in attributes for style in ("solid", "dashed", "dotted")) == 1
         assert ("arrowhead=none" in attributes) is ("style=dotted" in attributes)
     assert len(re.findall(r"shape=ellipse", text)) == 4
+
+
+def test_what_is_large_has_straight_edges() -> None:
+    """Which `dot` draws in seconds; the others take it minutes."""
+    assert "splines=line" in to_dot(of_witness("long.pgas", long_run(400, 3)))
+    assert "splines" not in to_dot(result_of(ONE_TO_ONE))
 
 
 def test_how_ranks_end() -> None:

@@ -2,93 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
 
-from pgasrob.certificates.check.format import MALFORMED, Certificate, Frame, Part, content_hash, read
-from pgasrob.certificates.check.infeasible import Infeasible, Source, phase_demands
-from pgasrob.certificates.check.names import Case, case_of, cases, cutoff
-from pgasrob.certificates.check.states import Closed
-from pgasrob.certificates.check.values import Commands, Values
+from pgasrob.certificates.check.commands import Values
+from pgasrob.certificates.check.infeasible import Fixpoint, Infeasible
+from pgasrob.certificates.check.names import Case, Frame, case_of, cases, cutoff
+from pgasrob.certificates.check.states import Source, States
 from pgasrob.diagnostics import SourceError
-from pgasrob.program.instance import Instance
-from pgasrob.program.program import Program
-from pgasrob.program.reading import Reading
+from pgasrob.program.program import Instantiable
+from pgasrob.program.reading import READINGS, Reading
 
-LEAST = 2
-"""The first number of nodes when a certificate is about every number."""
+FORMAT = 4
+MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
-class Instantiable(Protocol):
-    """A program that can be put on so many nodes, or be left with ``me`` and ``nodes`` as symbols."""
+def read(text: str) -> dict[str, Any]:
+    """The certificate in ``text``: about which ``program``, on how many ``nodes`` (on every number where it has a
+    ``frame``), in which ``reading``; and its ``parts``: one for the number of nodes; or one for each below the cutoff
+    of the frame, and one for each case. Raises one of :data:`MALFORMED` when it is none.
 
-    def instantiate(self, nodes: int | None, reading: Reading, /) -> Instance: ...
-    def for_every_count(self) -> Program: ...
+    Each part has ``files``, ``phases`` and ``back`` for `Values`; for each source that is ``infeasible`` what makes its
+    `Fixpoint`; and ``states``, each with the ranks that move there, for `States`. Sets are written as ``{"set":
+    elements}``, and mappings as ``{"map": pairs}``. No number is anything but an integer. Besides, nothing is checked:
+    what does not belong there is of no use.
+    """
+    found: dict[str, Any] = json.loads(text, object_hook=_made, parse_float=_refuse, parse_constant=_refuse)
+    if found["format"] != FORMAT:
+        raise ValueError(f"format {found['format']!a}, where {FORMAT} is read")
+    found["reading"] = Reading(found["failed_polls"], found["conflicts"])
+    if found["reading"] not in READINGS or any(type(each) is not int for each in found["frame"] or [found["nodes"]]):
+        raise ValueError("it names no node count or no reading")
+    return found
+
+
+def _made(found: dict[str, Any]) -> Any:
+    match found:
+        case {"set": elements}:
+            return frozenset(_frozen(elements))
+        case {"map": pairs}:
+            return dict(_frozen(pairs))
+    return {name: _frozen(value) for name, value in found.items()}
+
+
+def _frozen(found: Any) -> Any:
+    return tuple(map(_frozen, found)) if isinstance(found, list) else found
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no integer")
 
 
 def subjects(program: Instantiable, nodes: int | None, frame: Frame | None, reading: Reading) -> Iterator[Case]:
     """What there has to be evidence about for so many nodes; with a frame for every number, those below the cutoff and
     the cases from there on."""
-    for count in (nodes,) if frame is None else range(LEAST, cutoff(*frame)):
+    for count in (nodes,) if frame is None else range(2, cutoff(*frame)):
         yield case_of(program.instantiate(count, reading))
     if frame is not None:
         yield from cases(program.for_every_count(), reading, *frame)
-
-
-def sources_of(case: Case, commands: Commands) -> list[Source]:
-    """Every step that may be chosen as the source; where there is a rest it is one of the first name."""
-    return [
-        (rank, state, place, step)
-        for rank, own in enumerate(commands[:1] if case.rest else commands)
-        for state, leaving in enumerate(own)
-        for place, command in enumerate(leaving)
-        for step in range(len(command.steps) if command.possible else 0)
-    ]
 
 
 class Answer(NamedTuple):
     """Why a certificate is refused, None when it proves that the program is robust; and what it is, as far as known."""
 
     reason: str | None
-    certificate: Certificate | None = None
+    certificate: dict[str, Any] | None = None
 
 
 def examine(program: Instantiable, text: str) -> Answer:
     """Whether the certificate in ``text`` proves that ``program`` is robust."""
     try:
-        certificate = read(text)
-        about = subjects(program, certificate.nodes, certificate.frame, certificate.reading)
-        for number, (part, case) in enumerate(zip(certificate.parts, about, strict=True)):
-            reason = _refusal(part, case, certificate.program)
+        found = read(text)
+        about = subjects(program, found["nodes"], found["frame"], found["reading"])
+        for number, (part, case) in enumerate(zip(found["parts"], about, strict=True)):
+            reason = _refusal(case, found["program"], **part)
             if reason is not None:
-                return Answer(f"in part {number}: {reason}" if certificate.frame else reason, certificate)
-        return Answer(None, certificate)
+                return Answer(f"in part {number}: {reason}" if found["frame"] else reason)
+        return Answer(None, found)
     except SourceError as error:
         return Answer(f"on so many nodes it is no program: {error.diagnostics[0].message}")
     except MALFORMED as error:
         return Answer(f"it is malformed: {type(error).__name__}: {error}")
 
 
-def _refusal(part: Part, case: Case, about: str) -> str | None:
-    if about != content_hash(case.instance.program):
+def _refusal(
+    case: Case, about: str, files: Any, phases: Any, back: int, infeasible: Mapping[Source, Any], states: Any
+) -> str | None:
+    if about != case.instance.program.source.digest:
         return "it is about another program, or another version of it"
     if case.instance.program.gaps:
         return "the program stands for more runs than its commands have"
-    values = Values(case, part.files)
-    for rank, state, file in values.demands():
-        return f"rank {rank} comes to control state {state} with registers {list(file)}, which it leaves out"
-    commands = values.commands()
-    for phase, rank, state in phase_demands(commands, part.phases, part.back):
-        return f"rank {rank} comes to control state {state} in phase {phase}, which it leaves out"
-    asked = Infeasible(case, commands, part.phases)
-    for source, fixpoint in part.sources.items():
-        if fixpoint.last < 1:
-            return "what comes after a barrier has to be told from what comes before"
-        for missing in asked.demands(source, fixpoint):
+    values = Values(case, files, phases, back)
+    for phase, rank, state, file in values.demands():
+        return f"rank {rank} comes to control state {state} in phase {phase} with registers {file}, which it leaves out"
+    asked, left = Infeasible(values), set[Source]()
+    for command, step in values.sources:
+        source = (*command.at, step)
+        if source not in infeasible:
+            left.add(source)
+            continue
+        for missing in asked.demands(command, step, Fixpoint(*infeasible[source])):
             return f"source {source} may lead to a violation: {missing} is left out"
-    open_sources = [source for source in sources_of(case, commands) if source not in part.sources]
-    if part.states and not case.rest:
-        return Closed(values, commands, lambda *source: source not in part.sources).refusal(part.states)
-    if open_sources:
-        return f"nothing is said of source {open_sources[0]}"
-    return "some command may have no value" if values.may_fault else None
+    if states and not case.rest:
+        return States(values, left).refusal(states)
+    if left:
+        return f"nothing is said of source {min(left)}"
+    return None if all(each.legal for each in values.commands) else "some command may have no value"

@@ -1,22 +1,109 @@
-"""Names of ranks: the ranks of an instance, or names on every number of nodes (`proofs/every-n.md`, section 1).
+"""Ranks and numbers on every number of nodes (`proofs/every-n.md`, sections 1 and 2).
 
 In each case the source's rank is the first name, ranks around it and at both ends have names, and all others are the
-rest, the last name.
+rest, the last name. Numbers are linear forms a x + b N + c, of a rank x and the number of nodes N. The ranks of an
+instance are names, too, on its one number of nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from pgasrob.certificates.check.linear import NODES, RANK, Domain, Linear, Value, linear
-from pgasrob.program import core
-from pgasrob.program.control import build
+from pgasrob.program import expressions as e
 from pgasrob.program.declarations import Declared
-from pgasrob.program.instance import Instance
+from pgasrob.program.instance import Instance, automata_of_blocks
 from pgasrob.program.reading import Reading
 
 MOST_NODES = 1 << 24
+
+
+class Linear(NamedTuple):
+    x: int
+    n: int
+    c: int
+
+    def plus(self, other: Linear, times: int) -> Linear:
+        return Linear(self.x + times * other.x, self.n + times * other.n, self.c + times * other.c)
+
+
+Value = int | Linear | None
+"""One that is the same for all ranks x and all N, or a form, or not known."""
+File = tuple[Value, ...]
+"""A value for each register."""
+RANK, NODES = Linear(1, 0, 0), Linear(0, 1, 0)
+
+
+def linear(value: int | Linear) -> Linear:
+    return Linear(0, 0, value) if isinstance(value, int) else Linear(*value)
+
+
+def plain(found: Linear) -> int | Linear:
+    return found if found.x or found.n else found.c
+
+
+class Domain(NamedTuple):
+    """The pairs of x and N with ``least`` <= N <= ``most`` and ``low`` <= x <= N - 1 - ``high``."""
+
+    least: int
+    most: int
+    low: int = 0
+    high: int = 0
+
+    def range(self, of: int | Linear) -> tuple[int, int]:
+        """Between which numbers a form lies: its extremes are at the corners."""
+        x, n, c = linear(of)
+        found = [x * at + n * count + c for count in self[:2] for at in (self.low, count - 1 - self.high)]
+        return min(found), max(found)
+
+    def value(self, expr: e.Expr, file: Sequence[Value], me: Value) -> Value:
+        """The value of ``expr`` of rank ``me``. Raises ``Fault`` when it never has one; when it is known it always has
+        one."""
+        match expr:
+            case e.Const(number) | e.Symbol(_, number):
+                return number
+            case e.Register(_, index):
+                return file[index]
+            case e.Me():
+                return me
+            case e.Nodes():
+                return NODES
+            case e.Binary("&&", left, right):
+                return self.value(e.Conditional(left, e.Unary("!", e.Unary("!", right)), e.Const(0)), file, me)
+            case e.Binary("||", left, right):
+                return self.value(e.Conditional(left, e.Const(1), e.Unary("!", e.Unary("!", right))), file, me)
+            case e.Conditional(condition, then, otherwise):
+                test = self.value(condition, file, me)
+                return self.value(then if test else otherwise, file, me) if isinstance(test, int) else None
+            case e.Unary(_, operand):
+                inner = self.value(operand, file, me)
+                return e.evaluator(replace(expr, operand=e.Const(inner)))(()) if isinstance(inner, int) else None
+            case e.Binary(symbol, left, right, type):
+                one, other = self.value(left, file, me), self.value(right, file, me)
+                if isinstance(one, int) and isinstance(other, int):
+                    return e.evaluator(replace(expr, left=e.Const(one), right=e.Const(other)))(())
+                found = None if one is None or other is None else self._binary(symbol, linear(one), linear(other))
+                low, high = self.range(found or 0)
+                return found if type.range[0] <= low and high <= type.range[1] else None
+        raise AssertionError(f"{expr} is no expression")
+
+    def _binary(self, symbol: str, one: Linear, other: Linear) -> Value:
+        """The value of an operation that does not wrap around, on forms of which one at least is no number."""
+        low, high = self.range(one.plus(other, -1))
+        if symbol in e.RELATIONS:
+            found = {int(e.RELATIONS[symbol](each, 0)) for each in (low, min(max(low, 0), high), high)}
+            return found.pop() if len(found) == 1 else None
+        match symbol:
+            case "+" | "-":
+                return plain(one.plus(other, 1 if symbol == "+" else -1))
+            case "*" if other[:2] == (0, 0):
+                return plain(Linear(0, 0, 0).plus(one, other.c))
+            case "%":
+                for rest in (one, one.plus(other, -1)):
+                    if self.range(rest)[0] >= 0 and self.range(other.plus(rest, -1))[0] > 0:
+                        return plain(rest)
+        return None
 
 
 class Name(NamedTuple):
@@ -43,26 +130,22 @@ class Case(NamedTuple):
         of, every = self.names[rank], range(len(self.names))
         if value is None or value == of.me:
             return [rank] if value == of.me else list(every)
-        to = linear(value)
+        to, numbered = linear(value), [n for n in every if not self.names[n].rest]
+        exact = [n for n in numbered if self.names[n].me == value and not (of.rest and to.x)]
+        return exact or [n for n in every if n not in numbered or self._may_be(of, to, self.names[n])]
+
+    def _may_be(self, of: Name, to: Linear, name: Name) -> bool:
+        """Whether ``to``, as ``of`` computes it, may be the rank ``name``."""
         if of.rest and to.x:  # which one it is depends on which rank of the rest it is of
-            return [n for n in every if self.names[n].rest or self._from_rest(of, to, self.names[n])]
-        exact = [n for n in every if self.names[n].me == value and not self.names[n].rest]
-        return exact or [n for n in every if self.names[n].rest or self._may_be(to, self.names[n])]
-
-    def _range(self, one: Linear, other: int | Linear) -> tuple[int, int]:
-        return self.names[0].domain.range(one.plus(linear(other), -1))
-
-    def _may_be(self, to: Linear, other: Name) -> bool:
-        low, high = self._range(to, other.me)
+            origin = Linear(0, 0, 0).plus(linear(name.me).plus(to._replace(x=0), -1), to.x)
+            lowest, highest = self._difference(origin, of.domain.low), self._difference(origin, _last(of.domain.high))
+            named = any(linear(each.me) == origin for each in self.names[:-1])
+            return to.x not in (1, -1) or (lowest[1] >= 0 >= highest[0] and not named)
+        low, high = self._difference(to, name.me)
         return low <= 0 <= high
 
-    def _from_rest(self, rest: Name, to: Linear, other: Name) -> bool:
-        """Whether there may be a rank of the rest for which ``to`` is the rank ``other``."""
-        if to.x not in (1, -1):
-            return True
-        origin = Linear(0, 0, 0).plus(linear(other.me).plus(to._replace(x=0), -1), to.x)
-        below, above = self._range(origin, rest.domain.low), self._range(origin, _last(rest.domain.high))
-        return below[1] >= 0 >= above[0] and all(linear(each.me) != origin for each in self.names[:-1])
+    def _difference(self, one: Linear, other: int | Linear) -> tuple[int, int]:
+        return self.names[0].domain.range(one.plus(linear(other), -1))
 
 
 def case_of(instance: Instance) -> Case:
@@ -71,6 +154,10 @@ def case_of(instance: Instance) -> Case:
 
 def _last(place: int) -> Linear:
     return NODES.plus(Linear(0, 0, -1 - place), 1)
+
+
+Frame = tuple[int, int]
+"""How many ranks have names around the source's, and at each of the ends."""
 
 
 def cutoff(around: int, ends: int) -> int:
@@ -84,9 +171,7 @@ def cases(program: Declared, reading: Reading, around: int, ends: int) -> Iterat
     (:class:`ValueError`) when a rank that is none of the ``ends`` first ones has a block of its own."""
     if min(around, ends) < 0 or any(rank >= ends for process in program.processes for rank in process.ranks or ()):
         raise ValueError("the ranks with blocks of their own have no names")
-    blocks = {rank: build(process.body) for process in program.processes for rank in process.ranks or (None,)}
-    if reading.conflicts == "all":
-        blocks = {rank: automaton.with_forms(core.all_in_conflict) for rank, automaton in blocks.items()}
+    blocks = automata_of_blocks(program, reading)
 
     def case(domain: Domain, first: Iterable[int | Linear], low: int, high: int) -> Case:
         """With names for the ``first``, and so many at both ends."""

@@ -7,229 +7,176 @@ moves of some ranks have to be followed: those that no other rank can come in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
-from pgasrob.certificates.check.order import Facts, Touched, after, blocks, hits, late, put, ways
-from pgasrob.certificates.check.values import Command, Commands, File, Reach, Values, may_hit, must_hit, waited_for
+from pgasrob.certificates.check.commands import Command, Facts, Known, Touched, Values, may_hit, put, touches
 from pgasrob.program import core
-from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Instance, Memory, Registers
-from pgasrob.semantics.accesses import conflict
-from pgasrob.semantics.effect import execute
-
-
-class Attack(NamedTuple):
-    """(a, T, t, d)."""
-
-    source: core.Access[int]
-    tainted: frozenset[int]
-    done: Touched
-    delayed: Touched
+from pgasrob.program.instance import Memory, Registers
+from pgasrob.semantics.effect import execute, issue
 
 
 class State(NamedTuple):
-    """Control, registers, memory and order of delayed steps, and the attack once there is one."""
+    """Control, registers, memory, order of delayed steps; and the attack, of which all is empty before it begins: the
+    access of the source, T, t and d."""
 
     control: tuple[int, ...]
     registers: tuple[Registers, ...]
     memory: Memory
     facts: tuple[Facts, ...]
-    attack: Attack | None
+    source: Touched = frozenset()
+    tainted: frozenset[int] = frozenset()
+    done: Touched = frozenset()
+    delayed: Touched = frozenset()
 
 
-Move = tuple[State | None, bool]
-"""Where a move leads, None: to Found; and whether it is ordinary, no choice of a source or further source."""
-Issue = tuple[int, int, core.Operands]
-"""A rank, the control state behind its command, and the operands."""
-IsSource = Callable[[int, int, int, int], bool]
-"""Whether a step may be the source: rank, control state, place of the transition there, number of the step."""
+Members = Sequence[int] | None
+"""The ranks that move at a state, None: all; no rank where nothing leads to Found."""
+Source = tuple[int, int, int, int]
+"""Rank, control state, place of the transition there, number of the step."""
 
 
-class Moves:
-    """The moves of ``instance``. ``waited_for``: the cells for whose values some command may wait. ``is_source``: which
-    steps are chosen; the others must be known to lead to no Found."""
+class States:
+    """What is asked of states, by ``values`` that are closed. The steps that are chosen are ``sources``; the others
+    must be known to lead to no Found."""
 
-    def __init__(self, instance: Instance, waited_for: frozenset[int], is_source: IsSource) -> None:
-        self.instance, self.waited_for, self.is_source = instance, waited_for, is_source
-        nodes = instance.nodes
-        self.initial = State((0,) * nodes, (instance.registers,) * nodes, instance.memory, (frozenset(),) * nodes, None)
+    def __init__(self, values: Values, sources: Collection[Source]) -> None:
+        self.values, self.instance, self.sources = values, values.instance, sources
+        count, instance = values.instance.nodes, values.instance
+        self.initial = State((0,) * count, (instance.registers,) * count, instance.memory, (frozenset(),) * count)
 
-    def of_barriers(self, state: State) -> Iterator[Move]:
-        """(m4)"""
-        attack = state.attack and state.attack._replace(tainted=frozenset(range(self.instance.nodes)))
-        for arrivals in self.instance.barriers(state.control):
-            control = tuple(arrival.target for arrival in arrivals)
-            yield state._replace(control=control, attack=attack), True
-
-    def of_rank(self, state: State, rank: int) -> Iterator[Move]:
-        """(m1) to (m3') by commands of ``rank``."""
-        for place, transition in enumerate(self.instance.automata[rank].out[state.control[rank]]):
-            if isinstance(transition.form, core.Barrier):
-                continue
-            try:
-                operands = self.instance.operands(rank, transition, state.registers[rank])
-            except Fault:
-                continue
-            if blocks(state.facts[rank], operands) or execute(operands, state.registers[rank], state.memory) is None:
-                continue
-            steps, issue = core.steps_of(operands), (rank, transition.target, operands)
-            if state.attack is None:
-                yield self._moved(state, issue, len(steps), None), True
-                for step in range(len(steps)):
-                    if self.is_source(rank, state.control[rank], place, step):
-                        begun = Attack(steps[step].access, frozenset((rank,)), frozenset(), frozenset())
-                        yield self._moved(state, issue, step, begun), False
-            else:
-                yield from self._in_attack(state, state.attack, issue)
-
-    def _in_attack(self, state: State, attack: Attack, issue: Issue) -> Iterator[Move]:
-        rank, _, operands = issue
-        chain, steps, source = core.accesses_of(operands), core.steps_of(operands), attack.source
-        bound = len(chain) - len(steps)
-        is_late = late(self.instance, state.facts[rank], operands)
-        in_done = [hits(access, attack.done) for access in chain]
-        in_delayed = [hits(access, attack.delayed) for access in chain]
-        for place, access in enumerate(chain):  # (m2)
-            if any(is_late[: place + 1 - bound] if place >= bound else ()):
-                break
-            first = max(place + 1, bound)
-            enters = rank in attack.tainted or any(in_done) or any(in_delayed[first:])
-            if conflict(access, source) and enters:
-                yield None, False
-        if any(in_delayed[:bound]):
-            return
-        first = next((n for n in range(len(steps)) if is_late[n] or in_delayed[bound + n]), len(steps))  # (m3)
-        yield self._moved(state, issue, first, attack), True
-        for step in range(first):  # (m3')
-            if steps[step].access == source and source.commutes and source.cell in self.waited_for:
-                joined = attack._replace(tainted=attack.tainted | {rank})
-                yield self._moved(state, issue, step, joined), False
-
-    def _moved(self, state: State, issue: Issue, first: int, attack: Attack | None) -> State:
-        """After a command of sigma, the steps of which from ``first`` on are delayed."""
-        rank, target, operands = issue
-        done = execute(operands, state.registers[rank], state.memory, first)
-        assert done is not None, "it has been asked whether it is enabled"
-        chain, now = core.accesses_of(operands), first - len(core.steps_of(operands))
-        if attack and (rank in attack.tainted or any(hits(each, attack.done | attack.delayed) for each in chain)):
-            happened, later = chain[: len(chain) + now], chain[len(chain) + now :]
-            attack = attack._replace(
-                tainted=attack.tainted | {rank},
-                done=attack.done.union((each.cell, way) for each in happened for way in ways(each)),
-                delayed=attack.delayed.union((each.cell, way) for each in later for way in ways(each)),
-            )
-        control, registers = put(state.control, rank, target), put(state.registers, rank, done[0])
-        facts = put(state.facts, rank, after(self.instance, state.facts[rank], operands, first))
-        return State(control, registers, done[1], facts, attack)
-
-
-class Closed:
-    """What is asked of states, by ``values`` that are closed and the ``commands`` with them."""
-
-    def __init__(self, values: Values, commands: Commands, is_source: IsSource) -> None:
-        self.instance, self.values = values.instance, values
-        self.moves = Moves(self.instance, waited_for(values.case, commands), is_source)
-
-    def refusal(self, states: Sequence[tuple[State, Sequence[int] | None]]) -> str | None:
-        """Why the ``states`` are no proof; None when they are.
-
-        Beside each are the ranks that move there, None for all; no rank where nothing leads to Found.
-        """
-        place = {state: number for number, (state, _) in enumerate(states)}
-        if self.moves.initial not in place:
+    def refusal(self, listed: Mapping[tuple[Any, ...], Members]) -> str | None:
+        """Why the states that are ``listed`` are no proof; None when they are."""
+        states = {self._state(*each): members for each, members in listed.items()}
+        number = {state: place for place, state in enumerate(states)}
+        if self.initial not in number:
             return "the initial state is missing"
-        for number, (state, members) in enumerate(states):
-            if members == () and self.is_hopeless(state):
-                continue
-            if state.attack is None and self.faults(state):
-                return f"in state {number} a command has no value"
+        for state, members in states.items():
+            if not state.source and self.faults(state):
+                return f"in state {number[state]} a command has no value"
             if members is not None and not self.may_go_alone(state, members):
-                return f"in state {number} the ranks {list(members)} may not be followed alone"
-            goes_on = members is None
-            for target, ordinary in self.followed(state, members):
+                return f"in state {number[state]} the ranks {list(members)} may not be followed alone"
+            leads_on = not members
+            for target in self.followed(state, members):
                 if target is None:
-                    return f"a move from state {number} closes a cycle"
-                if target not in place:
-                    return f"a move from state {number} leads to no state of the set"
-                goes_on = goes_on or (ordinary and place[target] > number)
-            if not goes_on:
-                return f"in state {number} no move of the ranks {list(members or ())} leads on"
+                    return f"a move from state {number[state]} closes a cycle"
+                if target not in number:
+                    return f"a move from state {number[state]} leads to no state of the set"
+                ordinary = bool(target.source) == bool(state.source)
+                leads_on = leads_on or (number[target] > number[state] and ordinary)
+            if not leads_on:
+                return f"in state {number[state]} no move of the ranks {list(members or ())} leads on"
         return None
 
-    def followed(self, state: State, members: Sequence[int] | None) -> Iterator[Move]:
-        """The moves of some ranks, None: of all, with the barriers."""
+    def _state(self, control: Any, registers: Any, changed: Any, *rest: Any) -> State:
+        """A state as it is listed, with the cells of memory that have changed, and what they hold."""
+        memory = dict(enumerate(self.instance.memory)) | dict(changed)
+        return State(control, registers, tuple(memory.values()), *rest)
+
+    # Moves
+
+    def followed(self, state: State, members: Members) -> Iterator[State | None]:
+        """Where the moves of some ranks lead to, None: of all, with the barriers (m4). To Found is None."""
         for rank in range(self.instance.nodes) if members is None else members:
-            yield from self.moves.of_rank(state, rank)
-        if members is None:
-            yield from self.moves.of_barriers(state)
+            yield from self.of_rank(state, rank)
+        for arrivals in self.instance.barriers(state.control) if members is None else ():
+            tainted = frozenset(range(self.instance.nodes) if state.source else ())
+            yield state._replace(control=tuple(arrival.target for arrival in arrivals), tainted=tainted)
+
+    def of_rank(self, state: State, rank: int) -> Iterator[State | None]:
+        """(m1) to (m3') by commands of ``rank``."""
+        made = state.done | state.delayed
+        known = Known(state.source, rank in state.tainted, state.done, made, state.delayed, state.facts[rank])
+        for command in self.before(state, rank):
+            if command.is_barrier or not self._may_issue(state, command):
+                continue
+            if state.source:
+                if known.closes(command):
+                    yield None
+                for first, reached in known.goes_on(command):
+                    yield self._moved(state, command, first, state.source if reached else None)
+            else:
+                yield self._moved(state, command, len(command.steps))
+                for number, step in enumerate(command.steps):
+                    if (*command.at, number) in self.sources:
+                        yield self._moved(state, command, number, step.touches)
+
+    def _moved(self, state: State, command: Command, first: int, source: Touched | None = None) -> State:
+        """After a command, whose steps from ``first`` on are delayed; with a ``source`` it is part of the attack."""
+        rank, registers = command.at[0], state.registers[command.at[0]]
+        done = execute(self.instance.operands(rank, command.transition, registers), registers, state.memory, first)
+        assert done is not None, "it has been asked whether it is enabled"
+        attack = state[4:]
+        if source is not None:
+            now, later = touches(command.bound + command.steps[:first]), touches(command.steps[first:])
+            attack = source, state.tainted | {rank}, state.done | now, state.delayed | later
+        control, files = put(state.control, rank, command.transition.target), put(state.registers, rank, done[0])
+        return State(control, files, done[1], put(state.facts, rank, command.after(state.facts[rank], first)), *attack)
+
+    def before(self, state: State, rank: int) -> list[Command]:
+        """The commands that a rank stands before, of which all is known."""
+        return self.values.issued(rank, state.control[rank], state.registers[rank])
+
+    # What is looked ahead
 
     def faults(self, state: State) -> bool:
         """Whether a rank stands before a command without a value."""
-        return any(issued is None for rank in range(self.instance.nodes) for issued in self._issues(state, rank))
-
-    def _issues(self, state: State, rank: int) -> list[Command | None]:
-        """What the commands are that a rank stands before, of which all is known."""
-        at, registers = state.control[rank], state.registers[rank]
-        return [self.values.issue(rank, at, n, registers) for n, _ in enumerate(self.instance.automata[rank].out[at])]
-
-    def is_hopeless(self, state: State) -> bool:
-        """Whether no command that may still come accesses the source's cell in conflict with it."""
-        if state.attack is None:
-            return False
-        source, cells = state.attack.source, frozenset((state.attack.source.cell,))
-        return self._toucher(state, (), [Reach(source, cells, cells, source.cell)]) is None
+        return not all(each.legal for rank in range(self.instance.nodes) for each in self.before(state, rank))
 
     def may_go_alone(self, state: State, members: Collection[int]) -> bool:
-        """Whether no barrier can come before a move of the ``members``, and nobody disturbs them."""
-        if not set(members) <= set(range(self.instance.nodes)):
-            return False
-        leaving = (self.instance.automata[rank].out[state.control[rank]] for rank in members)
-        at_barrier = [any(isinstance(each.form, core.Barrier) for each in own) for own in leaving]
-        return not all(at_barrier) and self.disturber(state, members) is None
+        """Whether no barrier can come before a move of the ``members``, and nobody disturbs them; where there are none,
+        whether nothing leads from an attack to Found."""
+        standing = (self.before(state, rank) for rank in members)
+        begins = any(not any(each.is_barrier for each in own) for own in standing) if members else bool(state.source)
+        return begins and set(members) <= set(range(self.instance.nodes)) and self.disturber(state, members) is None
 
     def disturber(self, state: State, members: Collection[int]) -> int | None:
-        """A rank that may access in conflict what the ``members`` are about to access, before one of them moves."""
-        issues = (issued for rank in members for issued in self._issues(state, rank) if issued)
-        return self._toucher(state, members, [each for issued in issues for each in issued.chain])
-
-    def _toucher(self, state: State, members: Collection[int], near: Sequence[Reach]) -> int | None:
-        """A rank that may make an access in conflict with one of ``near``, while the ``members`` do not move.
+        """A rank that may access in conflict what the ``members`` are about to access, before one of them moves; where
+        there are none, what the source accesses.
 
         The other ranks are followed up to waits for delayed steps, awaits for what nobody changes, and commands that
         come after D; and up to barriers, unless all ranks may come to one.
         """
-        delayed = frozenset() if state.attack is None else state.attack.delayed
+        chains = (each.chain for rank in members for each in self.before(state, rank))
+        near = touches(each for chain in chains for each in chain) if members else state.source
         others = set(range(self.instance.nodes)) - set(members)
-        todo: list[tuple[int, int, File]] = [(rank, state.control[rank], state.registers[rank]) for rank in others]
+        todo: list[tuple[int, int, Any]] = [(rank, state.control[rank], state.registers[rank]) for rank in others]
         seen, waiting, changed = set(todo), list(todo[:0]), set[int]()
-        arrived: dict[int, set[tuple[int, int, File]]] = {}
+        arrived: dict[int, set[tuple[int, int, Any]]] = defaultdict(set)
         while todo:
             rank, at, file = todo.pop()
-            for place, transition in enumerate(self.instance.automata[rank].out[at]):
-                issued, form = self.values.issue(rank, at, place, file), transition.form
-                if issued is None or blocks(state.facts[rank], issued.operands):
+            for command in self.values.issued(rank, at, file):
+                if not self._may_issue(state, command, changed):
+                    waiting.append((rank, at, file))
                     continue
-                if isinstance(form, core.Immediate) and form.may_block:
-                    cells = issued.chain[0].cells
-                    if not cells & changed and not any(
-                        self.values.may_pass(rank, form, file, state.memory[cell]) for cell in cells
-                    ):
-                        waiting.append((rank, at, file))
-                        continue
-                if any(may_hit(each, other) for each in issued.chain for other in near):
+                behind = rank, command.transition.target, command.left
+                # Where it comes to what no run has, it may do anything.
+                if command.left not in self.values.files[rank][command.transition.target][1] or may_hit(
+                    command.chain, near
+                ):
                     return rank
-                if not issued.written <= changed:
-                    changed |= issued.written
+                written = {cell for each in command.chain for cell, way in each.touches if way != "r"}
+                if not written <= changed:
+                    changed |= written
                     todo, waiting = todo + waiting, []
-                if delayed and any(must_hit(each, delayed) for each in issued.bound):
+                if any(each.must_hit(state.delayed) for each in command.bound):
                     continue
-                behind = {(rank, transition.target, after) for after in issued.files}
-                if not all(self.values.has(*each) for each in behind):
-                    return rank  # no run comes here
-                if isinstance(form, core.Barrier):
-                    arrived.setdefault(rank, set()).update(behind)
-                    behind = set().union(*arrived.values()) if len(arrived) == self.instance.nodes else set()
-                todo += behind - seen
-                seen |= behind
+                further = {behind}
+                if command.is_barrier:
+                    arrived[rank].add(behind)
+                    further = set().union(*arrived.values()) if len(arrived) == self.instance.nodes else set()
+                todo += further - seen
+                seen |= further
         return None
+
+    def _may_issue(self, state: State, command: Command, changed: Collection[int] = ()) -> bool:
+        """Whether a command may be enabled where cells hold what they do in ``state``, but for those ``changed``."""
+        rank, form, file = command.at[0], command.form, cast(Registers, command.file)
+        if command.left is None or command.waits(state.facts[rank]):
+            return False
+        if not isinstance(form, core.Immediate) or not form.may_block or command.chain[0].cell in changed:
+            return True
+        if any(file[register] is None for register in core.registers_read(form)):
+            return True
+        return issue(self.instance.operands(rank, command.transition, file), file, state.memory) is not None

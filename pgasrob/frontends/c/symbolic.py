@@ -1,7 +1,7 @@
 """Lowering once for every number of nodes: `me` and `nodes` stay symbols.
 
 One machine does what every rank does. It may not ask for a number: whoever needs one is told that there is none. So
-what is made holds for every rank on every number of nodes, or nothing is made (`proofs/every-n.md`, section 6).
+what is made holds for every rank on every number of nodes, or nothing is made (`proofs/every-n.md`, section 7).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Place
 from pgasrob.program.walks import is_read
 from pgasrob.robustness.every_n.cases import Case, Name
-from pgasrob.robustness.every_n.flow import Flow
+from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, number
 from pgasrob.robustness.every_n.values import constant
 from pgasrob.robustness.reduction.fixpoint import Access, Command, Commands, known_operands
@@ -61,7 +61,7 @@ class Target(NamedTuple):
 class Ranks:
     """The ranks of a case with what is known of their operands: what they access, command by command."""
 
-    def __init__(self, case: Case, flow: Flow, kinds: tuple[str, ...], rules: Rules, polls_wait: bool) -> None:
+    def __init__(self, case: Case, flow: Known, kinds: tuple[str, ...], rules: Rules, polls_wait: bool) -> None:
         self.names, self.flow, self.rules, self.polls_wait = case.names, flow, rules, polls_wait
         self.size = len(flow.memory)
         self.rest = [number for number, name in enumerate(case.names) if name.rest]
@@ -85,7 +85,7 @@ class Ranks:
 
     def _command(self, rank: int, state: int, transition: Transition) -> Command:
         form, flow = transition.form, self.flow
-        if not flow.possible(rank, state, form):
+        if not flow.possible(rank, state, transition):
             return Command(transition.target, None, (), None, possible=False)
         accesses = core.accesses_of(form)
         made = [
@@ -93,7 +93,7 @@ class Ranks:
             for access, reads in zip(accesses, core.observed(form), strict=True)
         ]
         if isinstance(form, core.Immediate) and (form.condition is not None or (self.polls_wait and is_read(form))):
-            self._waited_for |= self._cells(rank, state, form.access.cell)
+            self._waited_for |= self.cells(rank, state, form.access.cell)
         steps = core.steps_of(form)
         named = core.target(form)
         target = None if named is None else self._target(rank, flow.operand(rank, state, named))
@@ -210,7 +210,7 @@ class Ranks:
         """Where the cells begin that ranks of the rest access in their own memory."""
         return (len(self.names) + self.rest.index(rank)) * self.size
 
-    def _cells(self, rank: int, state: int, place: Place) -> int:
+    def cells(self, rank: int, state: int, place: Place) -> int:
         """The cells at which an access may meet others from elsewhere."""
         addresses = self.flow.addresses(rank, state, place.address)
         return self._made(rank, self._place(rank, state, place), addresses, own=False)[1]

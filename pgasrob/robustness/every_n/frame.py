@@ -33,9 +33,9 @@ def frame_of(
     given = [expr for form in forms for _, expr in core.expressions(form)]
     every = [part for expr in dict.fromkeys(given) for part in parts(expr) if names_me_or_nodes(part)]
     places, file = _naming_ranks(forms), (ANYTHING,) * registers
-    modulus = _modulus(every, file)
+    modulus = _modulus(every, file, most)
     around, ends = 0, max([1, *(rank + 1 for rank in numbered)])
-    for values in _somewhere(modulus):
+    for values in _somewhere(modulus, most):
         for expr in places:
             form = _linear(values, expr, file)
             if form is None:
@@ -60,18 +60,18 @@ def _linear(values: Values, expr: Expr, file: File) -> Linear | None:
     return found[0] if found is not None and found[0] == found[1] else None
 
 
-def _somewhere(modulus: int) -> list[Values]:
+def _somewhere(modulus: int, most: int) -> list[Values]:
     """Ranks far from both ends, of every remainder."""
-    remainders = product(range(modulus), repeat=2)
-    return [Values(Domain(10 * _SMALL, _SMALL, _SMALL, modulus, *each), RANK) for each in remainders]
+    remainders = product(range(modulus), range(modulus))
+    return [Values(Domain(10 * _SMALL, _SMALL, _SMALL, modulus, x, n, most), RANK) for x, n in remainders]
 
 
-def _modulus(exprs: Iterable[Expr], file: File) -> int:
+def _modulus(exprs: Iterable[Expr], file: File, most: int) -> int:
     """By what ranks have to be divided, so that quotients, remainders and last bits are known."""
     modulus, known = 0, 1
     while modulus != known:
         modulus = known
-        (values, *_) = _somewhere(modulus)
+        (values, *_) = _somewhere(modulus, most)
         for expr in exprs:
             match expr:
                 case Binary("%" | "/" | ">>" | "&" | "|" | "^" as symbol, left, right):

@@ -74,7 +74,7 @@ class Proof:
     """What has been found: a proof for the numbers of nodes from ``cutoff`` to ``most`` if there are no ``obstacles``.
 
     ``cases``: where the source's rank is, each with the number of steps that were looked at there. ``assumptions``:
-    those of the program that it is about.
+    those of the program that it is about. ``views``: it rests on what is known of two ranks at once.
     """
 
     cutoff: int | None = None
@@ -82,6 +82,7 @@ class Proof:
     cases: list[tuple[str, int]] = field(default_factory=list)
     obstacles: list[Obstacle] = field(default_factory=list)
     assumptions: tuple[Assumption, ...] = ()
+    views: bool = False
 
     @property
     def holds(self) -> bool:

@@ -10,17 +10,21 @@ from collections.abc import Callable, Iterator
 
 from pgasrob.program import core
 from pgasrob.program.commands import show
-from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways, build
-from pgasrob.program.declarations import Process
-from pgasrob.program.expressions import Const, Expr, parts, render
-from pgasrob.program.instance import MAX_WAYS
+from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways
+from pgasrob.program.expressions import Const, Expr, Me, Nodes, parts, render
+from pgasrob.program.instance import MAX_WAYS, automata_of_blocks
+from pgasrob.program.polls import with_polls
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.every_n import flow as flows
 from pgasrob.robustness.every_n.cases import Case, Frame, Name
 from pgasrob.robustness.every_n.commands import Ranks, rules_of
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
+from pgasrob.robustness.every_n.known import Known
+from pgasrob.robustness.every_n.known import Ranks as RanksOf
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
+from pgasrob.robustness.every_n.unfold import Unfolded
+from pgasrob.robustness.every_n.views import views_of
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.fixpoint import Command, Fixpoint, Setting
 
@@ -30,6 +34,10 @@ _CALLED = {
     core.Role.ADDRESS: "its address",
     core.Role.VALUE: "a value that it computes",
 }
+
+
+_Source = tuple[int, int, int]
+"""A step that may be the source: its control state, the place of its transition there, and its number."""
 
 
 class NotCovered(Exception):
@@ -65,10 +73,10 @@ class Prover:
             )
         ways = Ways(MAX_WAYS)
         try:
-            self._automata = [(process, self._automaton(process, ways)) for process in program.processes]
+            self._blocks = automata_of_blocks(program, reading, ways)
         except TooManyWays:
             raise NotCovered("it has too many ways from one command to the next") from None
-        automata = [automaton for _, automaton in self._automata]
+        automata = list({id(automaton): automaton for automaton in self._blocks.values()}.values())
         registers = len(program.registers)
         self.frame = frame or frame_of(automata, registers, numbered, program.most_nodes)
         self._initial = [value for memory in program.memory for value in memory.initial]
@@ -113,25 +121,33 @@ class Prover:
 
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
         """What registers and cells may hold in ``case``; so many commands have been ``followed`` in others."""
-        ranks = [flows.Ranks(name, self._automaton_of(name)) for name in case.names]
+        ranks = [RanksOf(name, self._automaton_of(name)) for name in case.names]
         return flows.Flow(ranks, self._initial, len(self.program.registers), followed)
 
-    def setting(self, case: Case, flow: flows.Flow) -> Setting:
+    def setting(self, case: Case, known: Known) -> Setting:
         """What the fixpoints for all sources share in ``case``."""
-        waits = self.reading.failed_polls == "wait"
-        return Setting(Ranks(case, flow, self._kinds, self._rules, waits).commands())
+        ranks = Ranks(case, known, self._kinds, self._rules, self._polls_wait)
+        commands = ranks.commands()
+        views = views_of(known, ranks, commands, self._initial) if isinstance(known, Unfolded) else None
+        return Setting(commands, views)
 
-    def _automaton(self, process: Process, ways: Ways) -> ControlAutomaton:
-        automaton = build(process.body, ways=ways)
-        return automaton.with_forms(core.all_in_conflict) if self.reading.conflicts == "all" else automaton
+    @property
+    def _polls_wait(self) -> bool:
+        return self.reading.failed_polls == "wait"
+
+    def unfolded(self, flow: flows.Flow) -> Unfolded:
+        """The same for automata that are unfolded by what registers hold, in which reads may fail."""
+        automata = [each.automaton for each in flow.ranks]
+        if self._polls_wait:
+            polled = {id(each): with_polls(each, Me(), self.program.cells, Nodes()) for each in automata}
+            automata = [polled[id(each)] for each in automata]
+        return Unfolded(flow, automata)
 
     def _automaton_of(self, name: Name) -> ControlAutomaton:
         """What the ranks of ``name`` do. Those with blocks of their own are all among the first."""
-        others = next(automaton for process, automaton in self._automata if process.ranks is None)
-        if name.rest or name.me.x or name.me.n:
-            return others
-        owned = (automaton for process, automaton in self._automata if name.me.c in (process.ranks or ()))
-        return next(owned, others)
+        owned = (automaton for rank, automaton in self._blocks.items() if rank == name.me.c)
+        others = self._blocks[None]
+        return others if name.rest or name.me.x or name.me.n else next(owned, others)
 
     def _look_for_faults(self, case: Case, flow: flows.Flow) -> None:
         """Note what may fault on the numbers of nodes that ``case`` is about, on any rank."""
@@ -156,29 +172,60 @@ class Prover:
     def _steps(self, case: Case, flow: flows.Flow) -> Iterator[Obstacle | None]:
         """For each step that may be the source what is in the way."""
         places = enumerate(flow.ranks[0].automaton.out)
-        if not any(core.steps_of(each.form) and flow.possible(0, at, each.form) for at, own in places for each in own):
+        if not any(core.steps_of(each.form) and flow.possible(0, at, each) for at, own in places for each in own):
             return
-        setting = self.setting(case, flow)
+        left: list[_Source] = []
+        for source, found in self._searched(case, flow):
+            if found is None:
+                yield None
+            elif found.kind == "limit":
+                yield found
+                return
+            else:
+                left.append(source)
+        if not left:
+            return
+        unfolded = self.unfolded(flow)
+        obstacles: dict[_Source, Obstacle | None] = dict.fromkeys(left)
+        for source, found in self._searched(case, unfolded, frozenset(left)):
+            if found is not None and found.kind == "limit":
+                yield found
+                return
+            obstacles[source] = obstacles[source] or found
+        self.proof.views = True
+        yield from obstacles.values()
+
+    def _searched(
+        self, case: Case, known: Known, about: frozenset[_Source] | None = None
+    ) -> Iterator[tuple[_Source, Obstacle | None]]:
+        """For each step that may be the source, or is one of those it is ``about``, what is in the way."""
+        setting = self.setting(case, known)
         for state, leaving in enumerate(setting.commands[0]):
             company = setting.company(0, state)
             if not company:
                 continue
             for place, command in enumerate(leaving):
                 for step in range(len(command.in_steps) if command.possible else 0):
+                    source = state, place, step
+                    if isinstance(known, Unfolded):
+                        source = *known.origins[0][state][place], step
+                    if about is not None and source not in about:
+                        continue
                     if setting.looks > fixpoint.LOOKS:
-                        yield Obstacle("limit", f"more than {fixpoint.LOOKS:,} commands were looked at", case.text)
+                        text = f"more than {fixpoint.LOOKS:,} commands were looked at"
+                        yield source, Obstacle("limit", text, case.text)
                         return
-                    search = Fixpoint(setting, company, 0, command, step)
+                    search = Fixpoint(setting, company, 0, state, command, step)
                     if search.finds_e():
-                        source = flow.ranks[0].automaton.out[state][place]
-                        yield self._obstacle(case, flow, setting, source, step, search.closing)
+                        first = known.ranks[0].automaton.out[state][place]
+                        yield source, self._obstacle(case, known, setting, first, step, search.closing)
                     else:
-                        yield None
+                        yield source, None
 
     def _obstacle(
         self,
         case: Case,
-        flow: flows.Flow,
+        known: Known,
         setting: Setting,
         source: Transition,
         step: int,
@@ -189,7 +236,7 @@ class Prover:
         edge = next(
             transition
             for state, leaving in enumerate(setting.commands[rank])
-            for each, transition in zip(leaving, flow.ranks[rank].automaton.out[state], strict=True)
+            for each, transition in zip(leaving, known.ranks[rank].automaton.out[state], strict=True)
             if each is command
         )
         return Obstacle(

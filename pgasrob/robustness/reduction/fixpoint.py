@@ -33,6 +33,7 @@ from pgasrob.analysis.placement import (
 from pgasrob.program import core
 from pgasrob.program.core import Cell, Form, Operands, Place
 from pgasrob.program.graphs import blocks
+from pgasrob.robustness.reduction.views import States, Views
 
 PHASES = 16
 """Phases from one barrier to the next, counted from the start, that are told apart; the last one stands for all that
@@ -129,15 +130,16 @@ class Commands:
 
 
 class Setting:
-    """What the fixpoints of all sources share.
+    """What the fixpoints of all sources share; with ``views`` they know of two ranks at once.
 
     ``of``: the commands of every rank and control state. ``accessing``: all that access something, as (rank, state,
     command). ``phases``: for every phase and every rank the control states it may be in. ``looks``: commands looked at
     so far.
     """
 
-    def __init__(self, commands: Commands) -> None:
+    def __init__(self, commands: Commands, views: Views | None = None) -> None:
         self.looks = 0
+        self.views = views
         self.commands = commands.of
         self.nodes = len(commands.of)
         self.completion, self.many = commands.completion, commands.many
@@ -266,6 +268,28 @@ class Setting:
         return found
 
 
+class _KnownAccesses:
+    """The sets of accesses done, or made, with what is known of other ranks where that was."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._many, self._views = setting.many, setting.views
+        self._known: dict[Sequence[States], _AccessesByRank] = {}
+
+    def add(self, rank: int, state: int, accesses: Accesses) -> Accesses:
+        """Add ``accesses`` to those of ``rank``, by which it comes to ``state``. Returns those that are new to another
+        rank."""
+        known = self._views.known[rank][state] if self._views else ()
+        if known is None:
+            return 0  # it never comes there
+        return self._known.setdefault(known, _AccessesByRank(self._many)).add(rank, accesses)
+
+    def by_others(self, rank: int, state: int) -> Accesses:
+        """The accesses of all ranks but ``rank`` that may have been made when it is at ``state``. As long as it is not
+        tainted, none in t or d is its own."""
+        of = (made for known, made in self._known.items() if not known or known[rank] >> state & 1)
+        return reduce(or_, (made.by_others(rank) for made in of), 0)
+
+
 class _AccessesByRank:
     """The sets of accesses done, or made, of all ranks; of those of ``many`` what is made by one is made by several."""
 
@@ -288,25 +312,27 @@ class _AccessesByRank:
         return new
 
     def by_others(self, rank: int) -> Accesses:
-        """The accesses of all ranks but ``rank``. As long as it is not tainted, none in t or d is its own."""
+        """The accesses of all ranks but ``rank``."""
         return self._several | self._some & ~self._by_rank.get(rank, 0)
 
 
 class Fixpoint:
-    """The fixpoint for one source: step ``step`` of ``command`` of ``rank``, which is one rank, with the other ranks in
-    its ``company``.
+    """The fixpoint for one source: step ``step`` of ``command`` of ``rank``, which is one rank, before ``state``, with
+    the other ranks in its ``company``.
 
     ``done``: for each rank what its commands that are reached may have accessed without delay. ``made``: the same and
     what is delayed.
     """
 
-    def __init__(self, setting: Setting, company: list[set[int]], rank: int, command: Command, step: int) -> None:
+    def __init__(
+        self, setting: Setting, company: list[set[int]], rank: int, state: int, command: Command, step: int
+    ) -> None:
         self.setting = setting
         self.company = company
-        self.rank = rank
+        self.rank, self.state = rank, state
         self.closing: tuple[int, Command] | None = None  # the command that may be e, and its rank
         self.source = command.in_steps[step].accesses
-        self.done, self.made = _AccessesByRank(setting.many), _AccessesByRank(setting.many)
+        self.done, self.made = _KnownAccesses(setting), _KnownAccesses(setting)
         self.new: Accesses = 0  # what may taint another rank, and has not been looked at for that
         # The commands by which ranks may be tainted, and which of their steps are certainly delayed then.
         self.joined: set[tuple[int, tuple[bool, ...]]] = set()
@@ -314,6 +340,11 @@ class Fixpoint:
         self.fresh: list[tuple[_Place, _Way]] = []
         # For every phase the ranks that may come to its end, where that leads them, and by which way.
         self.arrived: list[dict[int, set[tuple[int, _Way]]]] = [{} for _ in range(PHASES_AFTER)]
+        # What the source's rank has done without delay, by commands and their accesses, and who waits for more of it.
+        self.happened: set[tuple[int, int]] = set()
+        self.waiting: list[tuple[_Place, _Way]] = []
+        # How the source's rank comes to a barrier, as long as it is not known where the others are; then None.
+        self.early: list[tuple[_Place, int, _Way]] | None = []
         # F1
         delayed = [place >= step for place in range(len(command.in_steps))]
         way = self._behind(_Way(), command, delayed)
@@ -327,6 +358,11 @@ class Fixpoint:
         # The source's rank goes first: where it comes to before a barrier does not depend on the others.
         if self._go_as_far_as_they_can():
             return True
+        early, self.early = self.early or (), None
+        if self.setting.views is not None:
+            self.company = [self._seen(self.setting.views, rank) for rank in range(self.setting.nodes)]
+        for arriving in early:
+            self._arrive(*arriving)
         leaving = [number for number in self.setting.conflicting(self.source) if self._is_in_company(number)]
         if not self.arrived[0]:
             if not leaving:
@@ -355,6 +391,42 @@ class Fixpoint:
                     return True
         return False
 
+    def _seen(self, views: Views, other: int) -> set[int]:
+        """Where another rank may be before a barrier comes, by what is known of it and the source's rank."""
+        if other == self.rank:
+            return self.company[other]
+        states = [at for at in self.company[other] if views.may_meet(self.rank, self.state, other, at)]
+        found = set(states)
+        while states:
+            for command in self.setting.commands[other][states.pop()]:
+                self.setting.looks += 1
+                first = command.at_issue
+                if (
+                    command.possible
+                    and command.target not in found
+                    and not isinstance(command.operands, core.Barrier)
+                    and not (first is not None and first.must_hit(self.always_of_others.delayed))
+                    and self._may_be_satisfied(command)
+                ):
+                    found.add(command.target)
+                    states.append(command.target)
+        return found
+
+    def _may_be_satisfied(self, command: Command) -> bool:
+        """Whether some command that writes what ``command`` reads may have done so."""
+        views = self.setting.views
+        writers = None if views is None else views.writers.get(id(command))
+        return (
+            views is None
+            or writers is None
+            or any(
+                writer.rank != self.rank
+                or views.after[writer.rank][writer.target] >> self.state & 1
+                or (writer.command, writer.access) in self.happened
+                for writer in writers
+            )
+        )
+
     def _is_in_company(self, number: int) -> bool:
         """Whether a command is one of another rank than the source's, in its company."""
         rank, state, _ = self.setting.accessing[number]
@@ -367,6 +439,9 @@ class Fixpoint:
             self._arrive(place, command.target, way)
             return False
         if command.operands and not wait_is_over(way.placement, command.operands):
+            return False
+        if not self._may_be_satisfied(command):
+            self.waiting.append((place, way))
             return False
         if command.at_issue is not None and command.at_issue.may_hit(self.source):
             return True
@@ -386,11 +461,13 @@ class Fixpoint:
         self.setting.looks += 1
         if not self._is_in_company(number):
             return
-        rank, _, command = self.setting.accessing[number]
+        rank, state, command = self.setting.accessing[number]
         way = self.always_of_others
+        if not self._may_be_satisfied(command):
+            return
         if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
             return  # it could only be e
-        done, made = self.done.by_others(rank), self.made.by_others(rank)
+        done, made = self.done.by_others(rank, state), self.made.by_others(rank, state)
         delayed = _delayed(way, command, [NOW] * len(command.in_steps))
         if not any(access.may_hit(done) for access in command.chain):
             # Only a step that hits d can taint it, and it is delayed then: this one or one before it.
@@ -414,10 +491,10 @@ class Fixpoint:
 
     def _may_be_e(self, number: int) -> bool:
         """E2: whether a command of the company may be e, whose rank is not tainted."""
-        rank, _, command = self.setting.accessing[number]
-        done, made = self.done.by_others(rank), self.made.by_others(rank)
+        rank, state, command = self.setting.accessing[number]
+        done, made = self.done.by_others(rank, state), self.made.by_others(rank, state)
         self.closing = rank, command
-        return any(
+        return self._may_be_satisfied(command) and any(
             leaving.may_hit(self.source)
             and (
                 any(before.may_hit(done) for before in command.chain[: place + 1])
@@ -428,6 +505,9 @@ class Fixpoint:
 
     def _arrive(self, place: _Place, target: int, way: _Way) -> None:
         """F3: a tainted rank comes to a barrier. It is passed when every rank can come to it; then all are tainted."""
+        if self.early is not None:
+            self.early.append((place, target, way))
+            return
         phase = min(place.phase, PHASES_AFTER - 1)
         arrived = self.arrived[phase]
         if place.phase == 0:
@@ -456,8 +536,21 @@ class Fixpoint:
             now = [command.at_issue] if command.at_issue else []
             now += [access for access, later in zip(command.in_steps, delayed, strict=True) if not later]
             done = union(now)
-        self.new |= self.done.add(rank, done) | self.made.add(rank, command.accesses)
+        if rank == self.rank and self.setting.views is not None:
+            self._happen(command, delayed)
+        state = command.target
+        self.new |= self.done.add(rank, state, done) | self.made.add(rank, state, command.accesses)
         self._go(_Place(rank, command.target, phase), self._behind(way, command, delayed))
+
+    def _happen(self, command: Command, delayed: Sequence[bool]) -> None:
+        """Note what the source's rank has done without delay for certain or perhaps."""
+        first = len(command.chain) - len(delayed)
+        happened = {(id(command), each) for each in range(first)}
+        happened |= {(id(command), first + step) for step, later in enumerate(delayed) if not later}
+        if not happened <= self.happened:
+            self.happened |= happened
+            self.fresh += self.waiting
+            self.waiting = []
 
     def _go(self, place: _Place, way: _Way) -> None:
         """Add a way to a place."""

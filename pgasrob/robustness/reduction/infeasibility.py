@@ -42,7 +42,7 @@ def _choosable(setting: Setting, rank: int) -> list[int]:
         for command in leaving:
             steps = 0
             for step in range(len(command.in_steps) if command.possible and company else 0):
-                if setting.looks > fixpoint.LOOKS or Fixpoint(setting, company, rank, command, step).finds_e():
+                if setting.looks > fixpoint.LOOKS or Fixpoint(setting, company, rank, state, command, step).finds_e():
                     steps |= 1 << step
             found.append(steps)
     return found

@@ -24,6 +24,21 @@ from pgasrob.robustness.verdict import Verdict
 
 ROOT = Path(__file__).parents[3]
 HALO, FLAG = ROOT / "programs/halo/halo.pgas", ROOT / "programs/one_to_one/one_to_one_flag.pgas"
+COUNTED = """// expect: robust
+program counted;
+memory x, y, z, flag;
+register r;
+queue q;
+process {
+  write(x, (me + 1) % nodes, y, q);
+  update(add, 1, (me + 1) % nodes, flag, q);
+  write(x, (me + 1) % nodes, z, q);
+  update(add, 1, (me + 1) % nodes, flag, q);
+  await(mem[flag] == 2);
+  r <- mem[z];
+}
+"""
+"""Robust on every number of nodes, since the flag has been raised twice when it is 2."""
 HEADER = "program some;\nmemory x, y, z, a, b;\nregister r, s;\nqueue q, u unordered;\nprocess {\n"
 
 
@@ -53,19 +68,30 @@ def test_a_program_that_is_proved() -> None:
     assert len(found["cases"]) == 7 and all(case["steps"] for case in found["cases"]) and not found["obstacles"]
 
 
-def test_a_program_that_is_not_proved() -> None:
+def test_a_program_that_is_proved_by_views() -> None:
+    """The data comes before the flag, and who has seen the flag after that."""
     code, output = run(FLAG, "-n", "all")
+    assert code == 0 and "checked on 2..6, proved from 7 on (with views of two ranks)." in " ".join(output.split())
+    code, found = in_json(FLAG, "-n", "all")
+    assert (code, found["proved"], found["views"]) == (0, True, True)
+    assert in_json(HALO, "-n", "all")[1]["views"] is False
+
+
+def test_a_program_that_is_not_proved(tmp_path: Path) -> None:
+    path = tmp_path / "counted.pgas"
+    path.write_text(COUNTED)
+    code, output = run(path, "-n", "all")
     told = " ".join(output.split())
     assert code == 3
     assert "unknown on every number of nodes" in told and "Robust on 2..8 nodes; not proved beyond." in told
     assert (
-        "could not exclude that popb of `write(x, (me + 1) % nodes, y, q)` in line 11, where its rank is rank 0" in told
+        "could not exclude that popb of `write(x, (me + 1) % nodes, z, q)` in line 9, where its rank is rank 0" in told
     )
-    code, found = in_json(FLAG, "-n", "all")
+    code, found = in_json(path, "-n", "all")
     assert (code, found["nodes"], found["proved"], found["reason_code"]) == (3, "all", False, "not-proved")
     assert [each["nodes"] for each in found["checked"]] == list(range(2, 9))
     first = found["obstacles"][0]
-    assert (first["kind"], first["source"]["line"], first["closing"]["line"]) == ("step", 11, 14)
+    assert (first["kind"], first["source"]["line"], first["closing"]["line"]) == ("step", 8, 11)
 
 
 def test_obstacles_are_told_beside_a_limit() -> None:
@@ -154,7 +180,7 @@ def test_it_is_compared_with_the_header(tmp_path: Path) -> None:
         path = tmp_path / "some.pgas"
         path.write_text(text.replace("// expect: robust", f"// expect: {expected}", 1))
         assert run(path, "-n", "all", "--expect")[0] == code, expected
-    path.write_text(FLAG.read_text().replace("expect: robust", "expect: robust at all"))
+    path.write_text(COUNTED.replace("expect: robust", "expect: robust at all"))
     assert run(path, "-n", "all", "--expect")[0] == 3
     assert run(path, "--expect")[0] == 0
 

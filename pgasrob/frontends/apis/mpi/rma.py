@@ -13,7 +13,8 @@ from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import handle, places, split, told
 from pgasrob.frontends.apis.mpi.names import BASIC, PROC_NULL, REQUEST, SYNONYMS, calls
 from pgasrob.frontends.apis.mpi.requests import rma_request
-from pgasrob.frontends.apis.mpi.windows import Part, Target, Window, window
+from pgasrob.frontends.apis.mpi.targets import Target, Window, window
+from pgasrob.frontends.apis.mpi.windows import Part
 from pgasrob.frontends.apis.transfers import Steps, bounded, int_type
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import CType, Floating

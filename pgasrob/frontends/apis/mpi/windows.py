@@ -1,176 +1,25 @@
-"""Windows (MPI-4, chapter 12): creation, and the three kinds of synchronisation.
-
-Every (window, target) has its own unordered queue, and so has every request. What a rank has used is noted, so that the
-calls that complete wait for these queues alone.
-"""
+"""Windows (MPI-4, chapter 12): creation, and synchronisation but for locks (`locks.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.arguments import member_in
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
-from pgasrob.frontends.apis.mpi.actions import SyncCall, SyncKind, Uncovered
-from pgasrob.frontends.apis.mpi.handles import (
-    SUCCESS,
-    answer,
-    communicator,
-    facts,
-    group,
-    handle,
-    key_of,
-    places,
-    pointer,
-    ranks,
-    split,
-    told,
-)
-from pgasrob.frontends.apis.mpi.names import (
-    GROUP,
-    LOCK_EXCLUSIVE,
-    LOCK_SHARED,
-    NOPRECEDE,
-    NOSUCCEED,
-    PROC_NULL,
-    WINDOW,
-    calls,
-)
+from pgasrob.frontends.apis.mpi.actions import SyncKind, Uncovered
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, answer, communicator, group, places, pointer, split, told
+from pgasrob.frontends.apis.mpi.names import GROUP, NOPRECEDE, NOSUCCEED, PROC_NULL, WINDOW, calls
+from pgasrob.frontends.apis.mpi.targets import Target, Window, modes, of_handle, window
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.libc.reads import read_texts
-from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Wait, WaitLocal
-from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A window: its ``id``, the parts of its communicator's key and how many windows that had before; and its ranks."""
-
-    id: Key
-    members: tuple[int, ...]
-
-    @property
-    def name(self) -> str:
-        """Short for the windows of all ranks."""
-        first, *rest = self.id
-        return f"win{rest[0]}" if first == "world" and len(rest) == 1 else "_".join(map(str, ("win", *self.id)))
-
-    def key(self, what: str) -> str:
-        """A name in the API's state, or of a published fact."""
-        return ".".join(map(str, ("mpi", what, *self.id)))
-
-    def group(self) -> Group:
-        return Group(("mpi", "window", *self.id), self.members)
-
-    def ranks(self, target: Target) -> tuple[int, ...]:
-        """The rank that ``target`` is, where it is a number of one of them."""
-        return () if self.members is EVERYONE or not isinstance(target, int) else (self.members[target],)
-
-    def rank(self, target: Target) -> Expr:
-        """The rank that ``target`` is, in commands."""
-        if self.members is EVERYONE:
-            return Const(target) if isinstance(target, int) else target
-        assert isinstance(target, int)
-        return Const(self.members[target])
-
-    def queue(self, call: Call, target: int | str, request: int | None = None) -> Const:
-        """The queue of what is issued to ``target`` (see `named`), by itself or with a request."""
-        name = f"{self.name}_to{target}" if isinstance(target, int) else self.name
-        if request is None:
-            return call.queue("mpi", "window", *self.id, target, name=name)
-        return call.queue("mpi", "window", *self.id, "to", target, request, name=f"{name}_request{request}")
-
-    def cell(self, call: Call, what: str, *key: int) -> Expr:
-        """A cell of the window's own on every node."""
-        name = "_".join(map(str, (self.name, what, *key)))
-        return call.cell(call.internal("mpi", what, *self.id, "of", *key, name=name), 8)
-
-    # What a rank has used: queues as (target, request or -1)
-
-    def use(self, steps: Steps, target: Target, request: int | None = None) -> Const:
-        used = self._used(steps) | {(named(target), -1 if request is None else request)}
-        steps.note(self.key("used"), used)
-        return self.queue(steps.call, named(target), request)
-
-    def unmet(self, steps: Steps) -> tuple[int, ...] | None:
-        """The ranks for whose fence this one has not waited yet, after a fence that is no barrier; else None."""
-        return cast("tuple[int, ...] | None", steps.recall(self.key("unmet")))
-
-    def meet(self, steps: Steps, target: Target) -> None:
-        """Wait for the fence that begins the epoch in which the window of ``target`` is accessed."""
-        unmet = self.unmet(steps) or ()
-        for member in self.ranks(target) if unmet else ():
-            if member in unmet:
-                flags.meet(steps, self.group(), "MPI_Win_fence", member)
-                steps.note(self.key("unmet"), tuple(each for each in unmet if each != member))
-
-    def _used(self, steps: Steps) -> frozenset[tuple[int | str, int]]:
-        used = steps.recall(self.key("used"), frozenset())
-        assert isinstance(used, frozenset)
-        return used
-
-    def queues(self, steps: Steps, targets: Iterable[Target] | None = None) -> list[Const]:
-        """The queues used so far, to some targets. What is issued to a target that may be another one next time is
-        waited for with all others alone."""
-        chosen = None if targets is None else {named(target) for target in targets} - {SOMEWHERE}
-        return [
-            self.queue(steps.call, target, None if request < 0 else request)
-            for target, request in sorted(self._used(steps), key=lambda used: (str(used[0]).zfill(9), used[1]))
-            if chosen is None or target in chosen
-        ]
-
-    def mark(
-        self,
-        steps: Steps,
-        kind: SyncKind,
-        targets: Iterable[int] | None = None,
-        *,
-        ends: bool = False,
-        exclusive: bool = False,
-        request: int | None = None,
-        modes: frozenset[str] = frozenset(),
-    ) -> None:
-        """Say that the call begins or ``ends`` here; ``targets`` are ranks."""
-        about = self.members if targets is None else tuple(targets)
-        steps.mark(SyncCall(steps.call.name, kind, self.name, self.members, about, ends, exclusive, request, modes))
-
-    def complete(self, steps: Steps, targets: Iterable[Target] | None = None) -> None:
-        """At both sides."""
-        steps.do(*(Wait(queue) for queue in self.queues(steps, targets)))
-
-
-Target = int | Expr
-"""A rank of a window by its place; an expression of the rank where the number of ranks is not known."""
-SOMEWHERE = "somewhere"
-
-
-def named(target: Target) -> int | str:
-    """What a rank knows ``target`` by in all its runs, or that it may be another one next time."""
-    if isinstance(target, int):
-        return target
-    return name_of(target) if is_of_rank(target) else SOMEWHERE
-
-
-def _shown(target: Target) -> str:
-    return str(target) if isinstance(target, int) else render(target)
-
-
-def window(call: Call, index: int) -> Window:
-    return of_handle(handle(call, index, "window"))
-
-
-def of_handle(value: Handle) -> Window:
-    id, members = value.data
-    assert isinstance(id, tuple) and isinstance(members, tuple)
-    return Window(key_of(id), ranks(members))
-
+from pgasrob.program.commands import AwaitAdd, Notify, Wait, WaitLocal
+from pgasrob.program.expressions import Const
 
 # Creation
 
@@ -380,7 +229,7 @@ def fence(call: Call) -> Outcome:
     (`Kind.FENCE_BARRIER`).
     """
     steps, of, given = Steps(call), window(call, 1), call.known(0)
-    _modes(call, 0)
+    modes(call, 0)
     named = frozenset(name for name, bit in (("noprecede", NOPRECEDE), ("nosucceed", NOSUCCEED)) if given & bit)
     of.mark(steps, "fence", modes=named)
     of.complete(steps)
@@ -401,12 +250,6 @@ def fence(call: Call) -> Outcome:
     barrier(steps, of.group())
     of.mark(steps, "fence", modes=named, ends=True)
     return steps.outcome(SUCCESS)
-
-
-def _modes(call: Call, index: int) -> None:
-    """Argument ``index`` holds assertions, which are promises of the program, and nobody looks at them."""
-    if call.arguments[index] != Known(0):
-        call.rests_on(Kind.MODES_HOLD, call.name)
 
 
 # Flush
@@ -440,142 +283,6 @@ def _wait(call: Call) -> type[Wait] | type[WaitLocal]:
     return WaitLocal if "_local" in call.name else Wait
 
 
-# Locks: ranks that share a lock do not see each other, and must not be ordered by it. Every rank that ever shares locks
-# of the window has a cell at the target, which is 1 while it holds the lock; who locks exclusively takes them all, in
-# order, so that they are -1. Where nobody shares there is one cell; where nobody excludes none, as there is nobody to
-# keep out.
-
-
-@calls("Win_lock(int lock_type, int rank, int assert, MPI_Win win)")
-def lock(call: Call) -> list[Outcome]:
-    of, kind = window(call, 3), call.known(0)
-    _modes(call, 2)
-    if kind not in (LOCK_EXCLUSIVE, LOCK_SHARED):
-        call.fail(f"{kind} is no kind of lock", "use MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE")
-    call.publish(of.key("exclusive" if kind == LOCK_EXCLUSIVE else "shared"), True)
-
-    def go(steps: Steps, values: Mapping[int, Target]) -> None:
-        if values[1] != PROC_NULL:
-            target, exclusive = of.ranks(values[1]), kind == LOCK_EXCLUSIVE
-            of.mark(steps, "lock", target, exclusive=exclusive)
-            _acquire(steps, of, values[1], kind)
-            of.mark(steps, "lock", target, exclusive=exclusive, ends=True)
-
-    return split(call, {1: places(of.group())}, go)
-
-
-@calls("Win_lock_all(int assert, MPI_Win win)")
-def lock_all(call: Call) -> Outcome:
-    steps, of = Steps(call), window(call, 1)
-    _modes(call, 0)
-    call.publish(of.key("shared"), True)
-    of.mark(steps, "lock_all")
-    if of.members is EVERYONE:
-        _acquire_all(steps, of)
-    else:
-        for target in range(len(of.members)):
-            _acquire(steps, of, target, LOCK_SHARED)
-    of.mark(steps, "lock_all", ends=True)
-    return steps.outcome(SUCCESS)
-
-
-@calls("Win_unlock(int rank, MPI_Win win)")
-def unlock(call: Call) -> list[Outcome]:
-    of = window(call, 1)
-
-    def go(steps: Steps, values: Mapping[int, Target]) -> None:
-        if values[0] != PROC_NULL:
-            of.mark(steps, "unlock", of.ranks(values[0]))
-            of.complete(steps, (values[0],))
-            _release(steps, of, values[0])
-            of.mark(steps, "unlock", of.ranks(values[0]), ends=True)
-
-    return split(call, {0: places(of.group())}, go)
-
-
-@calls("Win_unlock_all(MPI_Win win)")
-def unlock_all(call: Call) -> Outcome:
-    steps, of = Steps(call), window(call, 0)
-    of.mark(steps, "unlock_all")
-    of.complete(steps)
-    if of.members is EVERYONE:
-        _release_all(steps, of)
-    else:
-        for target in range(len(of.members)):
-            _release(steps, of, target)
-    of.mark(steps, "unlock_all", ends=True)
-    return steps.outcome(SUCCESS)
-
-
-def _acquire(steps: Steps, of: Window, target: Target, kind: int) -> None:
-    held, name = _held(steps, of), named(target)
-    if name in dict(held):
-        steps.call.fail(f"rank {_shown(target)} of the window is locked already", "unlock it before it is locked again")
-    if name == SOMEWHERE:
-        steps.call.number_needed(f"{steps.call.name} of a rank that is read from memory")
-    if held and any(isinstance(each, str) for each in (name, *dict(held))):
-        steps.call.number_needed(f"{steps.call.name} beside a lock of what may be the same rank")
-    steps.note(of.key("held"), tuple(sorted((*held, (name, kind)), key=str)))
-    rank, change = of.rank(target), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
-    cells = _lock_cells(steps.call, of, kind)
-    if cells:
-        steps.call.rests_on(Kind.EPOCHS_WAIT, steps.call.name)
-    for cell in cells:
-        steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
-
-
-def _release(steps: Steps, of: Window, target: Target) -> None:
-    held, name = dict(_held(steps, of)), named(target)
-    kind = held.pop(name, None)
-    if kind is None:
-        steps.call.fail(
-            f"{steps.call.name} of rank {_shown(target)}, which is not locked", "lock it on every way to here"
-        )
-    steps.note(of.key("held"), tuple(sorted(held.items(), key=str)))
-    rank, change = of.rank(target), Const(1 if kind == LOCK_EXCLUSIVE else -1)
-    for cell in reversed(_lock_cells(steps.call, of, kind)):
-        steps.do(FetchAdd(steps.call.register("lock"), rank, cell, change))
-
-
-ALL = "all"
-
-
-def _acquire_all(steps: Steps, of: Window) -> None:
-    """Share all locks, where the number of ranks is not known: nothing, unless someone excludes others."""
-    held = _held(steps, of)
-    if held:
-        steps.call.fail("the window is locked already", "unlock it before it is locked again")
-    if _lock_cells(steps.call, of, LOCK_SHARED):
-        steps.call.number_needed(f"{steps.call.name}, where others lock exclusively,")
-    steps.note(of.key("held"), ((ALL, LOCK_SHARED),))
-
-
-def _release_all(steps: Steps, of: Window) -> None:
-    if _held(steps, of) != ((ALL, LOCK_SHARED),):
-        steps.call.fail(f"{steps.call.name} without MPI_Win_lock_all", "lock it on every way to here")
-    steps.note(of.key("held"), ())
-
-
-def _held(steps: Steps, of: Window) -> tuple[tuple[int | str, int], ...]:
-    held = steps.recall(of.key("held"), ())
-    assert isinstance(held, tuple)
-    return held
-
-
-def _lock_cells(call: Call, of: Window, kind: int) -> list[Expr]:
-    """The cells at a target that this rank takes to lock it, in order."""
-    if not facts(call, of.members, of.key("exclusive")):
-        return []
-    if kind == LOCK_SHARED:
-        return [of.cell(call, "lock", call.rank)]
-    if of.members is EVERYONE:
-        if call.all_facts(of.key("shared")):
-            call.number_needed(f"{call.name}, where locks are shared and exclusive,")
-        return [of.cell(call, "lock")]
-    sharing = [member for member in of.members if call.published(member, of.key("shared"))]
-    return [of.cell(call, "lock", member) for member in sharing] or [of.cell(call, "lock")]
-
-
 # Post, start, complete and wait: a cell per pair of ranks counts the posts, and one the completions. A start takes a
 # post off, and a wait takes a completion off.
 
@@ -583,7 +290,7 @@ def _lock_cells(call: Call, of: Window, kind: int) -> list[Expr]:
 @calls("Win_post(MPI_Group group, int assert, MPI_Win win)")
 def post(call: Call) -> Outcome:
     steps, of, origins = Steps(call), window(call, 2), group(call, 0)
-    _modes(call, 1)
+    modes(call, 1)
     of.mark(steps, "post", origins)
     for origin in origins:
         steps.do(AwaitAdd(Const(origin), of.cell(call, "posted", call.rank), ">=", Const(0), Const(1)))
@@ -595,7 +302,7 @@ def post(call: Call) -> Outcome:
 @calls("Win_start(MPI_Group group, int assert, MPI_Win win)")
 def start(call: Call) -> Outcome:
     steps, of, targets = Steps(call), window(call, 2), group(call, 0)
-    _modes(call, 1)
+    modes(call, 1)
     call.rests_on(Kind.EPOCHS_WAIT, call.name)
     of.mark(steps, "start", targets)
     for target in targets:

@@ -1,0 +1,300 @@
+"""What commands may do, and what ranks may have in their registers: checked to be closed.
+
+The evidence has register files for every rank, or name of ranks, and control state, in which registers may be unknown,
+and the control states that ranks may be in between two barriers. Of memory nothing is known.
+
+Of the delayed steps of a rank a few *facts* are kept (R1, in full in `proofs/state-space.md`, section 5), each a tuple:
+``pending``, ``local`` (a queue), ``stage`` (queue, stage), ``fenced``, ``bound`` (queue, target), ``written`` (target),
+``bundled``, ``located`` (cell). What is not known is None, and no fact is about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from pgasrob.certificates.check.names import NODES, Case, File, Value, linear
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Place, Role
+from pgasrob.program.expressions import Fault, faults_inside
+from pgasrob.program.instance import Instance
+
+T = TypeVar("T")
+MOST = 256
+"""Phases, register files at a control state, ways of a place: evidence has fewer, and each is looked at with each."""
+Files = tuple[frozenset[int], frozenset[File]]
+"""At a control state: the registers that are unknown in all files, and the files."""
+Phase = Sequence[frozenset[int]]
+"""For each rank the control states that it may be in between two barriers."""
+Fact = tuple[Any, ...]
+Facts = frozenset[Fact]
+Touch = tuple[int, str]
+"""An access that was made: the cell, and ``r``, ``w`` or the kind of an update. One that reads and writes is two."""
+Touched = frozenset[Touch]
+
+
+def ways(access: core.Access[Any]) -> tuple[str, ...]:
+    """In which ways an access touches its cell."""
+    return (access.commutes,) if access.commutes else ("r",) * access.reads + ("w",) * access.writes
+
+
+def meets(access: core.Access[Any], way: str) -> bool:
+    """Whether an access conflicts with one in this way to the same cell."""
+    return way != access.commutes if access.commutes else access.writes or way != "r"
+
+
+class Reach(NamedTuple):
+    """An access of a command: what it may be, what that conflicts with, and its ``cell`` when it is certain."""
+
+    touches: Touched
+    conflicts: Touched
+    cell: int | None
+
+    def may_hit(self, touched: Touched) -> bool:
+        return not self.conflicts.isdisjoint(touched)
+
+    def must_hit(self, touched: Touched) -> bool:
+        return self.cell is not None and self.may_hit(touched)
+
+
+def may_hit(chain: Iterable[Reach], touched: Touched) -> bool:
+    """Whether some access may be in conflict with one of ``touched``."""
+    return any(each.may_hit(touched) for each in chain)
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a transition may do with a register ``file``: what that is behind it, as far as it is known (``left``; None:
+    it is never issued), the accesses at its issue and those of its steps, and the rank and queue that it names. ``at``:
+    its rank, control state, and place there. ``legal``: it always has a value."""
+
+    instance: Instance = field(compare=False)
+    at: tuple[int, int, int]
+    transition: Transition = field(compare=False)
+    file: File = field(compare=False)
+    left: File | None = field(compare=False, default=None)
+    bound: tuple[Reach, ...] = ()
+    steps: tuple[Reach, ...] = ()
+    to: Value = None
+    queue: Value = None
+    legal: bool = False
+
+    @property
+    def form(self) -> core.Form:
+        return self.transition.form
+
+    @property
+    def is_barrier(self) -> bool:
+        return isinstance(self.form, core.Barrier)
+
+    @cached_property
+    def chain(self) -> tuple[Reach, ...]:
+        return self.bound + self.steps
+
+    @cached_property
+    def _order(self) -> list[list[tuple[Fact, bool, bool]]]:
+        """For each step the facts of R1: whether a fact holds behind the step when it is delayed, and whether the step
+        has to wait where it holds."""
+        queue, to, form, instance = self.queue, self.to, self.form, self.instance
+        fifo, everywhere = queue not in instance.unordered, isinstance(form, core.Transfer) and form.everywhere
+        return [
+            [
+                (("pending", queue), True, False),
+                (("local", queue), step.local, False),
+                (("stage", queue, step.stage), fifo, fifo),
+                (("fenced", queue, to), step.fenced and not fifo, step.after_writes),
+                (("bound", queue, to), False, step.fenced and not fifo),
+                (("written", to), step.fenced and instance.notifies_everywhere, step.after_writes and everywhere),
+                (("bundled",), instance.signals, step.after_bundle),
+                (("located", reach.cell), step.located, step.located),
+            ]
+            for step, reach in zip(core.steps_of(form), self.steps, strict=True)
+        ]
+
+    def ready(self, facts: Facts) -> int:
+        """How many of its steps come before the first that has to wait for one that is delayed."""
+        late = (place for place, rows in enumerate(self._order) for fact, _, waits in rows if waits and fact in facts)
+        return next(late, len(self.steps))
+
+    def after(self, facts: Facts, first: int) -> Facts:
+        """The facts behind it when its steps from ``first`` on are delayed."""
+        match self.form:
+            case core.Bundle():
+                return facts - {("bundled",)}
+            case core.Fence(rank=rank):
+                fenced = {fact[2] for fact in facts if fact[:2] == ("fenced", self.queue)}
+                return facts | {("bound", self.queue, to) for to in fenced if rank is None or to == self.to}
+        new = {fact for rows in self._order[first:] for fact, holds, _ in rows if holds and None not in fact}
+        return facts | new
+
+    def waits(self, facts: Facts) -> bool:
+        """Whether it is a wait for a step that is delayed."""
+        return isinstance(self.form, core.Wait) and ("local" if self.form.local else "pending", self.queue) in facts
+
+
+def touches(chain: Iterable[Reach]) -> Touched:
+    """What some accesses may be."""
+    return frozenset(touch for each in chain for touch in each.touches)
+
+
+class Known(NamedTuple):
+    """What is known of an attack and of a rank: what the access of the source may be, and what may be in t, and in t or
+    d; what is certain to be in d, and of the rank's delayed steps.
+
+    Where the rank is not in T, nothing of its own counts as ``done`` or ``made``.
+    """
+
+    source: Touched
+    tainted: bool
+    done: Touched
+    made: Touched
+    delayed: Touched
+    facts: Facts
+
+    def closes(self, command: Command) -> bool:
+        """Whether the command may be e: (m2) of `proofs/attack.md`, E1 and E2 of `proofs/reductions.md`."""
+        chain = command.chain
+        for place, each in enumerate(chain[: len(command.bound) + command.ready(self.facts)], 1):
+            enters = self.tainted or may_hit(chain[:place], self.done) or may_hit(chain[place:], self.made)
+            if enters and each.may_hit(self.source):
+                return True
+        return False
+
+    def goes_on(self, command: Command) -> Iterator[tuple[int, bool]]:
+        """In which ways the command may be one of sigma: how many of its steps happen now, or more than do, and whether
+        it is reached; (m3) and (m3'), F2 and F4 to F6."""
+        if command.waits(self.facts) or any(each.must_hit(self.delayed) for each in command.bound):
+            return
+        entered = self.tainted or may_hit(command.chain, self.done)
+        hit = [place for place, each in enumerate(command.steps) if each.may_hit(self.made)]
+        stops = [place for place, each in enumerate(command.steps) if each.must_hit(self.delayed)]
+        first = min([command.ready(self.facts), *stops, *([] if entered else hit[-1:])])
+        yield first, entered or bool(hit)
+        for place, each in enumerate(command.steps[:first]):
+            if any(way not in ("r", "w") for _, way in each.touches & self.source):
+                yield place, True
+
+
+def put(row: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+    """``row`` with another value at one place."""
+    return (*row[:index], value, *row[index + 1 :])
+
+
+class Values:
+    """The evidence; behind the last of the ``phases`` comes that with number ``back``."""
+
+    def __init__(self, case: Case, files: Sequence[Sequence[Files]], phases: Sequence[Phase], back: int) -> None:
+        self.case, self.instance = case, case.instance
+        self.files, self.phases, self.back = files, phases, back
+        if max(len(phases), *(len(found) for own in files for _, found in own)) > MOST:
+            raise ValueError(f"more than {MOST} phases, or register files at a control state")
+        self.issue, self.possible, self.touched = cache(self._issue), cache(self._possible), cache(self._touched)
+
+    def demands(self) -> Iterator[tuple[int, int, int, File]]:
+        """What is missing, by phase, rank and control state; nothing when the evidence is closed."""
+        for into, rank, state, file in self._reached():
+            if state not in self.phases[into][rank] or file not in self.files[rank][state][1]:
+                yield into, rank, state, file
+
+    def _reached(self) -> Iterator[tuple[int, int, int, File]]:
+        ranks = range(self.instance.nodes)
+        yield from ((0, rank, 0, self._hidden(rank, 0, self.instance.registers)) for rank in ranks)
+        for number, phase in enumerate(self.phases):
+            leaving = [[each for state in phase[rank] for each in self._leaving(rank, state)] for rank in ranks]
+            passed = all(any(each.is_barrier for each in own) for own in leaving)
+            later = number + 1 if number + 1 < len(self.phases) else self.back
+            for each in (each for own in leaving for each in own):
+                if each.left is not None and (passed or not each.is_barrier):
+                    yield later if each.is_barrier else number, each.at[0], each.transition.target, each.left
+
+    def _hidden(self, rank: int, state: int, file: File) -> File:
+        """What of a file is known at a control state."""
+        unknown, _ = self.files[rank][state]
+        return tuple(None if index in unknown else value for index, value in enumerate(file))
+
+    def issued(self, rank: int, state: int, file: File) -> list[Command]:
+        """What the transitions of a rank from a control state may do with a file."""
+        return [self.issue(rank, state, place, file) for place in range(len(self.instance.automata[rank].out[state]))]
+
+    def _leaving(self, rank: int, state: int) -> Iterator[Command]:
+        return (each for file in self.files[rank][state][1] for each in self.issued(rank, state, file))
+
+    def _possible(self, rank: int, state: int) -> list[Command]:
+        """Those that may be issued at a control state, but for what files they leave."""
+        return list(dict.fromkeys(each for each in self._leaving(rank, state) if each.left is not None))
+
+    @cached_property
+    def commands(self) -> list[Command]:
+        """What all transitions may do with all files."""
+        states = ((rank, state) for rank, own in enumerate(self.instance.automata) for state in range(len(own.out)))
+        return [each for at in states for each in self._leaving(*at)]
+
+    @property
+    def sources(self) -> list[tuple[Command, int]]:
+        """Every step that may be chosen as the source; where there is a rest it is one of the first name."""
+        chosen = (each for each in dict.fromkeys(self.commands) if each.at[0] == 0 or not self.case.rest)
+        return [(command, step) for command in chosen for step in range(len(command.steps))]
+
+    def _issue(self, rank: int, state: int, place: int, file: File) -> Command:
+        """What a transition may do with a file."""
+        at, transition = (rank, state, place), self.instance.automata[rank].out[state][place]
+        form, never = transition.form, Command(self.instance, at, transition, file)
+        try:
+            named, addresses, legal = self._operands(rank, form, file)
+        except Fault:
+            return never
+        to, queue, value = (named.get(role) for role in (Role.RANK, Role.QUEUE, Role.VALUE))
+        left = file
+        match form:
+            case core.Test(blocks=True) if value == 0:
+                return replace(never, legal=legal)
+            case core.Assign(register):
+                left = put(file, register, value)
+            case core.Immediate(register=int(register)):
+                left = put(file, register, None)
+        left = self._hidden(rank, transition.target, left)
+        accesses = zip(core.accesses_of(form), addresses, strict=True)
+        chain = tuple(self._reach(rank, access, to, within) for access, within in accesses)
+        bound = len(chain) - len(core.steps_of(form))
+        return Command(self.instance, at, transition, file, left, chain[:bound], chain[bound:], to, queue, legal)
+
+    def _operands(self, rank: int, form: core.Form, file: File) -> tuple[dict[Role, Value], list[range], bool]:
+        """What is known of the operands, between what the addresses are, and whether all always have a value. Raises
+        ``Fault`` when one never has."""
+        name, size = self.case.names[rank], self.instance.size
+        ends = {Role.RANK: NODES.plus(linear(1), -1), Role.ADDRESS: linear(size - 1), Role.QUEUE: linear(1 << 64)}
+        named: dict[Role, Value] = {}
+        addresses, legal = [], True
+        for role, expr in core.expressions(form):
+            value = named[role] = name.domain.value(expr, file, name.me)
+            if value is None:
+                legal = legal and role is Role.VALUE and not faults_inside(expr)
+            elif role in ends:
+                for low, high in map(name.domain.range, (value, ends[role].plus(linear(value), -1))):
+                    legal = legal and low >= 0
+                    if high < 0:
+                        raise Fault("it is out of range")
+            if role is Role.ADDRESS:
+                addresses.append(range(value, value + 1) if isinstance(value, int) else range(size))
+        return named, addresses, legal
+
+    def _reach(self, rank: int, access: core.Access[Place], target: Value, addresses: range) -> Reach:
+        """What an access may be. Cells of the rest are two for each address: one for what a rank of the rest accesses
+        in its own memory, where no other one of them does so, and one for all else; and are never certain."""
+        names, size = self.case.names, self.instance.size
+        to = names[rank].me if access.cell.rank is None else target
+        ranks = tuple(self.case.named(rank, to))
+        own = (len(names),) if names[ranks[-1]].rest else ()
+        is_own = own and to == names[rank].me and not access.commutes
+        touches = self.touched(own if is_own else ranks, addresses, ways(access))
+        conflicting = tuple(way for way in ("r", "w", *self.instance.update_kinds) if meets(access, way))
+        conflicts = self.touched(ranks if is_own else ranks + own, addresses, conflicting)
+        certain = not own and len(ranks) * len(addresses) == 1
+        return Reach(touches, conflicts, ranks[0] * size + addresses[0] if certain else None)
+
+    def _touched(self, ranks: tuple[int, ...], addresses: range, ways: tuple[str, ...]) -> Touched:
+        cells = [rank * self.instance.size + each for rank in ranks for each in addresses]
+        return frozenset((cell, way) for cell in cells for way in ways)

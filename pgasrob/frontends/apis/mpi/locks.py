@@ -1,0 +1,150 @@
+"""Locks of windows (MPI-4, 12.5.3).
+
+Ranks that share a lock do not see each other, and must not be ordered by it. Every rank that ever shares locks of the
+window has a cell at the target, which is 1 while it holds the lock; who locks exclusively takes them all, in order, so
+that they are -1. Where nobody shares there is one cell; where nobody excludes none, as there is nobody to keep out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, facts, places, split
+from pgasrob.frontends.apis.mpi.names import LOCK_EXCLUSIVE, LOCK_SHARED, PROC_NULL, calls
+from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, modes, named, shown, window
+from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.symbolic import EVERYONE
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.commands import AwaitAdd, FetchAdd
+from pgasrob.program.expressions import Const, Expr
+
+
+@calls("Win_lock(int lock_type, int rank, int assert, MPI_Win win)")
+def lock(call: Call) -> list[Outcome]:
+    of, kind = window(call, 3), call.known(0)
+    modes(call, 2)
+    if kind not in (LOCK_EXCLUSIVE, LOCK_SHARED):
+        call.fail(f"{kind} is no kind of lock", "use MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE")
+    call.publish(of.key("exclusive" if kind == LOCK_EXCLUSIVE else "shared"), True)
+
+    def go(steps: Steps, values: Mapping[int, Target]) -> None:
+        if values[1] != PROC_NULL:
+            target, exclusive = of.ranks(values[1]), kind == LOCK_EXCLUSIVE
+            of.mark(steps, "lock", target, exclusive=exclusive)
+            _acquire(steps, of, values[1], kind)
+            of.mark(steps, "lock", target, exclusive=exclusive, ends=True)
+
+    return split(call, {1: places(of.group())}, go)
+
+
+@calls("Win_lock_all(int assert, MPI_Win win)")
+def lock_all(call: Call) -> Outcome:
+    steps, of = Steps(call), window(call, 1)
+    modes(call, 0)
+    call.publish(of.key("shared"), True)
+    of.mark(steps, "lock_all")
+    if of.members is EVERYONE:
+        _acquire_all(steps, of)
+    else:
+        for target in range(len(of.members)):
+            _acquire(steps, of, target, LOCK_SHARED)
+    of.mark(steps, "lock_all", ends=True)
+    return steps.outcome(SUCCESS)
+
+
+@calls("Win_unlock(int rank, MPI_Win win)")
+def unlock(call: Call) -> list[Outcome]:
+    of = window(call, 1)
+
+    def go(steps: Steps, values: Mapping[int, Target]) -> None:
+        if values[0] != PROC_NULL:
+            of.mark(steps, "unlock", of.ranks(values[0]))
+            of.complete(steps, (values[0],))
+            _release(steps, of, values[0])
+            of.mark(steps, "unlock", of.ranks(values[0]), ends=True)
+
+    return split(call, {0: places(of.group())}, go)
+
+
+@calls("Win_unlock_all(MPI_Win win)")
+def unlock_all(call: Call) -> Outcome:
+    steps, of = Steps(call), window(call, 0)
+    of.mark(steps, "unlock_all")
+    of.complete(steps)
+    if of.members is EVERYONE:
+        _release_all(steps, of)
+    else:
+        for target in range(len(of.members)):
+            _release(steps, of, target)
+    of.mark(steps, "unlock_all", ends=True)
+    return steps.outcome(SUCCESS)
+
+
+def _acquire(steps: Steps, of: Window, target: Target, kind: int) -> None:
+    held, name = _held(steps, of), named(target)
+    if name in dict(held):
+        steps.call.fail(f"rank {shown(target)} of the window is locked already", "unlock it before it is locked again")
+    if name == SOMEWHERE:
+        steps.call.number_needed(f"{steps.call.name} of a rank that is read from memory")
+    if held and any(isinstance(each, str) for each in (name, *dict(held))):
+        steps.call.number_needed(f"{steps.call.name} beside a lock of what may be the same rank")
+    steps.note(of.key("held"), tuple(sorted((*held, (name, kind)), key=str)))
+    rank, change = of.rank(target), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
+    cells = _lock_cells(steps.call, of, kind)
+    if cells:
+        steps.call.rests_on(Kind.EPOCHS_WAIT, steps.call.name)
+    for cell in cells:
+        steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
+
+
+def _release(steps: Steps, of: Window, target: Target) -> None:
+    held, name = dict(_held(steps, of)), named(target)
+    kind = held.pop(name, None)
+    if kind is None:
+        steps.call.fail(
+            f"{steps.call.name} of rank {shown(target)}, which is not locked", "lock it on every way to here"
+        )
+    steps.note(of.key("held"), tuple(sorted(held.items(), key=str)))
+    rank, change = of.rank(target), Const(1 if kind == LOCK_EXCLUSIVE else -1)
+    for cell in reversed(_lock_cells(steps.call, of, kind)):
+        steps.do(FetchAdd(steps.call.register("lock"), rank, cell, change))
+
+
+ALL = "all"
+
+
+def _acquire_all(steps: Steps, of: Window) -> None:
+    """Share all locks, where the number of ranks is not known: nothing, unless someone excludes others."""
+    held = _held(steps, of)
+    if held:
+        steps.call.fail("the window is locked already", "unlock it before it is locked again")
+    if _lock_cells(steps.call, of, LOCK_SHARED):
+        steps.call.number_needed(f"{steps.call.name}, where others lock exclusively,")
+    steps.note(of.key("held"), ((ALL, LOCK_SHARED),))
+
+
+def _release_all(steps: Steps, of: Window) -> None:
+    if _held(steps, of) != ((ALL, LOCK_SHARED),):
+        steps.call.fail(f"{steps.call.name} without MPI_Win_lock_all", "lock it on every way to here")
+    steps.note(of.key("held"), ())
+
+
+def _held(steps: Steps, of: Window) -> tuple[tuple[int | str, int], ...]:
+    held = steps.recall(of.key("held"), ())
+    assert isinstance(held, tuple)
+    return held
+
+
+def _lock_cells(call: Call, of: Window, kind: int) -> list[Expr]:
+    """The cells at a target that this rank takes to lock it, in order."""
+    if not facts(call, of.members, of.key("exclusive")):
+        return []
+    if kind == LOCK_SHARED:
+        return [of.cell(call, "lock", call.rank)]
+    if of.members is EVERYONE:
+        if call.all_facts(of.key("shared")):
+            call.number_needed(f"{call.name}, where locks are shared and exclusive,")
+        return [of.cell(call, "lock")]
+    sharing = [member for member in of.members if call.published(member, of.key("shared"))]
+    return [of.cell(call, "lock", member) for member in sharing] or [of.cell(call, "lock")]

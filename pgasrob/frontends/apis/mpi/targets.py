@@ -1,0 +1,152 @@
+"""Windows as calls name them, and the ranks of them that are targets.
+
+Every (window, target) has its own unordered queue, and so has every request. What a rank has used is noted, so that the
+calls that complete wait for these queues alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.flags import Group, Key
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.mpi.actions import SyncCall, SyncKind
+from pgasrob.frontends.apis.mpi.handles import handle, key_of, ranks
+from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.symbolic import EVERYONE
+from pgasrob.frontends.c.values import Handle, Known
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.commands import Wait
+from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window: its ``id``, the parts of its communicator's key and how many windows that had before; and its ranks."""
+
+    id: Key
+    members: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Short for the windows of all ranks."""
+        first, *rest = self.id
+        return f"win{rest[0]}" if first == "world" and len(rest) == 1 else "_".join(map(str, ("win", *self.id)))
+
+    def key(self, what: str) -> str:
+        """A name in the API's state, or of a published fact."""
+        return ".".join(map(str, ("mpi", what, *self.id)))
+
+    def group(self) -> Group:
+        return Group(("mpi", "window", *self.id), self.members)
+
+    def ranks(self, target: Target) -> tuple[int, ...]:
+        """The rank that ``target`` is, where it is a number of one of them."""
+        return () if self.members is EVERYONE or not isinstance(target, int) else (self.members[target],)
+
+    def rank(self, target: Target) -> Expr:
+        """The rank that ``target`` is, in commands."""
+        if self.members is EVERYONE:
+            return Const(target) if isinstance(target, int) else target
+        assert isinstance(target, int)
+        return Const(self.members[target])
+
+    def queue(self, call: Call, target: int | str, request: int | None = None) -> Const:
+        """The queue of what is issued to ``target`` (see `named`), by itself or with a request."""
+        name = f"{self.name}_to{target}" if isinstance(target, int) else self.name
+        if request is None:
+            return call.queue("mpi", "window", *self.id, target, name=name)
+        return call.queue("mpi", "window", *self.id, "to", target, request, name=f"{name}_request{request}")
+
+    def cell(self, call: Call, what: str, *key: int) -> Expr:
+        """A cell of the window's own on every node."""
+        name = "_".join(map(str, (self.name, what, *key)))
+        return call.cell(call.internal("mpi", what, *self.id, "of", *key, name=name), 8)
+
+    # What a rank has used: queues as (target, request or -1)
+
+    def use(self, steps: Steps, target: Target, request: int | None = None) -> Const:
+        used = self._used(steps) | {(named(target), -1 if request is None else request)}
+        steps.note(self.key("used"), used)
+        return self.queue(steps.call, named(target), request)
+
+    def unmet(self, steps: Steps) -> tuple[int, ...] | None:
+        """The ranks for whose fence this one has not waited yet, after a fence that is no barrier; else None."""
+        return cast("tuple[int, ...] | None", steps.recall(self.key("unmet")))
+
+    def meet(self, steps: Steps, target: Target) -> None:
+        """Wait for the fence that begins the epoch in which the window of ``target`` is accessed."""
+        unmet = self.unmet(steps) or ()
+        for member in self.ranks(target) if unmet else ():
+            if member in unmet:
+                flags.meet(steps, self.group(), "MPI_Win_fence", member)
+                steps.note(self.key("unmet"), tuple(each for each in unmet if each != member))
+
+    def _used(self, steps: Steps) -> frozenset[tuple[int | str, int]]:
+        used = steps.recall(self.key("used"), frozenset())
+        assert isinstance(used, frozenset)
+        return used
+
+    def queues(self, steps: Steps, targets: Iterable[Target] | None = None) -> list[Const]:
+        """The queues used so far, to some targets. What is issued to a target that may be another one next time is
+        waited for with all others alone."""
+        chosen = None if targets is None else {named(target) for target in targets} - {SOMEWHERE}
+        return [
+            self.queue(steps.call, target, None if request < 0 else request)
+            for target, request in sorted(self._used(steps), key=lambda used: (str(used[0]).zfill(9), used[1]))
+            if chosen is None or target in chosen
+        ]
+
+    def mark(
+        self,
+        steps: Steps,
+        kind: SyncKind,
+        targets: Iterable[int] | None = None,
+        *,
+        ends: bool = False,
+        exclusive: bool = False,
+        request: int | None = None,
+        modes: frozenset[str] = frozenset(),
+    ) -> None:
+        """Say that the call begins or ``ends`` here; ``targets`` are ranks."""
+        about = self.members if targets is None else tuple(targets)
+        steps.mark(SyncCall(steps.call.name, kind, self.name, self.members, about, ends, exclusive, request, modes))
+
+    def complete(self, steps: Steps, targets: Iterable[Target] | None = None) -> None:
+        """At both sides."""
+        steps.do(*(Wait(queue) for queue in self.queues(steps, targets)))
+
+
+Target = int | Expr
+"""A rank of a window by its place; an expression of the rank where the number of ranks is not known."""
+SOMEWHERE = "somewhere"
+
+
+def named(target: Target) -> int | str:
+    """What a rank knows ``target`` by in all its runs, or that it may be another one next time."""
+    if isinstance(target, int):
+        return target
+    return name_of(target) if is_of_rank(target) else SOMEWHERE
+
+
+def shown(target: Target) -> str:
+    return str(target) if isinstance(target, int) else render(target)
+
+
+def window(call: Call, index: int) -> Window:
+    return of_handle(handle(call, index, "window"))
+
+
+def of_handle(value: Handle) -> Window:
+    id, members = value.data
+    assert isinstance(id, tuple) and isinstance(members, tuple)
+    return Window(key_of(id), ranks(members))
+
+
+def modes(call: Call, index: int) -> None:
+    """Argument ``index`` holds assertions, which are promises of the program, and nobody looks at them."""
+    if call.arguments[index] != Known(0):
+        call.rests_on(Kind.MODES_HOLD, call.name)

@@ -1,0 +1,198 @@
+"""What is known of registers and cells, by names of ranks, and what follows for commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from pgasrob.program import core
+from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.core import Form, Place, Role
+from pgasrob.program.expressions import Expr
+from pgasrob.robustness.every_n.cases import Name
+from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Linear, Value, between, number
+from pgasrob.robustness.every_n.values import File, Values, legal_addresses
+from pgasrob.semantics.effect import OPERATOR_OF
+
+ZERO = between(0, 0)
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks of a ``name``, and what they do: the same ``automaton`` for each."""
+
+    name: Name
+    automaton: ControlAutomaton
+
+
+class Known:
+    """``files``: for every name and control state what registers may hold there, None when no such rank comes there.
+    ``memory``: what cells may hold, by address."""
+
+    def __init__(
+        self,
+        ranks: Sequence[Ranks],
+        values: Sequence[Values],
+        memory: list[Value],
+        files: list[list[File | None]],
+    ) -> None:
+        self.ranks, self.values, self.memory, self.files = ranks, values, memory, files
+
+    def operand(self, rank: int, state: int, expr: Expr) -> Value | None:
+        """The values of an expression of a rank before ``state``."""
+        file = self.files[rank][state]
+        return None if file is None else self.values[rank].of(expr, file)
+
+    def addresses(self, rank: int, state: int, expr: Expr) -> Sequence[int]:
+        """The cells of a memory that an address may be."""
+        return legal_addresses(self.ranks[rank].name.domain, self.operand(rank, state, expr), len(self.memory))
+
+    def possible(self, rank: int, state: int, transition: Transition) -> bool:
+        """Whether a command can be issued before ``state``, and lead to where the transition does."""
+        file = self.files[rank][state]
+        leads = self.files[rank][transition.target] is not None
+        return file is not None and leads and self.legal(rank, file, transition.form) is not None
+
+    def faults(self) -> Iterator[tuple[int, Transition, Role, Expr]]:
+        """The operands that may have no value, or no legal one, with their ranks, commands and roles."""
+        for rank, (values, files) in enumerate(zip(self.values, self.files, strict=True)):
+            for file, leaving in zip(files, self.ranks[rank].automaton.out, strict=True):
+                if file is None:
+                    continue
+                for transition in leaving:
+                    for role, expr in core.expressions(transition.form):
+                        if values.may_fault(expr, file) or self._may_be_illegal(values, role, values.of(expr, file)):
+                            yield rank, transition, role, expr
+
+    def _may_be_illegal(self, values: Values, role: Role, value: Value | None) -> bool:
+        if value is None:
+            return True
+        low, high = self._bounds(role)
+        domain = values.domain
+        return (low is not None and not domain.always(low, value[0])) or (
+            high is not None and not domain.always(value[1], high)
+        )
+
+    def _bounds(self, role: Role) -> tuple[Linear | None, Linear | None]:
+        """Between which bounds an operand does not fault."""
+        match role:
+            case Role.RANK:
+                return number(0), NODES.shifted(-1)
+            case Role.QUEUE:
+                return number(0), None
+            case Role.ADDRESS:
+                return number(0), number(len(self.memory) - 1)
+            case Role.VALUE:
+                return None, None
+            case _:
+                assert_never(role)
+
+    # Effects
+
+    def legal(self, rank: int, file: File, form: Form) -> File | None:
+        """What is left of ``file`` when all operands have legal values and a test holds."""
+        values, found = self.values[rank], file
+        for role, expr in core.expressions(form):
+            if values.of(expr, file) is None:
+                return None
+            bounds = self._bounds(role)
+            if bounds != (None, None):
+                limited = values.limited(expr, found, *bounds)
+                if limited is None or not self._may_be_legal(values, expr, file, bounds):
+                    return None
+                found = limited
+        if isinstance(form, core.Test) and form.blocks:
+            return values.narrowed(form.condition, True, found)
+        return found
+
+    def _may_be_legal(
+        self, values: Values, expr: Expr, file: File, bounds: tuple[Linear | None, Linear | None]
+    ) -> bool:
+        value, (low, high) = values.of(expr, file), bounds
+        if value is None:
+            return False
+        domain = values.domain
+        above = low is None or domain.range(value[1].minus(low))[1] >= 0
+        return above and (high is None or domain.range(high.minus(value[0]))[1] >= 0)
+
+    def writes(self, rank: int, state: int, form: Form) -> Iterator[tuple[int, Place, Value]]:
+        """Which accesses of a command before ``state`` write, by their numbers in its chain, where, and what values
+        that may be; writing what was there is left out."""
+        file, values = self.files[rank][state], self.values[rank]
+        assert file is not None, "only what has been reached is followed"
+        match form:
+            case core.Immediate(access, _, update) if update is not None:
+                held = self.held(rank, state, access.cell)
+                value = self._updated(values, update, held, *self._given(values, update, file))
+                if value is not None:
+                    yield 0, access.cell, value
+            case core.Transfer():
+                yield from self._transferred(rank, state, file, form)
+
+    def _transferred(
+        self, rank: int, state: int, file: File, form: core.Transfer[Place, Expr]
+    ) -> Iterator[tuple[int, Place, Value]]:
+        values = self.values[rank]
+        carried, expected = (ZERO, ZERO) if form.update is None else self._given(values, form.update, file)
+        if form.captured is not None:
+            carried = self.held(rank, state, form.captured.cell)
+        for number_, step in enumerate(form.steps, start=int(form.captured is not None)):
+            place = step.access.cell
+            match step.kind:
+                case "popa":
+                    carried = self.held(rank, state, place)
+                case "popd":
+                    expected = self.held(rank, state, place)
+                case "popb" if form.update is not None:
+                    held = self.held(rank, state, place)
+                    value = self._updated(values, form.update, held, carried, expected)
+                    if value is not None:
+                        yield number_, place, value
+                    carried = held
+                case "popb" | "popc":
+                    yield number_, place, carried
+                case _:
+                    assert_never(step.kind)
+
+    def _given(self, values: Values, update: core.Update[Expr], file: File) -> tuple[Value, Value]:
+        """The operand of an update and what it expects."""
+        operand, expected = (
+            ZERO if expr is None else values.of(expr, file) for expr in (update.operand, update.expected)
+        )
+        return operand or ANYTHING, expected or ANYTHING
+
+    def _updated(
+        self, values: Values, update: core.Update[Expr], held: Value, operand: Value, expected: Value
+    ) -> Value | None:
+        """What an update writes, None for nothing or what the cell held."""
+        match update.operation:
+            case "set":
+                return operand
+            case "fetch":
+                return None
+            case "compare_swap":
+                return operand if values.may_be("==", held, expected) else None
+            case "min" | "max":
+                return values.domain.joined(held, operand)
+            case "min." | "max.":
+                return operand
+        return values.binary(OPERATOR_OF[update.operation], held, operand, update.type) or ANYTHING
+
+    def held(self, rank: int, state: int, place: Place) -> Value:
+        """What a command before ``state`` may find in a cell."""
+        return self.in_cells(rank, self.addresses(rank, state, place.address))
+
+    def in_cells(self, rank: int, addresses: Sequence[int]) -> Value:
+        """What the cells of some addresses may hold, for a rank."""
+        domain = self.ranks[rank].name.domain
+        found: Value | None = None
+        for address in addresses:
+            value = self.memory[address]
+            found = value if found is None else domain.joined(found, value)
+        return found or ZERO
+
+
+def with_register(file: File, register: int, value: Value | None) -> File | None:
+    """``file`` with another value of a register; None for no value."""
+    return None if value is None else (*file[:register], value, *file[register + 1 :])

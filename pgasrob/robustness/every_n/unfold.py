@@ -1,0 +1,164 @@
+"""Control automata unfolded by what registers hold: in place of one interval for a control state several, one for each
+of the ways that lead there (`proofs/every-n.md`, section 4).
+
+A read is as many transitions as there are values that it may bring, as far as these are few, so that what it brought is
+known behind it. One that fails (`program.polls`) leads nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pgasrob.program import core
+from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.expressions import Expr
+from pgasrob.program.live_registers import live_registers
+from pgasrob.robustness.every_n.flow import Flow
+from pgasrob.robustness.every_n.known import Known, Ranks, with_register
+from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
+from pgasrob.robustness.every_n.values import File, legal_addresses
+
+MOST_FILES = 32
+"""Register files that are told apart at one control state; all others there are one."""
+MOST_STATES = 400
+"""States of a name from which on no more files are told apart."""
+MOST_READ = 6
+"""Values of a cell that are told apart when it is read."""
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The registers behind a command, and what it has ``read`` at its issue."""
+
+    file: File
+    read: Value | None = None
+
+
+class _Edge(NamedTuple):
+    """The transition of a control state at some place there, unfolded: it leads ``to`` a state, None for nowhere."""
+
+    state: int
+    place: int
+    to: int | None
+    read: Value | None
+
+
+class Unfolded(Known):
+    """What is known of the states of unfolded automata, which are numbered anew. The last one of each name is
+    where nobody is.
+
+    ``read``: for each name, state and transition what it reads at its issue, as far as it does. ``origins``: the
+    transitions of the automata that were unfolded, as their control states and places there.
+    """
+
+    def __init__(self, flow: Flow, automata: Sequence[ControlAutomaton]) -> None:
+        """``automata``: those of ``flow``, in which reads may fail."""
+        live = {id(automaton): live_registers(automaton) for automaton in automata}
+        unfolded = [_Unfolding(flow, rank, each, live[id(each)]) for rank, each in enumerate(automata)]
+        ranks = [Ranks(each.name, one.automaton) for each, one in zip(flow.ranks, unfolded, strict=True)]
+        super().__init__(ranks, flow.values, flow.memory, [each.files for each in unfolded])
+        self.read = [each.read for each in unfolded]
+        self.origins = [each.origins for each in unfolded]
+
+    def possible(self, rank: int, state: int, transition: Transition) -> bool:
+        """As there; what is not possible leads nowhere."""
+        return self.files[rank][transition.target] is not None
+
+
+class _Unfolding:
+    """The unfolded automaton of one name."""
+
+    def __init__(self, flow: Flow, rank: int, automaton: ControlAutomaton, live: Sequence[frozenset[int]]) -> None:
+        self._flow, self._rank, self._values = flow, rank, flow.values[rank]
+        self._out = automaton.out
+        self._live = live
+        self._states: list[tuple[int, File]] = []
+        self._numbers: dict[tuple[int, File], int] = {}
+        self._told_apart = [0] * len(automaton.out)
+        first = flow.files[rank][0]
+        assert first is not None, "every rank begins"
+        self._number(0, (between(0, 0),) * len(first))
+        edges: list[list[_Edge]] = []
+        for state, file in self._states:  # which grow
+            places = range(len(self._out[state]))
+            edges.append([edge for place in places for edge in self._edges(state, place, file)])
+        nowhere = len(self._states)
+        out = [
+            tuple(
+                self._out[each.state][each.place].leading_to(nowhere if each.to is None else each.to)
+                for each in leaving
+            )
+            for leaving in edges
+        ]
+        self.automaton = ControlAutomaton((*out, ()))
+        self.read = [[each.read for each in leaving] for leaving in edges]
+        self.origins = [[(each.state, each.place) for each in leaving] for leaving in edges]
+        self.files: list[File | None] = [*(file for _, file in self._states), None]
+
+    def _number(self, state: int, file: File) -> int | None:
+        """The number of a state with the registers of ``file``, or with all that may be there; None when no rank comes
+        there."""
+        every = self._flow.files[self._rank][state]
+        if every is None:
+            return None
+        file = tuple(value if index in self._live[state] else ANYTHING for index, value in enumerate(file))
+        if (state, file) not in self._numbers:
+            if self._told_apart[state] >= MOST_FILES or len(self._states) >= MOST_STATES:
+                file = every
+            self._told_apart[state] += 1
+        if (state, file) not in self._numbers:
+            self._numbers[state, file] = len(self._states)
+            self._states.append((state, file))
+        return self._numbers[state, file]
+
+    def _edges(self, state: int, place: int, file: File) -> list[_Edge]:
+        """What becomes of a transition; one that leads nowhere when it cannot be taken."""
+        transition = self._out[state][place]
+        ways = self._ways(file, transition.form)
+        found = [_Edge(state, place, self._number(transition.target, way.file), way.read) for way in ways]
+        return found or [_Edge(state, place, None, None)]
+
+    def _ways(self, file: File, form: core.Form) -> Iterator[_Way]:
+        """To what a command may lead; to nothing when it cannot be issued."""
+        values = self._values
+        found = self._flow.legal(self._rank, file, form)
+        if found is None:
+            return
+        match form:
+            case core.Assign(register, assigned):
+                after = with_register(found, register, values.of(assigned, file))
+                if after is not None:
+                    yield _Way(after)
+            case core.Immediate(access) if access.reads:
+                for value in self._read(file, access):
+                    after = self._behind_read(form, file, found, value)
+                    if after is not None:
+                        yield _Way(after, value)
+            case _:
+                yield _Way(found)
+
+    def _read(self, file: File, access: core.Access[core.Place]) -> list[Value]:
+        """What a command may read, one by one if that is not much."""
+        domain, memory = self._flow.ranks[self._rank].name.domain, self._flow.memory
+        address = self._values.of(access.cell.address, file)
+        value = self._flow.in_cells(self._rank, legal_addresses(domain, address, len(memory)))
+        low, high = domain.span(value)
+        if high - low >= MOST_READ:
+            return [value]
+        return [between(each, each) for each in range(low, high + 1)]
+
+    def _behind_read(
+        self, form: core.Immediate[core.Place, Expr], file: File, found: File, value: Value
+    ) -> File | None:
+        """The registers behind a command that has read ``value``, None when it is not what the command waits for."""
+        values = self._values
+        if form.condition is not None:
+            awaited = values.of(form.condition.value, file)
+            if awaited is None or not values.may_be(form.condition.relation, value, awaited):
+                return None
+        if form.register is None:
+            return found
+        after = with_register(found, form.register, value)
+        return after if form.until is None or after is None else values.narrowed(form.until.holds, True, after)
