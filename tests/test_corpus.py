@@ -23,6 +23,12 @@ C = [path for path in PROGRAMS if path.suffix == ".c"]
 
 # Operations pile up without bound in these, so that seeing every computation has no end.
 UNBOUNDED = {"puts_in_a_loop", "read_loop_disjoint"}
+# The paper's engines, in Python, would look at half a million states of these, and at many millions of some.
+TOO_LARGE = {
+    "grid_two_wide", "hypercube_guarded", "hypercube_no_wait", "hypercube_powers_of_two", "row_leaders",
+    "torus_three_wide",
+}  # fmt: skip
+SMALL = [path for path in CORE if path.stem not in TOO_LARGE]
 
 
 def expected(path: Path, nodes: int) -> str | None:
@@ -50,7 +56,7 @@ def wrong(found: list[Checked]) -> list[tuple[str, str, str | None]]:
 
 def test_an_engine_of_the_paper_finds_what_is_expected() -> None:
     """It cannot do large C programs; of those of the calculus it decides one in ten, with --nightly all."""
-    chosen = sampled(CORE, 10)
+    chosen = sampled(SMALL, 10)
     assert len(chosen) > len(CORE) // 15
     assert not wrong(checked("product", chosen))
 
@@ -106,7 +112,7 @@ def test_the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_da
     assert without_times(kept) == without_times(made), "stale: run `pgasrob catalogue programs`"
 
 
-@pytest.mark.parametrize("path", sampled(CORE, 6), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(SMALL, 6), ids=lambda path: path.stem)
 def test_definition_finds_what_is_expected(path: Path) -> None:
     verdict = pgasrob.check(pgasrob.load(path), engine="definition")
     assert verdict.nodes is not None

@@ -337,6 +337,10 @@ def test_programs_with_gaps_are_refused() -> None:
 FAR = 10**15
 
 
+def many_ways() -> Json:
+    return [[{"set": [["located", cell]]}, {"set": []}] for cell in range(1_000)]
+
+
 @pytest.mark.parametrize(
     ("forgery", "told"),
     [
@@ -344,13 +348,24 @@ FAR = 10**15
             lambda it: first_source(it)[2]["map"].append([[0, 0, FAR], {"set": [[{"set": []}, {"set": []}]]}]),
             "left out",
         ),
-        (lambda it: it["parts"][0]["phases"].extend([[{"set": [0]}] * 3] * 1_000), "which it leaves out"),
+        (lambda it: it["parts"][0]["phases"].extend([[{"set": [0]}] * 3] * 1_000), "more than 256 phases"),
+        (lambda it: it["parts"][0]["files"][0][0][1]["set"].extend([n] for n in range(1_000)), "or register files"),
+        (lambda it: first_source(it)[2]["map"][0][1]["set"].extend(many_ways()), "more than 256 ways of a place"),
         (lambda it: it.update(format="\ud800"), "format '\\ud800'"),
         (lambda it: it.update(nodes=0), "on so many nodes it is no program"),
         (lambda it: it.update(nodes=10**30), "on so many nodes it is no program"),
         (lambda it: it.update(frame=[0, FAR]), "in part 0"),
     ],
-    ids=["a phase far away", "many phases", "half a character", "no nodes", "too many nodes", "a large frame"],
+    ids=[
+        "a phase far away",
+        "many phases",
+        "many files",
+        "many ways",
+        "half a character",
+        "no nodes",
+        "too many nodes",
+        "a large frame",
+    ],
 )
 def test_it_ends_and_answers(forgery: Callable[[Json], None], told: str) -> None:
     ring = parse(RING.format("q"))

@@ -23,6 +23,8 @@ from pgasrob.program.expressions import Fault, faults_inside
 from pgasrob.program.instance import Instance
 
 T = TypeVar("T")
+MOST = 256
+"""Phases, register files at a control state, ways of a place: evidence has fewer, and each is looked at with each."""
 Files = tuple[frozenset[int], frozenset[File]]
 """At a control state: the registers that are unknown in all files, and the files."""
 Phase = Sequence[frozenset[int]]
@@ -187,24 +189,26 @@ class Values:
     def __init__(self, case: Case, files: Sequence[Sequence[Files]], phases: Sequence[Phase], back: int) -> None:
         self.case, self.instance = case, case.instance
         self.files, self.phases, self.back = files, phases, back
+        if max(len(phases), *(len(found) for own in files for _, found in own)) > MOST:
+            raise ValueError(f"more than {MOST} phases, or register files at a control state")
         self.issue, self.possible, self.touched = cache(self._issue), cache(self._possible), cache(self._touched)
 
     def demands(self) -> Iterator[tuple[int, int, int, File]]:
         """What is missing, by phase, rank and control state; nothing when the evidence is closed."""
+        for into, rank, state, file in self._reached():
+            if state not in self.phases[into][rank] or file not in self.files[rank][state][1]:
+                yield into, rank, state, file
+
+    def _reached(self) -> Iterator[tuple[int, int, int, File]]:
         ranks = range(self.instance.nodes)
-        reached = [(0, rank, 0, self._hidden(rank, 0, self.instance.registers)) for rank in ranks]
+        yield from ((0, rank, 0, self._hidden(rank, 0, self.instance.registers)) for rank in ranks)
         for number, phase in enumerate(self.phases):
             leaving = [[each for state in phase[rank] for each in self._leaving(rank, state)] for rank in ranks]
             passed = all(any(each.is_barrier for each in own) for own in leaving)
             later = number + 1 if number + 1 < len(self.phases) else self.back
-            for rank in ranks:
-                for each in leaving[rank]:
-                    into = later if each.is_barrier else number
-                    if each.left is not None and (passed or not each.is_barrier):
-                        reached.append((into, rank, each.transition.target, each.left))
-        for into, rank, state, file in reached:
-            if state not in self.phases[into][rank] or file not in self.files[rank][state][1]:
-                yield into, rank, state, file
+            for each in (each for own in leaving for each in own):
+                if each.left is not None and (passed or not each.is_barrier):
+                    yield later if each.is_barrier else number, each.at[0], each.transition.target, each.left
 
     def _hidden(self, rank: int, state: int, file: File) -> File:
         """What of a file is known at a control state."""

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from pgasrob.certificates.check.commands import Command, Facts, Known, Reach, Touch, Touched, Values
+from pgasrob.certificates.check.commands import MOST, Command, Facts, Known, Reach, Touch, Touched, Values
 
 PHASES = 4
 """Barriers since the choice of the source that are counted; the last number stands for all from there on."""
@@ -48,6 +48,8 @@ class Infeasible:
 
     def demands(self, command: Command, step: int, known: Fixpoint) -> Iterator[Demand]:
         """What is missing in the evidence for a step of ``command``; nothing when it is closed."""
+        if any(len(ways) > MOST for ways in known.places.values()):
+            raise ValueError(f"more than {MOST} ways of a place")
         rank, state, _ = command.at
         empty, always = Way(frozenset(), frozenset()), Way(frozenset(), _certain(command.steps[step:]))
         yield from self._issued(known, (rank, state, 0), empty, command, step)  # F1

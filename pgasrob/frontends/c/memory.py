@@ -1,163 +1,25 @@
-"""The memory of one rank: its objects, loads and stores, pointers."""
+"""The memory of one rank: loads and stores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from math import gcd
-from typing import cast
-
-from pgasrob.analysis.intervals import Interval
-from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.arithmetic import LONG, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
-from pgasrob.frontends.c.facts import shortest
+from pgasrob.frontends.c.effects import MOST_KNOWN, Effects
 from pgasrob.frontends.c.flows import UNKNOWN
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.nondeterminism import INPUT, leaves, leaves_of, only_leaves, range_of
-from pgasrob.frontends.c.parts import part_name, scalar_at
-from pgasrob.frontends.c.problem import Beyond, Problem, TryAgain
-from pgasrob.frontends.c.snapshots import Frame
+from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range_of
+from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.types import CHAR, DOUBLE, Array, CType, Floating, Integer
-from pgasrob.frontends.c.unset import Unset
+from pgasrob.frontends.c.types import CHAR, DOUBLE, CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.frontends.c.views import extracted, turned
-from pgasrob.frontends.options import NO_SHARED_MEMORY
-from pgasrob.program import commands, core
+from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Register, Symbol, Unary, constant
-from pgasrob.program.statements import (
-    NOWHERE,
-    Choose,
-    Do,
-    If,
-    Labelled,
-    Loop,
-    Span,
-    Statement,
-    While,
-    statements_in,
-)
-
-NOT_YET = Const(-2)
-"""The address of what is not laid out yet: the machine will run again."""
-PUT, FENCED = "machine.put", "machine.fenced"
-"""What the state holds the queues under with ranks to which puts of theirs may be pending, and those of which such have
-been fenced. None: to any rank."""
-MOST_KNOWN = 64
-"""Scalars in cells of one object, up to which it is kept what they hold: nobody decides by a large buffer."""
+from pgasrob.program.expressions import Const, Expr, IntType, Register, Unary
 
 
-class Memory(Unset):
+class Memory(Effects):
     """Loads and stores. What is known is kept in `State.memory`; scalars with cells are accessed by commands."""
-
-    # Objects
-
-    def declare(
-        self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
-    ) -> None:
-        known = self.facts.objects.get(id)
-        if self.world.symbolic and known is not None and known.size != size:
-            # Ways that only some ranks take on some numbers of nodes are made for all: the largest size is not theirs.
-            raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
-        if id.allocated:
-            self.state.sizes[id] = size
-        self.facts.declare(id, name, size, type, initial, span)
-
-    def global_object(self, name: str) -> ObjectId:
-        id = ObjectId("global", (name,))
-        if id not in self.facts.objects:
-            object = self.unit.objects[name]
-            self.declare(id, name, size_of(object.type), object.type, initial_contents(object), object.span)
-        return id
-
-    def local_object(self, frame: Frame, name: str) -> ObjectId:
-        id = frame.local(name)
-        if id not in self.facts.objects:
-            object = frame.function.objects[name]
-            text = f"{frame.function.name}.{name.removeprefix(frame.function.name + '.')}"
-            if frame.depth:
-                text += f"^{frame.depth}"
-            self.declare(id, text, size_of(object.type), object.type, Contents(None), object.span)
-        return id
-
-    def string_object(self, text: str) -> ObjectId:
-        return ObjectId("string", (text,))
-
-    def object(self, id: ObjectId) -> None:
-        """Make sure that the object is known; strings are declared when they are used."""
-        if id in self.facts.objects:
-            return
-        if id.kind == "global":
-            # Only an initialiser has named it so far.
-            assert isinstance(id.number, tuple)
-            self.global_object(str(id.number[0]))
-            return
-        if id.kind == "string":
-            assert isinstance(id.number, tuple)
-            data = string_bytes(str(id.number[0]))
-            contents = Contents(0)
-            for offset, byte in enumerate(data):
-                contents.set(offset, 1, Known(IntType(8, True).wrap(byte)), False)
-            self.declare(id, "string", len(data), Array(CHAR, len(data)), contents)
-            return
-        if self.facts_changed:
-            raise TryAgain
-        raise Problem("PG143", "memory is accessed that no rank has allocated", "allocate it before it is accessed")
-
-    def contents(self, id: ObjectId, write: bool = False) -> Contents:
-        self.object(id)
-        found = self.state.memory.get(id)
-        if found is None:
-            initial = self.facts.objects[id].initial
-            if not write:
-                return initial
-            found = self.state.memory[id] = initial.copy()
-        elif write and found.shared:
-            found = self.state.memory[id] = found.copy()
-        if write:
-            found.shared = False
-        return found
-
-    # Accesses
-
-    def within(self, address: Address, size: int) -> bool:
-        """Whether ``size`` bytes at ``address``, a known one, lie inside of its object."""
-        assert isinstance(address.offset, int)
-        return address.offset >= 0 and size <= self.room(address)
-
-    def size(self, address: Address) -> int:
-        """The bytes of the object of ``address``: as many as the rank has allocated on this way, where it has. What is
-        another rank's is as large as any has made it."""
-        self.object(address.object)
-        largest = self.facts.objects[address.object].size
-        return largest if self.whose(address) else self.state.sizes.get(address.object, largest)
-
-    def room(self, address: Address) -> int:
-        """The bytes from ``address`` to the end of its object, from its beginning where the place is not known."""
-        return self.size(address) - (address.offset if isinstance(address.offset, int) else 0)
-
-    def outside(self, address: Address, size: int) -> str:
-        """That ``size`` bytes at ``address``, a known one, do not lie inside of its object."""
-        assert isinstance(address.offset, int)
-        id, at = address.object, address.offset
-        match self.facts.objects[id].type:
-            case Array(of, _) if (each := size_of(of)) and not at % each and size <= each:
-                place = f"element {at // each} is outside"
-            case _:
-                place = f"byte {at} is outside" if size == 1 else f"bytes {at} to {at + size - 1} reach out"
-        return f"{place} of {self.sized(address)}"
-
-    def sized(self, address: Address) -> str:
-        """The name of the object of ``address`` and how large it is, for messages."""
-        object, size = self.facts.objects[address.object], self.size(address)
-        extent = f"{size:,} byte{'s' if size != 1 else ''}"
-        match object.type:
-            case Array(of, _) if each := size_of(of):
-                count = size // each
-                extent = f"{count:,} element{'s' if count != 1 else ''} ({extent})"
-        return f"`{shortest(address.object, object)}`, which has {extent}"
 
     def load(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``; loaded into a register if it has a cell, as all has that is in the
@@ -174,7 +36,7 @@ class Memory(Unset):
                     return self._unknown_part(address, type)
                 return value
         else:
-            self.facts.note_each(address.object, self._offsets(address, size), type)
+            self.facts.note_each(address.object, self.offsets(address, size), type)
         if not self.is_set(address, size):
             return UNDEFINED
         around = self._around(address, size)
@@ -189,13 +51,6 @@ class Memory(Unset):
             return self.loaded(address, register, type)
         assert isinstance(type, Integer) and isinstance(address.offset, int) and isinstance(around[0].offset, int)
         return Unknown(extracted(register, around[1], address.offset - around[0].offset, type))
-
-    def _offsets(self, address: Address, size: int) -> Sequence[int]:
-        """Where the scalar of ``size`` bytes at ``address`` may begin in its object."""
-        if isinstance(address.offset, int):
-            return (address.offset,)
-        start, step = address.steps
-        return range(start, self.facts.objects[address.object].size - size + 1, step) if step else (start,)
 
     def reading(self, register: Register, address: Address) -> tuple[commands.Command, ...]:
         """The commands that load the byte at ``address``, which is known, into ``register``. It lies in a cell then, or
@@ -264,7 +119,7 @@ class Memory(Unset):
         The cell may hold what a transfer or another access put there as a type of the same size with other values.
         """
         object = self.facts.objects[address.object]
-        offsets = self._offsets(address, size_of(type))
+        offsets = self.offsets(address, size_of(type))
         declared, types = self.facts.declared(address.object, offsets), object.accesses.types(*offsets)
         if not isinstance(type, Integer):
             mixed = object.mixed or any(isinstance(each, Integer) for each in types)
@@ -295,7 +150,7 @@ class Memory(Unset):
                     return None
                 self.facts.share(address.object, address.offset, size)
         else:
-            self.facts.note_each(address.object, self._offsets(address, size), type)
+            self.facts.note_each(address.object, self.offsets(address, size), type)
         if isinstance(value, Address | Code | Handle):
             raise Problem(
                 "PG143",
@@ -305,7 +160,7 @@ class Memory(Unset):
         if owner is None:
             self.initialise(address, size, isinstance(value, Undefined))
         expr = Const(0) if isinstance(value, Undefined) else expression(value)
-        if owner and any(to in (None, address.owner) for _, to in self._fenced):
+        if owner and any(to in (None, address.owner) for _, to in self.fenced):
             raise Problem(
                 "PG143",
                 f"memory of rank {address.owner} is set through a pointer behind a fence of puts",
@@ -315,7 +170,7 @@ class Memory(Unset):
         if around is not None:
             self._store_part(*around, address, value, type)
             return None
-        self._issue_store(commands.Store(self.cell(address, size), expr, owner))
+        self.issue_store(commands.Store(self.cell(address, size), expr, owner))
         if owner is None:
             self._hold(address, value, type)
         return None
@@ -330,7 +185,7 @@ class Memory(Unset):
             self._hold(part, value, type)
             now = self.contents(id).load(whole.offset, wide)
             if isinstance(now, Known):
-                self._issue_store(commands.Store(self.cell(whole, size), Const(now.value), bytes=bytes))
+                self.issue_store(commands.Store(self.cell(whole, size), Const(now.value), bytes=bytes))
                 return
         self.facts.unsettle(id, whole.offset)
         held = self.register("whole")
@@ -344,7 +199,7 @@ class Memory(Unset):
         rank = self.me if owner is None else owner
         cell = self.cell(whole, size)
         before = self.register("before")
-        self._issue_store(commands.FetchUpdate("xor", before, rank, cell, bits, kind, atomic="", bytes=bytes))
+        self.issue_store(commands.FetchUpdate("xor", before, rank, cell, bits, kind, atomic="", bytes=bytes))
         self.taken.discard(held.index)
 
     def _unmixed(self, address: Address, value: Value) -> Value:
@@ -367,55 +222,6 @@ class Memory(Unset):
         elif self.facts.is_steady(address.object, address.offset):
             known = Known(0) if isinstance(value, Undefined) else value
             self.contents(address.object, write=True).store(address.offset, known, type)
-
-    def cell(self, address: Address, size: int) -> Expr:
-        """The address in the calculus of the scalar at ``address``, which lies in a cell from now on."""
-        self.object(address.object)
-        id, cells = address.object, self.world.cells
-        if isinstance(address.offset, int):
-            if not self.within(address, size):
-                return self.world.nowhere(self.outside(address, size))
-            self.facts.share(id, address.offset, size)
-            facts = self.facts.objects[id]
-            begin = facts.covered[address.offset]
-            if (begin, facts.shared[begin]) != (address.offset, size):
-                raise Problem(
-                    "PG142",
-                    f"a call accesses {size} of the {facts.shared[begin]} bytes of a scalar in `{facts.name}`",
-                    "only loads and stores may access parts of a scalar: let calls access the whole",
-                )
-            return self.placed(address, size)
-        self.facts.share_each(id, self._offsets(address, size), size)
-        if id not in cells.granule:
-            return NOT_YET
-        name, base, count = self.facts.objects[id].name, cells.base[id], self.size(address) // cells.granule[id]
-        inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
-                        Binary("<", address.offset, Const(count), LONG))  # fmt: skip
-        outside = self.world.nowhere(f"an index is outside of {self.sized(address)}")
-        return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), outside)
-
-    def placed(self, address: Address, size: int) -> Symbol:
-        """The cell at ``address``, which is known to be one; it may not be laid out before the next run."""
-        id, cells = address.object, self.world.cells
-        assert isinstance(address.offset, int)
-        place = cells.cells.get((id, address.offset))
-        if place is None and id in cells.granule:
-            place = cells.base[id] + address.offset // cells.granule[id]
-        object = self.facts.objects[id]
-        name = part_name(object.name, object.type, address.offset, size) if object.size > size else object.name
-        return Symbol(name, NOT_YET.value if place is None else place)
-
-    def pieces(self, address: Address, bytes: int) -> dict[int, int]:
-        """The scalars that lie in cells among ``bytes`` bytes from ``address``, which is known: offset -> size."""
-        assert isinstance(address.offset, int)
-        start, end = address.offset, address.offset + bytes
-        facts = self.facts.objects[address.object]
-        if facts.dense:
-            for offset in range(start, end, max(1, facts.granule)):
-                if offset not in facts.covered:
-                    self.facts.share(address.object, offset, min(facts.granule, end - offset))
-        found = facts.overlapping(facts.filler, start, end) | facts.overlapping(facts.shared, start, end)
-        return dict(sorted(found.items()))
 
     def fill(self, address: Address, byte: int, bytes: int) -> None:
         """Set ``bytes`` bytes from ``address`` on to ``byte``, one from 0 to 255, or to ``ANYTHING``."""
@@ -444,21 +250,9 @@ class Memory(Unset):
             value = Known(from_bytes(byte.to_bytes() * size_of(type), type))
         self.store(address, value, type)
 
-    def scalar_type(self, address: Address, size: int) -> CType:
-        """As what the scalar at ``address`` is used."""
-        object = self.facts.objects[address.object]
-        assert isinstance(address.offset, int)
-        declared = scalar_at(object.type, address.offset) if object.type else None
-        for each in (*object.accesses.types(address.offset), declared):
-            if isinstance(each, Integer | Floating) and size_of(each) == size:
-                return each
-        return Integer(IntType(8 * size, True))
-
     def _split(self, address: Address) -> Problem:
         return Problem(
-            "PG142",
-            f"a part of a scalar in `{self.facts.objects[address.object].name}` is set",
-            "set whole variables",
+            "PG142", f"a part of a scalar in `{self.facts.objects[address.object].name}` is set", "set whole variables"
         )
 
     def copy(self, to: Address, of: Address, bytes: int) -> None:
@@ -521,105 +315,7 @@ class Memory(Unset):
     def given_up(self, id: ObjectId, offset: int, size: int, expr: Expr) -> None:
         self.facts.share(id, offset, size)
         self.facts.unsettle(id, offset)
-        self._issue_store(commands.Store(self.cell(Address(id, offset), size), expr))
-
-    def _issue_store(self, store: commands.Store | commands.FetchUpdate) -> None:
-        """One of the program's own stores: who makes it notes what it stores, unless in the memory of another rank."""
-        read, chosen = self.read, self.chosen
-        known = self.without_unknowns((Do(store, self.span),))
-        if store.rank not in (None, self.me):
-            self._unsettle(core.lower(store))
-        super().emit(*known)
-        self.read, self.chosen = read, chosen
-
-    def emit(self, *statements: Statement) -> None:
-        known = self.without_unknowns(statements)
-        for statement in known:
-            self._look_for_writes(statement)
-        self.look_for_initialised(known)
-        super().emit(*known)
-
-    def _look_for_writes(self, statement: Statement) -> None:
-        """Scalars that operations write are not what their rank has stored in them."""
-        match statement:
-            case Do(command):
-                form = core.lower(command)
-                self._unsettle(form)
-                for expr in addresses_lent(form):
-                    for id, _ in self.cells_at(expr):
-                        self.facts.lend(id)
-                self._look_for_fences(form)
-                if isinstance(form, core.Transfer):
-                    self._look_for_mixing([place for each in core.accesses_of(form)
-                                           for place in self.cells_at(each.cell.address)])  # fmt: skip
-                if any(not id.of_api for expr in addresses_computed(form) for id, _ in self.cells_at(expr)):
-                    self.rests_on(Kind.ATOMIC_TO_ALL, self.called)
-            case Choose(branches):
-                for branch in branches:
-                    for each in branch.statements:
-                        self._look_for_writes(each)
-            case If(_, then, otherwise):
-                for each in (*then.statements, *(otherwise.statements if otherwise else ())):
-                    self._look_for_writes(each)
-            case Loop(body) | While(_, body):
-                for each in body.statements:
-                    self._look_for_writes(each)
-            case Labelled(_, inner):
-                self._look_for_writes(inner)
-
-    def _unsettle(self, form: core.Form) -> None:
-        self.look_for_reached(form)
-        for expr in addresses_written(form):
-            for id, offset in self.cells_at(expr):
-                large = len(self.facts.objects[id].shared) > MOST_KNOWN
-                self.facts.unsettle(id, None if large else offset)
-
-    @property
-    def _fenced(self) -> frozenset[tuple[Expr, int | None]]:
-        return cast("frozenset[tuple[Expr, int | None]]", self.state.notes.get(FENCED, frozenset()))
-
-    def _look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
-        """What a transfer moves may come from integers with a sign to some without, which are other numbers there."""
-        key = tuple(id for id, _ in places)
-        if key in self.world.compared:
-            return
-        known = [(id, offset, self.facts.objects[id]) for id, offset in places if not id.of_api]
-        signs: set[bool] = set()
-        for id, offset, object in known:
-            size = object.granule if offset is None else object.shared.get(offset, object.granule)
-            signs |= self.facts.signs(id, offset, size)
-        if len(signs) > 1 or any(object.mixed for _, _, object in known):
-            for id, _, _ in known:
-                self.facts.mix(id)
-        if all(isinstance(each.type, Array) and isinstance(each.type.of, Integer | Floating) for _, _, each in known):
-            self.world.compared.add(key)
-
-    def in_mixed_cells(self, statements: Sequence[Statement]) -> bool:
-        """Whether commands read what may be no value of its type."""
-        forms = (core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do))
-        places = (
-            place for form in forms for made in core.accesses_of(form) for place in self.cells_at(made.cell.address)
-        )
-        return any(self.facts.objects[id].mixed for id, _ in places)
-
-    def _look_for_fences(self, form: core.Form) -> None:
-        """A fence puts what a rank stores later in the memory of others behind its earlier puts."""
-        if self.world.shared_memory == NO_SHARED_MEMORY:
-            return
-        put, fenced = self.state.notes.get(PUT, frozenset()), self._fenced
-        assert isinstance(put, frozenset)
-        match form:
-            case core.Transfer(rank, queue, steps) if any(step.fenced for step in steps):
-                put |= {(queue, constant(rank))}
-            case core.Fence(queue, rank):
-                to = None if rank is None else constant(rank)
-                fenced |= {each for each in put if each[0] == queue and (to is None or each[1] in (None, to))}
-            case core.Wait(queue, local=False):
-                put, fenced = (frozenset(each for each in queues if each[0] != queue) for queues in (put, fenced))
-        self.state.notes.update({key: queues for key, queues in ((PUT, put), (FENCED, fenced)) if queues})
-        for key, queues in ((PUT, put), (FENCED, fenced)):
-            if not queues:
-                self.state.notes.pop(key, None)
+        self.issue_store(commands.Store(self.cell(Address(id, offset), size), expr))
 
     def end_of_life(self, id: ObjectId) -> None:
         """The memory of an object is given back and holds anything from now on: an operation that still reads or writes
@@ -628,107 +324,9 @@ class Memory(Unset):
             self.facts.objects[id].given_back = True
         if id in self.facts.objects and self.facts.objects[id].lent:
             for offset, size in sorted(self.pieces(Address(id, 0), self.size(Address(id, 0))).items()):
-                self._issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
+                self.issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
         self.state.memory.pop(id, None)
         self.state.initialised.pop(id, None)
-
-    # Pointers
-
-    def offset(self, pointer: Value, index: Value, size: int) -> Value:
-        """``pointer`` moved by ``index`` elements of ``size`` bytes."""
-        if isinstance(pointer, Undefined) or isinstance(index, Undefined):
-            return UNDEFINED
-        if isinstance(pointer, Known) and isinstance(index, Known):
-            return Known(IntType(64, False).wrap(pointer.value + index.value * size))
-        if leaves_of(pointer):
-            raise Beyond("arithmetic on a pointer that is an unknown value")
-        if not isinstance(pointer, Address) or not isinstance(index, Known | Unknown):
-            raise Problem("PG143", "arithmetic on a pointer of which more must be known", "index an array instead")
-        if isinstance(index, Known):
-            distance = LONG.wrap(index.value) * size
-            if isinstance(pointer.offset, int):
-                return Address(pointer.object, pointer.offset + distance, pointer.owner, pointer.mapped)
-            if not distance:
-                return pointer
-            granule = self.facts.finer(pointer.object, distance)
-            moved = arithmetic.binary("+", Unknown(pointer.offset), Known(distance // granule), Integer(LONG))
-            steps = pointer.steps[0] + distance, pointer.steps[1]
-        else:
-            index = Unknown(self.settled(index.expr, "an index", self._inside(pointer, size)))
-            start = pointer.offset if isinstance(pointer.offset, int) else 0
-            granule = self.facts.index(pointer.object, start, size)
-            base: Value = Known(start // granule) if isinstance(pointer.offset, int) else Unknown(pointer.offset)
-            scaled = arithmetic.binary("*", index, Known(size // granule), Integer(LONG))
-            moved = arithmetic.binary("+", scaled, base, Integer(LONG))
-            steps = (
-                (start, size) if isinstance(pointer.offset, int) else (pointer.steps[0], gcd(pointer.steps[1], size))
-            )
-        moved = self.materialised(moved, "index")
-        assert isinstance(moved, Known | Unknown)
-        if isinstance(moved, Known):
-            return Address(pointer.object, moved.value * granule, pointer.owner, pointer.mapped)
-        first, step = steps
-        return replace(pointer, offset=moved.expr, steps=(first % step if step else first, step))
-
-    def _inside(self, pointer: Address, size: int) -> Interval | None:
-        """The indices of elements of ``size`` bytes with which ``pointer`` stays in its object."""
-        if not isinstance(pointer.offset, int) or not size:
-            return None
-        return -(pointer.offset // size), self.room(pointer) // size - 1
-
-    def difference(self, left: Value, right: Value, size: int) -> Value:
-        if isinstance(left, Undefined) or isinstance(right, Undefined):
-            return UNDEFINED
-        if isinstance(left, Address) and isinstance(right, Address) and left.place == right.place and size:
-            if isinstance(left.offset, int) and isinstance(right.offset, int):
-                return Known((left.offset - right.offset) // size)
-            granule = self.facts.finer(left.object, size)
-            cells = [
-                Known(each.offset // granule) if isinstance(each.offset, int) else Unknown(each.offset)
-                for each in (left, right)
-            ]
-            distance = arithmetic.binary("-", cells[0], cells[1], Integer(LONG))
-            return arithmetic.binary("/", distance, Known(max(1, size // granule)), Integer(LONG))
-        raise Problem("PG143", "the difference of pointers into different objects", "subtract indices instead")
-
-    def alike(self, left: Value, right: Value) -> tuple[Value, Value]:
-        """Two operands; of pointers into one object of which one is known and one is not, the known one is in cells,
-        too."""
-        if not (isinstance(left, Address) and isinstance(right, Address) and left.place == right.place):
-            return left, right
-        if isinstance(left.offset, int) == isinstance(right.offset, int):
-            return left, right
-        first, second = (
-            replace(
-                each, offset=Const(each.offset // self.facts.finer(each.object, each.offset)), steps=(each.offset, 0)
-            )
-            if isinstance(each.offset, int)
-            else each
-            for each in (left, right)
-        )
-        return first, second
-
-    def followed(self, pointer: Value, what: str) -> Address | None:
-        """``pointer`` where it is followed; None when that has no meaning (a null pointer), so that a run faults."""
-        if isinstance(pointer, Address):
-            if self.whose(pointer) is None:
-                return pointer
-            self.rests_on_memory("a pointer")
-            if not pointer.mapped or pointer.owner not in self.world.neighbours(self.rank):
-                say = ", or, where the ranks share memory, say so: `--shared-memory all`" if pointer.mapped else ""
-                raise Problem(
-                    "PG143",
-                    f"memory of rank {pointer.owner} is {what} through a pointer by rank {self.rank}",
-                    f"use a put or get of the API{say}",
-                )
-            return pointer
-        if isinstance(pointer, Known | Undefined):
-            return None
-        if leaves_of(pointer):
-            raise Beyond(f"memory is {what} through a pointer that is an unknown value")
-        raise Problem(
-            "PG143", "a pointer is followed of which it is not known where it points", "use an index into one array"
-        )
 
 
 def _bytes_of(part: Address, size: int, whole: Address) -> tuple[tuple[int, int], ...]:
@@ -736,33 +334,3 @@ def _bytes_of(part: Address, size: int, whole: Address) -> tuple[tuple[int, int]
     assert isinstance(part.offset, int) and isinstance(whole.offset, int)
     first = part.offset - whole.offset
     return ((first, first + size),)
-
-
-def addresses_written(form: core.Form) -> Iterator[Expr]:
-    """The addresses that a command may write, now or later."""
-    return (made.cell.address for made in core.accesses_of(form) if made.writes)
-
-
-def addresses_lent(form: core.Form) -> Iterator[Expr]:
-    """The addresses here that a command reads or writes some time after its issue."""
-    places = (step.access.cell for step in core.steps_of(form))
-    return (place.address for place in places if place.rank is None)
-
-
-def addresses_computed(form: core.Form) -> Iterator[Expr]:
-    """The addresses at which a command learns what is there and writes at once."""
-    made = zip(core.accesses_of(form), core.observed(form), strict=True)
-    return (access.cell.address for access, learns in made if access.writes and learns)
-
-
-def initial_contents(object: code.Object) -> Contents:
-    """What a global or static object holds at the beginning."""
-    contents = Contents(0)
-    for offset, value, type in object.initial:
-        contents.store(offset, value, type)
-    return contents
-
-
-def string_bytes(text: str) -> bytes:
-    """The bytes of a string literal, with the zero at its end."""
-    return text.encode("latin-1", "replace") + b"\0"

@@ -1,0 +1,141 @@
+"""What the commands of a rank do to what is known of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from pgasrob.frontends.c.pointers import Pointers
+from pgasrob.frontends.c.types import Array, Floating, Integer
+from pgasrob.frontends.c.values import ObjectId
+from pgasrob.frontends.options import NO_SHARED_MEMORY
+from pgasrob.program import commands, core
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.expressions import Expr, constant
+from pgasrob.program.statements import Choose, Do, If, Labelled, Loop, Statement, While, statements_in
+
+PUT, FENCED = "machine.put", "machine.fenced"
+"""What the state holds the queues under with ranks to which puts of theirs may be pending, and those of which such have
+been fenced. None: to any rank."""
+MOST_KNOWN = 64
+"""Scalars in cells of one object, up to which it is kept what they hold: nobody decides by a large buffer."""
+
+
+class Effects(Pointers):
+    """Commands on their way to the program: what they write is not known any more, unless their rank stores it."""
+
+    def emit(self, *statements: Statement) -> None:
+        known = self.without_unknowns(statements)
+        for statement in known:
+            self._look_for_writes(statement)
+        self.look_for_initialised(known)
+        super().emit(*known)
+
+    def issue_store(self, store: commands.Store | commands.FetchUpdate) -> None:
+        """One of the program's own stores: who makes it notes what it stores, unless in the memory of another rank."""
+        read, chosen = self.read, self.chosen
+        known = self.without_unknowns((Do(store, self.span),))
+        if store.rank not in (None, self.me):
+            self._unsettle(core.lower(store))
+        super().emit(*known)
+        self.read, self.chosen = read, chosen
+
+    def _look_for_writes(self, statement: Statement) -> None:
+        """Scalars that operations write are not what their rank has stored in them."""
+        match statement:
+            case Do(command):
+                form = core.lower(command)
+                self._unsettle(form)
+                for expr in addresses_lent(form):
+                    for id, _ in self.cells_at(expr):
+                        self.facts.lend(id)
+                self._look_for_fences(form)
+                if isinstance(form, core.Transfer):
+                    self._look_for_mixing([place for each in core.accesses_of(form)
+                                           for place in self.cells_at(each.cell.address)])  # fmt: skip
+                if any(not id.of_api for expr in addresses_computed(form) for id, _ in self.cells_at(expr)):
+                    self.rests_on(Kind.ATOMIC_TO_ALL, self.called)
+            case Choose(branches):
+                for branch in branches:
+                    for each in branch.statements:
+                        self._look_for_writes(each)
+            case If(_, then, otherwise):
+                for each in (*then.statements, *(otherwise.statements if otherwise else ())):
+                    self._look_for_writes(each)
+            case Loop(body) | While(_, body):
+                for each in body.statements:
+                    self._look_for_writes(each)
+            case Labelled(_, inner):
+                self._look_for_writes(inner)
+
+    def _unsettle(self, form: core.Form) -> None:
+        self.look_for_reached(form)
+        for expr in addresses_written(form):
+            for id, offset in self.cells_at(expr):
+                large = len(self.facts.objects[id].shared) > MOST_KNOWN
+                self.facts.unsettle(id, None if large else offset)
+
+    @property
+    def fenced(self) -> frozenset[tuple[Expr, int | None]]:
+        """The queues, and the ranks, with puts that a fence has ordered and that may be pending."""
+        return cast("frozenset[tuple[Expr, int | None]]", self.state.notes.get(FENCED, frozenset()))
+
+    def _look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
+        """What a transfer moves may come from integers with a sign to some without, which are other numbers there."""
+        key = tuple(id for id, _ in places)
+        if key in self.world.compared:
+            return
+        known = [(id, offset, self.facts.objects[id]) for id, offset in places if not id.of_api]
+        signs: set[bool] = set()
+        for id, offset, object in known:
+            size = object.granule if offset is None else object.shared.get(offset, object.granule)
+            signs |= self.facts.signs(id, offset, size)
+        if len(signs) > 1 or any(object.mixed for _, _, object in known):
+            for id, _, _ in known:
+                self.facts.mix(id)
+        if all(isinstance(each.type, Array) and isinstance(each.type.of, Integer | Floating) for _, _, each in known):
+            self.world.compared.add(key)
+
+    def in_mixed_cells(self, statements: Sequence[Statement]) -> bool:
+        """Whether commands read what may be no value of its type."""
+        forms = (core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do))
+        places = (
+            place for form in forms for made in core.accesses_of(form) for place in self.cells_at(made.cell.address)
+        )
+        return any(self.facts.objects[id].mixed for id, _ in places)
+
+    def _look_for_fences(self, form: core.Form) -> None:
+        """A fence puts what a rank stores later in the memory of others behind its earlier puts."""
+        if self.world.shared_memory == NO_SHARED_MEMORY:
+            return
+        put, fenced = self.state.notes.get(PUT, frozenset()), self.fenced
+        assert isinstance(put, frozenset)
+        match form:
+            case core.Transfer(rank, queue, steps) if any(step.fenced for step in steps):
+                put |= {(queue, constant(rank))}
+            case core.Fence(queue, rank):
+                to = None if rank is None else constant(rank)
+                fenced |= {each for each in put if each[0] == queue and (to is None or each[1] in (None, to))}
+            case core.Wait(queue, local=False):
+                put, fenced = (frozenset(each for each in queues if each[0] != queue) for queues in (put, fenced))
+        self.state.notes.update({key: queues for key, queues in ((PUT, put), (FENCED, fenced)) if queues})
+        for key, queues in ((PUT, put), (FENCED, fenced)):
+            if not queues:
+                self.state.notes.pop(key, None)
+
+
+def addresses_written(form: core.Form) -> Iterator[Expr]:
+    """The addresses that a command may write, now or later."""
+    return (made.cell.address for made in core.accesses_of(form) if made.writes)
+
+
+def addresses_lent(form: core.Form) -> Iterator[Expr]:
+    """The addresses here that a command reads or writes some time after its issue."""
+    places = (step.access.cell for step in core.steps_of(form))
+    return (place.address for place in places if place.rank is None)
+
+
+def addresses_computed(form: core.Form) -> Iterator[Expr]:
+    """The addresses at which a command learns what is there and writes at once."""
+    made = zip(core.accesses_of(form), core.observed(form), strict=True)
+    return (access.cell.address for access, learns in made if access.writes and learns)

@@ -1,0 +1,147 @@
+"""The objects in the memory of one rank: what is in them, how large they are."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.c import code
+from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.facts import shortest
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.parts import scalar_at
+from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.snapshots import Frame
+from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer
+from pgasrob.frontends.c.unset import Unset
+from pgasrob.frontends.c.values import Address, Known, ObjectId
+from pgasrob.program.expressions import IntType
+from pgasrob.program.statements import NOWHERE, Span
+
+
+class Objects(Unset):
+    """Objects are made when they are named first; what is known of them is kept in `State.memory`."""
+
+    def declare(
+        self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
+    ) -> None:
+        known = self.facts.objects.get(id)
+        if self.world.symbolic and known is not None and known.size != size:
+            # Ways that only some ranks take on some numbers of nodes are made for all: the largest size is not theirs.
+            raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
+        if id.allocated:
+            self.state.sizes[id] = size
+        self.facts.declare(id, name, size, type, initial, span)
+
+    def global_object(self, name: str) -> ObjectId:
+        id = ObjectId("global", (name,))
+        if id not in self.facts.objects:
+            object = self.unit.objects[name]
+            self.declare(id, name, size_of(object.type), object.type, initial_contents(object), object.span)
+        return id
+
+    def local_object(self, frame: Frame, name: str) -> ObjectId:
+        id = frame.local(name)
+        if id not in self.facts.objects:
+            object = frame.function.objects[name]
+            text = f"{frame.function.name}.{name.removeprefix(frame.function.name + '.')}"
+            if frame.depth:
+                text += f"^{frame.depth}"
+            self.declare(id, text, size_of(object.type), object.type, Contents(None), object.span)
+        return id
+
+    def string_object(self, text: str) -> ObjectId:
+        return ObjectId("string", (text,))
+
+    def object(self, id: ObjectId) -> None:
+        """Make sure that the object is known; strings are declared when they are used."""
+        if id in self.facts.objects:
+            return
+        if id.kind == "global":
+            # Only an initialiser has named it so far.
+            assert isinstance(id.number, tuple)
+            self.global_object(str(id.number[0]))
+            return
+        if id.kind == "string":
+            assert isinstance(id.number, tuple)
+            data = string_bytes(str(id.number[0]))
+            contents = Contents(0)
+            for offset, byte in enumerate(data):
+                contents.set(offset, 1, Known(IntType(8, True).wrap(byte)), False)
+            self.declare(id, "string", len(data), Array(CHAR, len(data)), contents)
+            return
+        if self.facts_changed:
+            raise TryAgain
+        raise Problem("PG143", "memory is accessed that no rank has allocated", "allocate it before it is accessed")
+
+    def contents(self, id: ObjectId, write: bool = False) -> Contents:
+        self.object(id)
+        found = self.state.memory.get(id)
+        if found is None:
+            initial = self.facts.objects[id].initial
+            if not write:
+                return initial
+            found = self.state.memory[id] = initial.copy()
+        elif write and found.shared:
+            found = self.state.memory[id] = found.copy()
+        if write:
+            found.shared = False
+        return found
+
+    def within(self, address: Address, size: int) -> bool:
+        """Whether ``size`` bytes at ``address``, a known one, lie inside of its object."""
+        assert isinstance(address.offset, int)
+        return address.offset >= 0 and size <= self.room(address)
+
+    def size(self, address: Address) -> int:
+        """The bytes of the object of ``address``: as many as the rank has allocated on this way, where it has. What is
+        another rank's is as large as any has made it."""
+        self.object(address.object)
+        largest = self.facts.objects[address.object].size
+        return largest if self.whose(address) else self.state.sizes.get(address.object, largest)
+
+    def room(self, address: Address) -> int:
+        """The bytes from ``address`` to the end of its object, from its beginning where the place is not known."""
+        return self.size(address) - (address.offset if isinstance(address.offset, int) else 0)
+
+    def outside(self, address: Address, size: int) -> str:
+        """That ``size`` bytes at ``address``, a known one, do not lie inside of its object."""
+        assert isinstance(address.offset, int)
+        id, at = address.object, address.offset
+        match self.facts.objects[id].type:
+            case Array(of, _) if (each := size_of(of)) and not at % each and size <= each:
+                place = f"element {at // each} is outside"
+            case _:
+                place = f"byte {at} is outside" if size == 1 else f"bytes {at} to {at + size - 1} reach out"
+        return f"{place} of {self.sized(address)}"
+
+    def sized(self, address: Address) -> str:
+        """The name of the object of ``address`` and how large it is, for messages."""
+        object, size = self.facts.objects[address.object], self.size(address)
+        extent = f"{size:,} byte{'s' if size != 1 else ''}"
+        match object.type:
+            case Array(of, _) if each := size_of(of):
+                count = size // each
+                extent = f"{count:,} element{'s' if count != 1 else ''} ({extent})"
+        return f"`{shortest(address.object, object)}`, which has {extent}"
+
+    def scalar_type(self, address: Address, size: int) -> CType:
+        """As what the scalar at ``address`` is used."""
+        object = self.facts.objects[address.object]
+        assert isinstance(address.offset, int)
+        declared = scalar_at(object.type, address.offset) if object.type else None
+        for each in (*object.accesses.types(address.offset), declared):
+            if isinstance(each, Integer | Floating) and size_of(each) == size:
+                return each
+        return Integer(IntType(8 * size, True))
+
+
+def initial_contents(object: code.Object) -> Contents:
+    """What a global or static object holds at the beginning."""
+    contents = Contents(0)
+    for offset, value, type in object.initial:
+        contents.store(offset, value, type)
+    return contents
+
+
+def string_bytes(text: str) -> bytes:
+    """The bytes of a string literal, with the zero at its end."""
+    return text.encode("latin-1", "replace") + b"\0"

@@ -1,0 +1,177 @@
+"""Pointers: where they point to, and which cells that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import gcd
+
+from pgasrob.analysis.intervals import Interval
+from pgasrob.frontends.c import arithmetic
+from pgasrob.frontends.c.arithmetic import LONG
+from pgasrob.frontends.c.nondeterminism import leaves_of
+from pgasrob.frontends.c.objects import Objects
+from pgasrob.frontends.c.parts import part_name
+from pgasrob.frontends.c.problem import Beyond, Problem
+from pgasrob.frontends.c.types import Integer
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Undefined, Unknown, Value
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Symbol
+
+NOT_YET = Const(-2)
+"""The address of what is not laid out yet: the machine will run again."""
+
+
+class Pointers(Objects):
+    """Arithmetic on pointers, and the cells at addresses."""
+
+    def offsets(self, address: Address, size: int) -> Sequence[int]:
+        """Where the scalar of ``size`` bytes at ``address`` may begin in its object."""
+        if isinstance(address.offset, int):
+            return (address.offset,)
+        start, step = address.steps
+        return range(start, self.facts.objects[address.object].size - size + 1, step) if step else (start,)
+
+    def offset(self, pointer: Value, index: Value, size: int) -> Value:
+        """``pointer`` moved by ``index`` elements of ``size`` bytes."""
+        if isinstance(pointer, Undefined) or isinstance(index, Undefined):
+            return UNDEFINED
+        if isinstance(pointer, Known) and isinstance(index, Known):
+            return Known(IntType(64, False).wrap(pointer.value + index.value * size))
+        if leaves_of(pointer):
+            raise Beyond("arithmetic on a pointer that is an unknown value")
+        if not isinstance(pointer, Address) or not isinstance(index, Known | Unknown):
+            raise Problem("PG143", "arithmetic on a pointer of which more must be known", "index an array instead")
+        if isinstance(index, Known):
+            distance = LONG.wrap(index.value) * size
+            if isinstance(pointer.offset, int):
+                return Address(pointer.object, pointer.offset + distance, pointer.owner, pointer.mapped)
+            if not distance:
+                return pointer
+            granule = self.facts.finer(pointer.object, distance)
+            moved = arithmetic.binary("+", Unknown(pointer.offset), Known(distance // granule), Integer(LONG))
+            steps = pointer.steps[0] + distance, pointer.steps[1]
+        else:
+            index = Unknown(self.settled(index.expr, "an index", self._inside(pointer, size)))
+            start = pointer.offset if isinstance(pointer.offset, int) else 0
+            granule = self.facts.index(pointer.object, start, size)
+            base: Value = Known(start // granule) if isinstance(pointer.offset, int) else Unknown(pointer.offset)
+            scaled = arithmetic.binary("*", index, Known(size // granule), Integer(LONG))
+            moved = arithmetic.binary("+", scaled, base, Integer(LONG))
+            steps = (
+                (start, size) if isinstance(pointer.offset, int) else (pointer.steps[0], gcd(pointer.steps[1], size))
+            )
+        moved = self.materialised(moved, "index")
+        assert isinstance(moved, Known | Unknown)
+        if isinstance(moved, Known):
+            return Address(pointer.object, moved.value * granule, pointer.owner, pointer.mapped)
+        first, step = steps
+        return replace(pointer, offset=moved.expr, steps=(first % step if step else first, step))
+
+    def _inside(self, pointer: Address, size: int) -> Interval | None:
+        """The indices of elements of ``size`` bytes with which ``pointer`` stays in its object."""
+        if not isinstance(pointer.offset, int) or not size:
+            return None
+        return -(pointer.offset // size), self.room(pointer) // size - 1
+
+    def difference(self, left: Value, right: Value, size: int) -> Value:
+        if isinstance(left, Undefined) or isinstance(right, Undefined):
+            return UNDEFINED
+        if isinstance(left, Address) and isinstance(right, Address) and left.place == right.place and size:
+            if isinstance(left.offset, int) and isinstance(right.offset, int):
+                return Known((left.offset - right.offset) // size)
+            granule = self.facts.finer(left.object, size)
+            cells = [
+                Known(each.offset // granule) if isinstance(each.offset, int) else Unknown(each.offset)
+                for each in (left, right)
+            ]
+            distance = arithmetic.binary("-", cells[0], cells[1], Integer(LONG))
+            return arithmetic.binary("/", distance, Known(max(1, size // granule)), Integer(LONG))
+        raise Problem("PG143", "the difference of pointers into different objects", "subtract indices instead")
+
+    def alike(self, left: Value, right: Value) -> tuple[Value, Value]:
+        """Two operands; of pointers into one object of which one is known and one is not, the known one is in cells,
+        too."""
+        if not (isinstance(left, Address) and isinstance(right, Address) and left.place == right.place):
+            return left, right
+        if isinstance(left.offset, int) == isinstance(right.offset, int):
+            return left, right
+        first, second = (
+            replace(
+                each, offset=Const(each.offset // self.facts.finer(each.object, each.offset)), steps=(each.offset, 0)
+            )
+            if isinstance(each.offset, int)
+            else each
+            for each in (left, right)
+        )
+        return first, second
+
+    def followed(self, pointer: Value, what: str) -> Address | None:
+        """``pointer`` where it is followed; None when that has no meaning (a null pointer), so that a run faults."""
+        if isinstance(pointer, Address):
+            if self.whose(pointer) is None:
+                return pointer
+            self.rests_on_memory("a pointer")
+            if not pointer.mapped or pointer.owner not in self.world.neighbours(self.rank):
+                say = ", or, where the ranks share memory, say so: `--shared-memory all`" if pointer.mapped else ""
+                raise Problem(
+                    "PG143",
+                    f"memory of rank {pointer.owner} is {what} through a pointer by rank {self.rank}",
+                    f"use a put or get of the API{say}",
+                )
+            return pointer
+        if isinstance(pointer, Known | Undefined):
+            return None
+        if leaves_of(pointer):
+            raise Beyond(f"memory is {what} through a pointer that is an unknown value")
+        raise Problem(
+            "PG143", "a pointer is followed of which it is not known where it points", "use an index into one array"
+        )
+
+    def cell(self, address: Address, size: int) -> Expr:
+        """The address in the calculus of the scalar at ``address``, which lies in a cell from now on."""
+        self.object(address.object)
+        id, cells = address.object, self.world.cells
+        if isinstance(address.offset, int):
+            if not self.within(address, size):
+                return self.world.nowhere(self.outside(address, size))
+            self.facts.share(id, address.offset, size)
+            facts = self.facts.objects[id]
+            begin = facts.covered[address.offset]
+            if (begin, facts.shared[begin]) != (address.offset, size):
+                raise Problem(
+                    "PG142",
+                    f"a call accesses {size} of the {facts.shared[begin]} bytes of a scalar in `{facts.name}`",
+                    "only loads and stores may access parts of a scalar: let calls access the whole",
+                )
+            return self.placed(address, size)
+        self.facts.share_each(id, self.offsets(address, size), size)
+        if id not in cells.granule:
+            return NOT_YET
+        name, base, count = self.facts.objects[id].name, cells.base[id], self.size(address) // cells.granule[id]
+        inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
+                        Binary("<", address.offset, Const(count), LONG))  # fmt: skip
+        outside = self.world.nowhere(f"an index is outside of {self.sized(address)}")
+        return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), outside)
+
+    def placed(self, address: Address, size: int) -> Symbol:
+        """The cell at ``address``, which is known to be one; it may not be laid out before the next run."""
+        id, cells = address.object, self.world.cells
+        assert isinstance(address.offset, int)
+        place = cells.cells.get((id, address.offset))
+        if place is None and id in cells.granule:
+            place = cells.base[id] + address.offset // cells.granule[id]
+        object = self.facts.objects[id]
+        name = part_name(object.name, object.type, address.offset, size) if object.size > size else object.name
+        return Symbol(name, NOT_YET.value if place is None else place)
+
+    def pieces(self, address: Address, bytes: int) -> dict[int, int]:
+        """The scalars that lie in cells among ``bytes`` bytes from ``address``, which is known: offset -> size."""
+        assert isinstance(address.offset, int)
+        start, end = address.offset, address.offset + bytes
+        facts = self.facts.objects[address.object]
+        if facts.dense:
+            for offset in range(start, end, max(1, facts.granule)):
+                if offset not in facts.covered:
+                    self.facts.share(address.object, offset, min(facts.granule, end - offset))
+        found = facts.overlapping(facts.filler, start, end) | facts.overlapping(facts.shared, start, end)
+        return dict(sorted(found.items()))
