@@ -241,7 +241,7 @@ def reallocate(call: Call) -> Outcome:
 @calls("char *strdup(const char *of); char *strndup(const char *of, size_t size);")
 def duplicate(call: Call) -> Outcome:
     """A string in memory of its own."""
-    of, found = call.pointer(0), text_of(call, 0)
+    of, found = call.pointer(0), text_of(call, 0, call.known(1) if call.name == "strndup" else None)
     machine = machine_of(call).machine
     assert of is not None
     length = machine.room(of)
@@ -254,7 +254,7 @@ def duplicate(call: Call) -> Outcome:
     if call.name == "strndup":
         length = min(length, call.known(1) + 1)
     new = allocated(call, length)
-    machine.copy(new, of, length)
+    machine.copy(new, of, min(length, machine.room(of)))
     ends = found is None or call.name == "strndup"
     return Outcome(result=new, stores=((call.moved(new, length - 1), Known(0), CHAR),) if ends else ())
 

@@ -22,7 +22,7 @@ from pgasrob.frontends.c.merging import Merging
 from pgasrob.frontends.c.nondeterminism import RANDOM, Leaf, leaves, leaves_of, only_leaves, range_of
 from pgasrob.frontends.c.output import registers_in
 from pgasrob.frontends.c.parts import scalars_of
-from pgasrob.frontends.c.problem import Beyond, Problem, Several
+from pgasrob.frontends.c.problem import Beyond, Faults, Problem, Several
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Integer, Pointer, Void
@@ -119,6 +119,8 @@ class Machine(Merging):
                 self._go_on(pending.way, pending.again)
             while self.open:
                 self.step()
+        except Faults as fault:
+            self.fault(str(fault))
         except Beyond as gap:
             self.gap(str(gap))
             self.close()

@@ -44,6 +44,10 @@ class Beyond(Exception):
     """A way on which an unknown value has a part that is not followed: it ends here, so `robust` is never said."""
 
 
+class Faults(Exception):
+    """A way on which a call has no meaning: a run that comes here is in error."""
+
+
 class Several(Exception):
     """An unknown value where only a known one will do: the machine goes on with each that it may be."""
 

@@ -172,3 +172,22 @@ def test_what_a_program_may_see(body: str, assertions: str) -> None:
 def test_what_is_not_known_is_said() -> None:
     verdict = check(parse_c(PRELUDE.replace("%s", "char s[9]; fgets(s, 9, stdin); if (s[0] == 'x') x = 1;")), 2)
     assert any("fgets()" in str(each) for each in verdict.assumptions if each.kind is Kind.UNKNOWN_VALUES)
+
+
+@pytest.mark.parametrize(
+    ("call", "verdict"),
+    [
+        ("strlen(b) == 4", "error"),
+        ('strcmp(b, "abcx") == 0', "error"),
+        ("strlen(strcpy(c, b)) == 4", "error"),
+        ('memcmp(b, "abcxy", 5) == 0', "error"),
+        ("strnlen(b, 4) == 4", "robust"),
+        ('strncmp(b, "abcxy", 4) == 0', "robust"),
+        ("strncpy(c, b, 4)[3] == 'x'", "robust"),
+        ("strndup(b, 4)[4] == 0", "robust"),
+    ],
+)
+def test_a_string_without_an_end(call: str, verdict: str) -> None:
+    text = "#include <shmem.h>\n#include <assert.h>\n#include <string.h>\nint main(void) {\n"
+    found = check(parse_c(f"{text}char b[4] = \"abc\", c[9]; b[3] = 'x'; assert({call}); }}"), 1)
+    assert (found.verdict, found.assertions == "violated") == (verdict, False)

@@ -110,6 +110,7 @@ DIFFERENT = {
         "gaspi_wait(0, GASPI_BLOCK); }", 10),
     "a segment on some numbers": (GASPI, f"if (n < 10) gaspi_segment_alloc(1, 64, GASPI_MEM_INITIALIZED); {BARRIER} "
         "if (me == 0) { gaspi_write(0, 0, 1, 1, 0, 8, 0, GASPI_BLOCK); gaspi_wait(0, GASPI_BLOCK); }", 10),
+    "a string without an end": (SHMEM, 'char b[4] = "abc"; if (n > 9) b[3] = 1; t = strlen(b);', 10),
     "a part of a number": (SHMEM, 'union { int i; short s[2]; } z; z.i = 0; z.s[0] = me; char b[2]; '
         'if (n > 9) sprintf(b, "%d", z.i * 50);', 10),
     "unknown values and a number": (SHMEM, "int o = 0; for (int i = 0; i < n - 10; i++) o++; "

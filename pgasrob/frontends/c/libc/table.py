@@ -9,6 +9,7 @@ from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.apis.interface import Call, Handler, Look, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.c.nondeterminism import ANY, INPUT, leaves_of
+from pgasrob.frontends.c.problem import Faults
 from pgasrob.frontends.c.types import UCHAR, Opaque, Pointer
 from pgasrob.frontends.c.values import Address, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
@@ -76,7 +77,7 @@ def known_bytes(call: Call, index: int, size: int) -> bytes | None:
         call.fail(f"`{call.name}` of a null pointer", "pass memory")
     found = []
     for place in range(size):
-        value = call.load(call.moved(address, place), UCHAR)
+        value = _byte(call, call.moved(address, place))
         if not isinstance(value, Known):
             needs_number(call, value)
             return None
@@ -84,25 +85,38 @@ def known_bytes(call: Call, index: int, size: int) -> bytes | None:
     return bytes(found)
 
 
-def string_at(call: Call, address: Address) -> bytes | None:
-    """The string at ``address``; None where it is not known."""
+def _byte(call: Call, place: Address) -> Value | None:
+    """The byte at ``place``, one's own; None where it is not known. Raises
+    :class:`~pgasrob.frontends.c.problem.Faults` outside of the object."""
+    machine = machine_of(call).machine
+    machine.object(place.object)
+    if machine.whose(place) is None and isinstance(place.offset, int) and not machine.within(place, 1):
+        raise Faults(machine.outside(place, 1))
+    return call.load(place, UCHAR)
+
+
+def string_at(call: Call, address: Address, most: int | None = None) -> bytes | None:
+    """The string at ``address``, or its first ``most`` bytes; None where it is not known. A run in which it has no end
+    in its object is in error; not so where ``most`` are read, for some functions read no further than they must."""
     found = bytearray()
-    while True:
-        value = call.load(call.moved(address, len(found)), UCHAR)
+    while most is None or len(found) < most:
+        place = call.moved(address, len(found))
+        value = _byte(call, place) if most is None else call.load(place, UCHAR)
         needs_number(call, value)
         if not isinstance(value, Known) or len(found) > LONGEST_STRING:
             return None
         if not value.value:
-            return bytes(found)
+            break
         found.append(value.value)
+    return bytes(found)
 
 
-def text_of(call: Call, index: int) -> bytes | None:
-    """The string that argument ``index`` points to; None where it is not known."""
+def text_of(call: Call, index: int, most: int | None = None) -> bytes | None:
+    """The string that argument ``index`` points to, or its first ``most`` bytes; None where it is not known."""
     address = call.pointer(index)
     if address is None:
         call.fail(f"`{call.name}` of a null pointer", "pass a string")
-    return string_at(call, address)
+    return string_at(call, address, most)
 
 
 def known_string(call: Call, index: int) -> bytes:

@@ -81,13 +81,12 @@ def compare_memory(call: Call) -> Outcome | Look:
     """
 )
 def compare(call: Call) -> Outcome:
-    first, second = text_of(call, 0), text_of(call, 1)
+    most = call.known(2) if call.name.startswith("strn") else None
+    first, second = text_of(call, 0, most), text_of(call, 1, most)
     if first is None or second is None:
         return _compared(call)
     if "case" in call.name:
         first, second = first.lower(), second.lower()
-    if call.name.startswith("strn"):
-        first, second = first[: call.known(2)], second[: call.known(2)]
     return Outcome(result=Known((first > second) - (first < second)))
 
 
@@ -127,9 +126,9 @@ def _folded(call: Call, byte: Expr) -> Expr:
 
 @calls("size_t strlen(const char *s); size_t strnlen(const char *s, size_t n); size_t __builtin_strlen(const char *s);")
 def length(call: Call) -> Outcome:
-    text = text_of(call, 0)
+    text = text_of(call, 0, call.known(1) if call.name == "strnlen" else None)
     if text is not None:
-        return Outcome(result=Known(len(text) if call.name != "strnlen" else min(len(text), call.known(1))))
+        return Outcome(result=Known(len(text)))
     address = call.pointer(0)
     assert address is not None
     if in_cells(call, address):
@@ -275,7 +274,7 @@ def _written(call: Call, to: Address, data: bytes) -> tuple[tuple[Address, Value
        "char *strcat(char *to, const char *of); char *strncat(char *to, const char *of, size_t n); "
        "char *stpcpy(char *to, const char *of);")  # fmt: skip
 def copy_string(call: Call) -> Outcome:
-    to, data = call.pointer(0), text_of(call, 1)
+    to, data = call.pointer(0), text_of(call, 1, call.known(2) if call.name in ("strncpy", "strncat") else None)
     if to is None:
         machine_of(call).machine.fault(no_pointer(call.arguments[0], "argument 1"))
         return Outcome()
@@ -368,7 +367,7 @@ def _converted(
     value = call.arguments[index]
     form = b"%" + flags + width + (b"." + digits if digits else b"")
     if kind == b"s":
-        text = text_of(call, index) if isinstance(value, Address) else None
+        text = text_of(call, index, int(digits) if digits else None) if isinstance(value, Address) else None
         return None if text is None else (form + b"s") % text
     if not isinstance(value, Known) or kind == b"p" or b"#" in flags:
         return None
