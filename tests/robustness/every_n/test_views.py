@@ -100,6 +100,11 @@ def without_what_the_source_rank_does(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Fixpoint, "_happen", lambda *_: None)
 
 
+def without_steps_of_the_source_rank(patch: pytest.MonkeyPatch) -> None:
+    before = Fixpoint._happen
+    patch.setattr(Fixpoint, "_happen", lambda self, command, delayed: before(self, command, [True] * len(delayed)))
+
+
 def without_what_the_source_rank_has_done(patch: pytest.MonkeyPatch) -> None:
     before = Fixpoint._may_be_satisfied
 
@@ -194,6 +199,11 @@ RULES: list[tuple[Mutation, str, Frame | None, int, Reading]] = [
     (
         without_what_the_source_rank_does,
         "write(x, me, y, q); mem[f] <- 1; await(mem[f] == 1); read(z, me, y, q);",
+        None, 4, DEFAULT_READING,
+    ),
+    (
+        without_steps_of_the_source_rank,
+        "write(x, me, y, u); write(one, me, f, q); await(mem[f] == 1); r <- mem[y];",
         None, 4, DEFAULT_READING,
     ),
     (
