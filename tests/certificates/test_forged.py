@@ -185,6 +185,21 @@ def test_forged_certificates(siblings: tuple[Program, Program], tmp_path: Path) 
         assert reason(other, mutated(certificate, source)) is not None
 
 
+def test_ranks_that_there_are_not_keep_nobody_from_a_barrier(tmp_path: Path) -> None:
+    """The violation comes after two barriers. The second one takes the ranks that there are, whoever else arrives."""
+    path = Path(__file__).parents[2] / "programs" / "one_to_one" / "one_to_one_two_barriers.pgas"
+    program, nowhere = parse(path.read_text()), "if phase == 0 and tainted == (other == rank):"
+    edit = "check/infeasible.py", "if tainted == (other == rank or phase > 0):", nowhere
+    certificate = json.loads(mutant(tmp_path, "no_second_barrier", edit).write.write(program, None).text)
+    assert "'place'" in str(reason(program, certificate))
+    for _, (_, _, places) in certificate["parts"][0]["infeasible"]["map"]:
+        last = max(rank for (rank, _, phase), _ in places["map"])
+        for (rank, state, phase), _ in list(places["map"]):
+            if (rank, phase) == (last, 1):
+                places["map"].append([[-1, state, 1], {"set": [[{"set": []}, {"set": []}]]}])
+    assert reason(program, certificate) is not None
+
+
 # What is checked of a certificate, one by one
 
 

@@ -72,7 +72,7 @@ class Infeasible:
                     if reached:
                         yield from self._issued(known, place, way, each, first)
         for phase, ranks in arrived.items():  # F3
-            for other, ends in ranks.items() if len(ranks) == len(self.ranks) else ():
+            for other, ends in ranks.items() if ranks.keys() >= set(self.ranks) else ():
                 for to, way in ends:
                     yield from self._at(known, (other, to, min(phase + 1, PHASES)), way)
 
