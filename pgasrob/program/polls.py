@@ -19,7 +19,7 @@ from functools import cached_property
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form, Until
-from pgasrob.program.expressions import Expr
+from pgasrob.program.expressions import Expr, Me, Nodes, constant, parts, registers_of
 from pgasrob.program.graphs import components, dominators
 from pgasrob.program.looks import Looks
 from pgasrob.program.walks import FALSE, MOST_WAYS, Goal, Values, Walks, either, is_quiet, is_read, negated
@@ -51,11 +51,25 @@ def _numbered(out: list[list[Transition]]) -> Iterator[list[Transition]]:
         yield list(map(numbered, leaving))
 
 
+def _is_alike(form: Form) -> bool:
+    """Whether polls and looks cannot depend on the rank and the number of nodes by this command. Of one that they do
+    not follow it matters only which registers it reads."""
+    followed = is_quiet(form) or (isinstance(form, core.Immediate) and form.update is None)
+    for role, expr in core.expressions(form):
+        about_ranks = any(isinstance(part, Me | Nodes) for part in parts(expr))
+        if (role is core.Role.RANK or about_ranks) if followed else (about_ranks and bool(registers_of(expr))):
+            return False
+    return True
+
+
 class _Polls:
     def __init__(self, automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) -> None:
         out = automaton.out
         self._walks = Walks(automaton, rank, size, nodes)
-        self._looks = Looks(self._walks, self.fails)
+        # Where less is decided or more is live than with numbers, what is a look may be a poll then, or no look.
+        symbols = constant(rank) is None or constant(nodes) is None
+        alike = not symbols or all(_is_alike(transition.form) for transition in automaton.transitions)
+        self._looks = Looks(self._walks, self.fails) if alike else None
         self._failing: dict[tuple[int, int], Expr] = {}
         self._out = out
         self._quiet = [[each.target for each in leaving if is_quiet(each.form)] for leaving in out]
@@ -81,7 +95,7 @@ class _Polls:
         if not isinstance(form, core.Immediate) or not is_read(form):
             return transition
         fails, spins = self.fails(state, transition), True
-        if fails == FALSE:
+        if fails == FALSE and self._looks is not None:
             fails, spins = self._looks.fails(transition)
         if fails == FALSE:
             return transition

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from pgasrob.program import polls
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
@@ -179,6 +180,10 @@ def with_polls_that_wait(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Prover, "_polls_wait", True)
 
 
+def with_looks_at_what_depends_on_the_rank(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(polls, "_is_alike", lambda _: True)
+
+
 RULES: list[tuple[Mutation, str, Frame | None, int, Reading]] = [
     (
         with_nothing_there_from_the_beginning,
@@ -249,6 +254,13 @@ RULES: list[tuple[Mutation, str, Frame | None, int, Reading]] = [
         with_polls_that_wait,
         "write(one, (me + 1) % nodes, f, q); while (r == 0) { r <- mem[f]; }",
         None, 7, COUNTED,
+    ),
+    (
+        with_looks_at_what_depends_on_the_rank,
+        "if (me == 0) { write(two, 1, x, q); write(one, 1, y, u); } if (me == 1) { await(mem[y] == 1); "
+        "while (r == 0) { choose { r <- mem[x]; } or { assume(me == nodes); mem[z] <- r; } } "
+        "while (r < 2) { r <- mem[x]; } }",
+        None, 6, DEFAULT_READING,
     ),
 ]  # fmt: skip
 
