@@ -19,7 +19,7 @@ from functools import cached_property
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form, Until
-from pgasrob.program.expressions import Expr, Me, Nodes, constant, parts, registers_of
+from pgasrob.program.expressions import Expr, constant, names_me_or_nodes, registers_of
 from pgasrob.program.graphs import components, dominators
 from pgasrob.program.looks import Looks
 from pgasrob.program.walks import FALSE, MOST_WAYS, Goal, Values, Walks, either, is_quiet, is_read, negated
@@ -51,12 +51,25 @@ def _numbered(out: list[list[Transition]]) -> Iterator[list[Transition]]:
         yield list(map(numbered, leaving))
 
 
+def has_one_control(automaton: ControlAutomaton) -> bool:
+    """Whether the rank and the number of nodes have no part in what is decided: they are in no assume, no assert and
+    no value that is awaited, and what is computed from them goes to no register that is, or that is assigned on."""
+    forms = [transition.form for transition in automaton.transitions]
+    assigned = [form for form in forms if isinstance(form, core.Assign)]
+    of_ranks = {form.register for form in assigned if names_me_or_nodes(form.value)}
+    decides = [form.condition for form in forms if isinstance(form, core.Test)]
+    decides += [form.condition.value for form in forms if isinstance(form, core.Immediate) and form.condition]
+    if any(map(names_me_or_nodes, decides)):
+        return False
+    return all(registers_of(expr).isdisjoint(of_ranks) for expr in (*decides, *(form.value for form in assigned)))
+
+
 def _is_alike(form: Form) -> bool:
     """Whether polls and looks cannot depend on the rank and the number of nodes by this command. Of one that they do
     not follow it matters only which registers it reads."""
     followed = is_quiet(form) or (isinstance(form, core.Immediate) and form.update is None)
     for role, expr in core.expressions(form):
-        about_ranks = any(isinstance(part, Me | Nodes) for part in parts(expr))
+        about_ranks = names_me_or_nodes(expr)
         if (role is core.Role.RANK or about_ranks) if followed else (about_ranks and bool(registers_of(expr))):
             return False
     return True

@@ -13,7 +13,7 @@ from pgasrob.program.commands import show
 from pgasrob.program.control import ControlAutomaton, TooManyWays, Transition, Ways
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, parts, render
 from pgasrob.program.instance import MAX_WAYS, automata_of_blocks
-from pgasrob.program.polls import with_polls
+from pgasrob.program.polls import has_one_control, with_polls
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.every_n import flow as flows
@@ -139,9 +139,16 @@ class Prover:
         """The same for automata that are unfolded by what registers hold, in which reads may fail."""
         automata = [each.automaton for each in flow.ranks]
         if self._polls_wait:
-            polled = {id(each): with_polls(each, Me(), self.program.cells, Nodes()) for each in automata}
+            polled = {id(each): self._polled(each) for each in automata}
             automata = [polled[id(each)] for each in automata]
         return Unfolded(flow, automata)
+
+    def _polled(self, automaton: ControlAutomaton) -> ControlAutomaton:
+        """The same, in which those reads fail that do on each rank and number of nodes. What is made of a C program for
+        a number of nodes may have other control states."""
+        if not self.program.source.shows_commands and not has_one_control(automaton):
+            return automaton
+        return with_polls(automaton, Me(), self.program.cells, Nodes())
 
     def _automaton_of(self, name: Name) -> ControlAutomaton:
         """What the ranks of ``name`` do. Those with blocks of their own are all among the first."""
