@@ -40,9 +40,9 @@ def _with_files(value: Any) -> Any:
             found = {key: _with_files(each) if type(each) in NESTED else each for key, each in value.items()}
             if isinstance(line := value.get("line"), Line):
                 found |= {"file": line.file, "file_name": line.name}
-            if any(isinstance(line, Line) for line in value.get("lines") or ()):
-                found["files"] = [place_of(line)[0] or None for line in value["lines"]]
-                found["file_names"] = [line.name if isinstance(line, Line) else None for line in value["lines"]]
+            if (lines := value.get("lines")) and any(isinstance(line, Line) for line in lines):
+                found["files"] = [place_of(line)[0] or None for line in lines]
+                found["file_names"] = [line.name if isinstance(line, Line) else None for line in lines]
             return found
         case list() | tuple():
             return [_with_files(each) if type(each) in NESTED else each for each in value]
