@@ -32,7 +32,7 @@ def target(call: Call, index: int, *, of_others: bool = False) -> Address:
 def reached(call: Call, index: int) -> Address:
     """The pointer in argument ``index`` into memory that the rank reaches by loads and stores."""
     address = target(call, index, of_others=True)
-    if address.owner not in (None, call.rank) and address.owner not in call.neighbours():
+    if address.owner is not None and address.owner != call.rank and address.owner not in call.neighbours():
         call.fail(
             f"{call.texts[index]} is an address of rank {address.owner}",
             "use a put or get, or, where the ranks share memory, say so: `--shared-memory all`",

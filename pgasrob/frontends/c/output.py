@@ -10,7 +10,7 @@ from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.values import Address, Code, Unknown, Value
+from pgasrob.frontends.c.values import Address, Code, Entry, Unknown, Value, of_registers
 from pgasrob.frontends.c.world import World
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands
@@ -198,6 +198,7 @@ def registers_in(value: Value) -> frozenset[int]:
     """The indexes of the registers that ``value`` depends on."""
     if isinstance(value, Unknown):
         return registers_of(value.expr)
-    if isinstance(value, Address) and not isinstance(value.offset, int):
-        return registers_of(value.offset)
+    if isinstance(value, Address | Entry):
+        offset = value.offset if isinstance(value, Address) else 0
+        return of_registers(value) | (frozenset() if isinstance(offset, int) else registers_of(offset))
     return frozenset()

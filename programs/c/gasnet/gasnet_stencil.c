@@ -23,7 +23,7 @@
 #define MAX_NODES 64
 
 static gasnet_node_t me, nodes;
-static gasnet_seginfo_t segments[MAX_NODES];
+static gasnet_seginfo_t *segments;
 /* In each segment two rows that take turns: [ghost, cells ..., ghost]. */
 
 static int *cell_of(gasnet_node_t node, int row, int cell)
@@ -86,6 +86,7 @@ int main(int argc, char *argv[])
   nodes = gasnet_nodes();
   if (nodes > MAX_NODES || gasnet_getMaxLocalSegmentSize() < 2 * ROW * sizeof(int))
     gasnet_exit(1);
+  segments = malloc(nodes * sizeof *segments);
   SAFE(gasnet_getSegmentInfo(segments, nodes));
 
   for (int i = 1; i <= CELLS; i++)

@@ -35,7 +35,7 @@ def _everyone(call: Call) -> Group:
 
 def _split(call: Call) -> bool:
     """Whether some rank does something between the halves."""
-    return any(call.published(rank, "gasnet.split") for rank in range(call.nodes))
+    return any(call.all_facts("gasnet.split"))
 
 
 def _name(call: Call) -> int:
@@ -47,13 +47,14 @@ def _name(call: Call) -> int:
 
 def _named_differently(call: Call, name: int) -> bool:
     """Whether two barriers may mismatch, so that their names have to be told."""
-    used = call.published(call.rank, "gasnet.names") or frozenset()
+    used = call.own_fact("gasnet.names") or frozenset()
     assert isinstance(used, frozenset)
     if name:
         call.publish("gasnet.names", used | {name})
     names: set[int] = {name}
-    for rank in range(call.nodes):
-        names |= call.published(rank, "gasnet.names") or frozenset()  # type: ignore[arg-type]
+    for told in call.all_facts("gasnet.names"):
+        assert isinstance(told, frozenset)
+        names |= told
     return 2 in names or len(names - {0}) > 1
 
 
