@@ -134,11 +134,6 @@ class Call(Protocol):
         ...
 
     @property
-    def position(self) -> Hashable:
-        """Two calls of this rank see equal positions when nothing was issued and nothing merged between them."""
-        ...
-
-    @property
     def state(self) -> Mapping[str, Hashable]:
         """What APIs have noted on this rank so far, by names that begin with the API's; empty at the beginning."""
         ...

@@ -331,10 +331,6 @@ class MachineCall:
             return machine.held(address, type)
         return machine.contents(address.object).load(address.offset, type)
 
-    @property
-    def position(self) -> Hashable:
-        return self.machine.node.label, len(self.machine.node.statements)
-
     def allocate(
         self,
         kind: str,

@@ -35,9 +35,9 @@ class ObjectFacts:
     ``reached``: commands that name a rank write it.
     ``indexed``: the offsets that an index which is not known may have reached, with the types or sizes that were
     accessed there; ``declared``: what the declaration says of such offsets.
-    ``given_back``: its life ends before the program. ``each``: how many bytes it has for each rank, where it is made for
-    every number of nodes and has an entry for each; ``size`` is 0 then, for it has no one size. ``pointers``: the variables that point to all of it, and to what,
+    ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
     where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
+    ``each``: how many bytes it has for each rank, where there is no one number of them; ``size`` is 0 then.
     """
 
     name: str

@@ -20,7 +20,7 @@ from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.merging import Merging
 from pgasrob.frontends.c.nondeterminism import RANDOM, Leaf, leaves, leaves_of, only_leaves, range_of
-from pgasrob.frontends.c.output import registers_in
+from pgasrob.frontends.c.output import disturbed, registers_in
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Beyond, Faults, Problem, Several
 from pgasrob.frontends.c.snapshots import Frame, State
@@ -275,6 +275,8 @@ class Machine(Merging):
     def _fork(self, condition: Expr, yes: _Pending, no: _Pending) -> None:
         """Go on at ``yes`` when ``condition`` holds, else at ``no``."""
         any_way = bool(leaves(condition))
+        for way in (yes, no):
+            disturbed(way.state)
         if any_way:
             for truth, way in ((True, yes), (False, no)):
                 self.assume(way.state, condition, truth)
@@ -393,6 +395,7 @@ class Machine(Merging):
         for term, value in self.each_value(several.expr, several.what):
             state = self.state.copy()
             self.substitute(state, term, value)
+            disturbed(state)
             ways.append(_Pending(self.fresh().label, state, first=committed(self.span)))
         self.pending += ways[::-1]
         self.close(*(way.label for way in ways))
@@ -423,7 +426,9 @@ class Machine(Merging):
         self._fork(condition, *(self._way(way, again) for way in (look.yes, look.no)))
 
     def _way(self, way: Way | None, again: str) -> _Pending:
-        return _Pending(self.fresh().label, self.state.copy(), way, again=again)
+        state = self.state.copy()
+        disturbed(state)
+        return _Pending(self.fresh().label, state, way, again=again)
 
     def _go_on(self, way: Way | None, again: str) -> None:
         if way is None:

@@ -18,6 +18,9 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr, Me, Register, registers_of
 from pgasrob.program.statements import NOWHERE, Do, Span, Statement
 
+UNDISTURBED = "machine.undisturbed"
+"""What the state holds true from where a call notes it, as long as nothing is issued but assignments to registers, and
+the rank goes on in one way."""
 MOST_STATEMENTS = 100_000
 """For one rank."""
 
@@ -90,6 +93,8 @@ class Writer:
         self.open = False
 
     def emit(self, *statements: Statement) -> None:
+        if any(not isinstance(each, Do) or not isinstance(each.command, commands.Assign) for each in statements):
+            disturbed(self.state)
         self.node.statements += statements
         self.quiet = False
         self.statements += len(statements)
@@ -192,6 +197,11 @@ class Writer:
             if name not in self.world.named and (found := self.world.register(name)).index not in mentioned:
                 return found
             number += 1
+
+
+def disturbed(state: State) -> None:
+    if state.notes.get(UNDISTURBED):
+        state.notes[UNDISTURBED] = False
 
 
 def registers_in(value: Value) -> frozenset[int]:

@@ -6,7 +6,7 @@ of the calculus; a single one that does something in between lets it be two halv
 Barriers may have names. As long as no two that a program gives can differ these have no effect; else the ranks tell
 each other, and a wait says whether they match.
 
-The state of a rank: ``gasnet.notified``, the position of the notify that has not been waited for, with its name.
+The state of a rank: ``gasnet.notified``, the name of the notify that has not been waited for.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pgasrob.frontends.apis.gasnet.names import ANONYMOUS, BARRIER_MISMATCH, MIS
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.output import UNDISTURBED
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.commands import Fetch, Store
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr
@@ -66,9 +67,8 @@ def notify(steps: Steps, name: int = 0) -> None:
         steps.do(Store(_cell(call, steps.count("gasnet.told", 2)), Const(name)))
     if _split(call):
         flags.arrive(steps, _everyone(call), BARRIER)
-        steps.note("gasnet.notified", (None, name))
-    else:
-        steps.note("gasnet.notified", (call.position, name))
+    steps.note("gasnet.notified", name)
+    steps.note(UNDISTURBED, True)
 
 
 def wait(steps: Steps, name: int = 0) -> Expr:
@@ -77,15 +77,14 @@ def wait(steps: Steps, name: int = 0) -> Expr:
     notified = steps.recall("gasnet.notified")
     if notified is None:
         call.fail("a wait for a barrier that has not been notified", "call gasnet_barrier_notify before")
-    assert isinstance(notified, tuple)
     steps.note("gasnet.notified", None)
     if _split(call):
         flags.depart(steps, _everyone(call), BARRIER)
     else:
-        if notified[0] != call.position:
+        if not steps.recall(UNDISTURBED):
             call.publish("gasnet.split", True)
         flags.barrier(steps, _everyone(call), BARRIER)
-    if name != notified[1]:
+    if name != notified:
         return Const(BARRIER_MISMATCH)
     return _result(steps) if _named_differently(call, name) else Const(OK)
 
