@@ -7,6 +7,7 @@ import re
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address, Known
+from pgasrob.program.expressions import MOST_NODES, Expr, Unary
 
 MOST = 4096
 """The most pieces, handles or elements that one call may name."""
@@ -38,6 +39,18 @@ def reached(call: Call, index: int) -> Address:
             "use a put or get, or, where the ranks share memory, say so: `--shared-memory all`",
         )
     return address
+
+
+def is_owner(owner: Expr, rank: Expr) -> bool:
+    """Whether ``rank`` is the owner of an address, which is a rank, by its form: casts to types that hold all ranks
+    change none."""
+    while rank != owner:
+        match rank:
+            case Unary("cast", operand, type) if type.wrap(MOST_NODES) == MOST_NODES:
+                rank = operand
+            case _:
+                return False
+    return True
 
 
 def integers(call: Call, index: int, count: int, type: CType) -> list[int]:

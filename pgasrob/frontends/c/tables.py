@@ -109,7 +109,7 @@ class Tables(Objects):
         return replace(held, owner=None if own else entry.rank, mapped=held.mapped or own)
 
     def _check_rank(self, rank: Expr, name: str) -> None:
-        if _is_a_rank(rank):
+        if is_a_rank(rank):
             return
         outside = Binary("||", Binary("<", rank, Const(0), LONG), Binary(">=", rank, Nodes(), LONG))
         nowhere = self.world.nowhere(f"`{name}` has no entry of a rank that is not there")
@@ -117,7 +117,7 @@ class Tables(Objects):
         self.emit(If(outside, Block((fault,)), None, self.span))
 
 
-def _is_a_rank(expr: Expr) -> bool:
+def is_a_rank(expr: Expr) -> bool:
     """Whether ``expr`` is a rank on every number of nodes, by its form."""
     match expr:
         case Me() | Const(0):

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import target
+from pgasrob.frontends.apis.arguments import is_owner, target
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Address
@@ -125,9 +125,9 @@ def remote(call: Call, index: int, address: Address, process: Expr) -> Address:
     owner = call.me if address.owner is None else address.owner
     if isinstance(owner, int):
         owner = Const(owner)
-    if owner != process and call.symbolic:
-        call.number_needed(f"whether {call.texts[index]} is an address of that process")
-    if owner != process:
+    if not is_owner(owner, process):
+        if call.symbolic:
+            call.number_needed(f"whether {call.texts[index]} is an address of that process")
         call.fail(
             f"{call.texts[index]} is an address of rank {render(owner)}, not of rank {render(process)}",
             "pass the address that ARMCI_Malloc has given for that process",
