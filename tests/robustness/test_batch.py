@@ -225,7 +225,7 @@ def test_no_process_is_left_behind(fakes: Path) -> None:
 @forks
 @pytest.mark.parametrize(
     ("jobs", "when"),
-    [(1, {"begins 2"}), (2, {"begins 2", "begins 4"}), (3, {"begins 2", "begins 4", "ends 5"})],
+    [(1, {"fake 2"}), (2, {"fake 2", "fake 4"}), (3, {"fake 2", "fake 4", "end 5"})],
 )
 def test_ctrl_c_ends_it_with_what_is_known(
     fakes: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, when: set[str]
@@ -238,11 +238,11 @@ def test_ctrl_c_ends_it_with_what_is_known(
     @contextmanager
     def watch(title: str) -> Iterator[Any]:
         number = title[1]
-        news.add(f"begins {number}")
-        yield interrupt
-        news.add(f"ends {number}")
+        yield lambda progress: note(f"{progress.phase} {number}")
+        note(f"end {number}")
 
-    def interrupt(progress: Progress) -> None:
+    def note(what: str) -> None:
+        news.add(what)
         if when <= news and "interrupted" not in news:
             news.add("interrupted")
             os.kill(os.getpid(), signal.SIGINT)
@@ -271,7 +271,7 @@ def test_progress_is_told_from_afar(fakes: Path) -> None:
     found = list(convert_all(["endless.pgas", "fine.pgas"], job, told, 2, watch))
     assert [reason for _, _, _, reason in found] == [StateLimit(100), None]
     assert sorted(titles) == ["[1/2] endless.pgas, 2 nodes", "[2/2] fine.pgas, 2 nodes"]
-    assert len(seen) >= 3 and {snapshot.phase for snapshot in seen} == {"fake"}
+    assert len([snapshot for snapshot in seen if snapshot.phase == "fake"]) >= 3
 
 
 def test_what_is_known_without_its_runs() -> None:
