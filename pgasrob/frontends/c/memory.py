@@ -5,12 +5,13 @@ from __future__ import annotations
 from pgasrob.frontends.c.arithmetic import LONG, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.effects import MOST_KNOWN, Effects
+from pgasrob.frontends.c.facts import ObjectFacts
 from pgasrob.frontends.c.flows import UNKNOWN
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range_of
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.types import CHAR, DOUBLE, CType, Floating, Integer
+from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, CType, Floating, Integer
 from pgasrob.frontends.c.values import (
     UNDEFINED,
     Address,
@@ -133,17 +134,23 @@ class Memory(Effects):
         object = self.facts.objects[address.object]
         offsets = self.offsets(address, size_of(type))
         declared, types = self.facts.declared(address.object, offsets), object.accesses.types(*offsets)
+        known = types | declared if isinstance(address.offset, int) else types
         if not isinstance(type, Integer):
-            mixed = object.mixed or any(isinstance(each, Integer) for each in types)
+            mixed = object.mixed or any(isinstance(each, Integer) for each in known)
+            if type == FLOAT and any(isinstance(each, Integer) and size_of(each) == 4 for each in known):
+                raise self._of_two_kinds(object)
             return Unknown(Unary("cast", register, LONG) if mixed and type == DOUBLE else register)
-        if size_of(type) != 8 and any(isinstance(each, Floating) for each in types):
-            raise Problem(
-                "PG142",
-                f"`{object.name}` holds an integer and a floating-point number",
-                "access shared memory with one type per variable",
-            )
+        if size_of(type) != 8 and any(isinstance(each, Floating) for each in known):
+            raise self._of_two_kinds(object)
         alike = declared == {type} and len(types) <= 1 and not object.mixed
         return Unknown(register if alike else Unary("cast", register, type.type))
+
+    def _of_two_kinds(self, object: ObjectFacts) -> Problem:
+        return Problem(
+            "PG142",
+            f"`{object.name}` holds an integer and a floating-point number",
+            "access shared memory with one type per variable",
+        )
 
     def store(self, address: Address, value: Value, type: CType) -> None:
         """The scalar of ``type`` at ``address`` becomes ``value``."""
@@ -295,11 +302,15 @@ class Memory(Effects):
             size = read.get(offset) or written.get(offset) or known[offset][0]
             floating = known[offset][2] if offset in known else None
             place = Address(of.object, offset, of.owner)
-            type = self.scalar_type(place, size)
+            there = Address(to.object, offset + shift)
             if floating:
-                type = Floating(8 * size)
+                type: CType = Floating(8 * size)
             elif offset in written and offset not in read and offset not in known:
-                type = self.scalar_type(Address(to.object, offset + shift), size)
+                type = self.scalar_type(there, size)
+            else:
+                type = self.known_type(place, size) or self.scalar_type(there, size)
+            if offset in read:
+                self.facts.note(of.object, offset, type)
             if offset < of.offset or offset + size > of.offset + bytes:
                 raise self._split(of)
             values.append((offset, self._copied(place, size, type, source, offset in read), type))

@@ -129,13 +129,17 @@ class Objects(Unset):
 
     def scalar_type(self, address: Address, size: int) -> CType:
         """As what the scalar at ``address`` is used."""
+        return self.known_type(address, size) or Integer(IntType(8 * size, True))
+
+    def known_type(self, address: Address, size: int) -> CType | None:
+        """The same; None where nobody has said."""
         object = self.facts.objects[address.object]
         assert isinstance(address.offset, int)
         declared = scalar_at(object.type, address.offset) if object.type else None
         for each in (*object.accesses.types(address.offset), declared):
             if isinstance(each, Integer | Floating) and size_of(each) == size:
                 return each
-        return Integer(IntType(8 * size, True))
+        return None
 
 
 def initial_contents(object: code.Object) -> Contents:
