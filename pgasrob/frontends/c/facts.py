@@ -37,6 +37,7 @@ class ObjectFacts:
     accessed there; ``declared``: what the declaration says of such offsets.
     ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
     where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
+    ``each``: how many bytes it has for each rank, where there is no one number of them; ``size`` is 0 then.
     """
 
     name: str
@@ -53,6 +54,7 @@ class ObjectFacts:
     lent: bool = False
     reached: bool = False
     given_back: bool = False
+    each: int = 0
     restless: set[int] = field(default_factory=set)
     all_restless: bool = False
     indexed: set[tuple[Sequence[int], CType | int]] = field(default_factory=set)

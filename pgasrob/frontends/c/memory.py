@@ -12,7 +12,19 @@ from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, CType, Floating, Integer
-from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.frontends.c.values import (
+    UNDEFINED,
+    Address,
+    Code,
+    Entry,
+    Handle,
+    Known,
+    ObjectId,
+    Undefined,
+    Unknown,
+    Value,
+    of_registers,
+)
 from pgasrob.frontends.c.views import extracted, turned
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
@@ -174,12 +186,14 @@ class Memory(Effects):
                     if isinstance(value, Address) and not isinstance(value.offset, int):
                         raise Problem("PG143", "a pointer is stored of which it is not known where it points",
                                       "keep an index instead")  # fmt: skip
+                    if of_registers(value):
+                        raise NumberNeeded("a pointer is stored, and to whose memory is another thing each time")
                     self.contents(address.object, write=True).store(address.offset, value, type)
                     return None
                 self.facts.share(address.object, address.offset, size)
         else:
             self.facts.note_each(address.object, self.offsets(address, size), type)
-        if isinstance(value, Address | Code | Handle):
+        if isinstance(value, Address | Entry | Code | Handle):
             raise Problem(
                 "PG143",
                 f"a pointer is stored in `{self.facts.objects[address.object].name}`, memory that other ranks access",
@@ -358,6 +372,7 @@ class Memory(Effects):
             for offset, size in sorted(self.pieces(Address(id, 0), self.size(Address(id, 0))).items()):
                 self.issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
         self.state.memory.pop(id, None)
+        self.state.tables.pop(id, None)
         self.state.initialised.pop(id, None)
 
 
