@@ -111,7 +111,7 @@ def test_proofs_of_the_corpus_are_right_near_the_cutoff() -> None:
         cutoff = prove(program).cutoff
         assert cutoff is not None
         for nodes in (2, 3, cutoff, cutoff + 1):
-            verdict = pgasrob.check(program, nodes, "traces", Limits(max_states=5_000, timeout=5), effect=False)
+            verdict = pgasrob.check(program, nodes, "traces", Limits(max_states=5_000, timeout=60), effect=False)
             assert verdict.verdict in ("robust", "unknown"), f"{name} on {nodes} nodes"
             checked += verdict.verdict == "robust"
     assert checked >= 30
