@@ -156,7 +156,7 @@ RULES = [
     Rule("remainders are less than the divisor", f"r <- (me + 1) % nodes; if (r == 0) {{ {BAD} }}", 8, None, ((NAMES, "self.range(other.plus(rest, -1))[0] > 0", "self.range(other.plus(rest, -1))[0] >= 0"), (ACCEPT, "range(2, cutoff(*frame))", "()"))),
     Rule("remainders are no less than 0", f"r <- (me - 1) % nodes; if (r == 0 - 1) {{ {BAD} }}", 8, None, ((NAMES, "for rest in (one, one.plus(other, -1)):\n                    if self.range(rest)[0] >= 0 and", "for rest in (one.plus(other, -1), one.plus(other, 1)):\n                    if"), (ACCEPT, "range(2, cutoff(*frame))", "()"))),
     Rule("numbers of nodes up to the greatest", f"if (nodes == 20) {{ {BAD} }}", 20, None, ((NAMES, "for count in self[:2]", "for count in self[:1]"),)),
-    Rule("what wraps around", f"if (me * 1000 < 0) {{ {BAD} }}", None, None, ((NAMES, "return found if type.range[0] <= low and high <= type.range[1] else None", "return found"),)),
+    Rule("what wraps around", f"if (me * 1000 < 0) {{ {BAD} }}", None, None, ((NAMES, "return found if expr.type.range[0] <= low and high <= expr.type.range[1] else None", "return found"),)),
 ]  # fmt: skip
 
 

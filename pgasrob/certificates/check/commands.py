@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from pgasrob.certificates.check.names import NODES, Case, File, Value, linear
 from pgasrob.program import core
@@ -21,8 +21,8 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Place, Role
 from pgasrob.program.expressions import Fault, faults_inside
 from pgasrob.program.instance import Instance
+from pgasrob.semantics.effect import put
 
-T = TypeVar("T")
 MOST = 256
 """Phases, register files at a control state, ways of a place: evidence has fewer, and each is looked at with each."""
 Files = tuple[frozenset[int], frozenset[File]]
@@ -176,11 +176,6 @@ class Known(NamedTuple):
         for place, each in enumerate(command.steps[:first]):
             if any(way not in ("r", "w") for _, way in each.touches & self.source):
                 yield place, True
-
-
-def put(row: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """``row`` with another value at one place."""
-    return (*row[:index], value, *row[index + 1 :])
 
 
 class Values:

@@ -8,7 +8,6 @@ instance are names, too, on its one number of nodes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from pgasrob.program import expressions as e
@@ -61,8 +60,6 @@ class Domain(NamedTuple):
         """The value of ``expr`` of rank ``me``. Raises ``Fault`` when it never has one; when it is known it always has
         one."""
         match expr:
-            case e.Const(number) | e.Symbol(_, number):
-                return number
             case e.Register(_, index):
                 return file[index]
             case e.Me():
@@ -76,17 +73,15 @@ class Domain(NamedTuple):
             case e.Conditional(condition, then, otherwise):
                 test = self.value(condition, file, me)
                 return self.value(then if test else otherwise, file, me) if isinstance(test, int) else None
-            case e.Unary(_, operand):
-                inner = self.value(operand, file, me)
-                return e.evaluator(replace(expr, operand=e.Const(inner)))(()) if isinstance(inner, int) else None
-            case e.Binary(symbol, left, right, type):
-                one, other = self.value(left, file, me), self.value(right, file, me)
-                if isinstance(one, int) and isinstance(other, int):
-                    return e.evaluator(replace(expr, left=e.Const(one), right=e.Const(other)))(())
-                found = None if one is None or other is None else self._binary(symbol, linear(one), linear(other))
-                low, high = self.range(found or 0)
-                return found if type.range[0] <= low and high <= type.range[1] else None
-        raise AssertionError(f"{expr} is no expression")
+        inner = [self.value(each, file, me) for each in e.operands_of(expr)]
+        numbers = [e.Const(each) for each in inner if isinstance(each, int)]
+        if len(numbers) == len(inner):
+            return e.evaluator(e.rewritten(expr, lambda part: None if part is expr else numbers.pop(0)))(())
+        if not isinstance(expr, e.Binary) or None in inner:
+            return None
+        found = self._binary(expr.operator, *(linear(each) for each in inner if each is not None))
+        low, high = self.range(found or 0)
+        return found if expr.type.range[0] <= low and high <= expr.type.range[1] else None
 
     def _binary(self, symbol: str, one: Linear, other: Linear) -> Value:
         """The value of an operation that does not wrap around, on forms of which one at least is no number."""
