@@ -10,7 +10,7 @@ from pgasrob.render.english import listed, on_nodes
 from pgasrob.render.json import Place, Result, Witness
 from pgasrob.robustness.reasons import NotProved
 
-GOOD = {"assertions": "the assertions hold", "deadlock": "there is no deadlock"}
+HOLD, NO_DEADLOCK = "the assertions hold", "there is no deadlock"
 OPTION = "--nodes all asks about every number of nodes."
 
 
@@ -65,20 +65,19 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     """What is known of assertions and deadlocks on the numbers of nodes that were checked, and what is in the way of a
     proof for the others, each sentence with a style."""
     counts = [each for each in result.get("checked", []) if each["verdict"] == "robust"]
-    open_ = [fact for fact in ("assertions", "deadlock") if result[fact] == "unknown"]
-    hold = {
-        "assertions": all(each["assertions"] in ("hold", None) for each in counts),
-        "deadlock": all(each["deadlock"] in (False, None) for each in counts),
-    }
-    good = [GOOD[fact] for fact in open_ if hold[fact]]
+    claims = result.get("assertions_beyond", []) if result["assertions"] == "unknown" else []
+    deadlock = result.get("deadlock_beyond") if result["deadlock"] == "unknown" else None
+    hold = all(each["assertions"] in ("hold", None) for each in counts)
+    good = [HOLD] * (result["assertions"] == "unknown" and hold)
+    good += [NO_DEADLOCK] * (
+        result["deadlock"] == "unknown" and all(each["deadlock"] in (False, None) for each in counts)
+    )
     if good and counts:
         yield f"On {checked(result)} nodes, in every run on the network {' and '.join(good)}.", "good"
-    claims = result.get("assertions_beyond", []) if "assertions" in open_ else []
-    if any(claim["open"] for claim in claims) and hold["assertions"]:
+    if any(claim["open"] for claim in claims) and hold:
         proved = [claim["place"] for claim in claims if claim["place"] and not claim["open"]]
         if proved:
             yield f"On every number of nodes {listed([*map(_place, proved)])} hold{'s' * (len(proved) == 1)}.", "good"
-    deadlock = result.get("deadlock_beyond") if "deadlock" in open_ else None
     whys = [claim["open"] for claim in (*claims, deadlock) if claim and claim["open"]]
     if whys:
         yield f"Not proved beyond: {'; '.join(whys)}.", "open"
@@ -89,7 +88,11 @@ def _place(place: Place) -> str:
     return f"`{place['command']}` in line {line}{f' of {file}' if file else ''}"
 
 
-def is_open(result: Result, fact: str) -> bool:
-    """Whether it is unknown of a number of nodes for which it was asked."""
-    found = result["checked"] if is_about_all(result) else [result]
-    return any(each[fact] == "unknown" for each in found)
+def left_open(result: Result) -> tuple[bool, bool]:
+    """Whether it is unknown of assertions, and of deadlocks, on a number of nodes that was looked at."""
+    if not is_about_all(result):
+        return result["assertions"] == "unknown", result["deadlock"] == "unknown"
+    counts = result.get("checked", [])
+    return any(each["assertions"] == "unknown" for each in counts), any(
+        each["deadlock"] == "unknown" for each in counts
+    )

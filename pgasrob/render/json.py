@@ -691,7 +691,7 @@ def _add_every_count(result: Result, every: library.EveryCount) -> None:
     ]
     if proof.holds:
         result["assertions_beyond"] = [_claim(each) for each in proof.assertions]
-        result["deadlock_beyond"] = proof.deadlock and _claim(proof.deadlock)
+        result["deadlock_beyond"] = None if proof.deadlock is None else _claim(proof.deadlock)
     result["obstacles"] = [
         {
             "kind": each.kind,

@@ -146,8 +146,8 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             yield " ".join(told), "open"
     if meaning := words.effect(result):
         yield meaning, "open" if result.get("effect") == "none found" else "bad"
-    good = [every_count.GOOD["assertions"]] * (assertions == "hold")
-    good += [every_count.GOOD["deadlock"]] * (deadlock is False and not words.deadlocks_on_the_network(result))
+    good = [every_count.HOLD] * (assertions == "hold")
+    good += [every_count.NO_DEADLOCK] * (deadlock is False and not words.deadlocks_on_the_network(result))
     where = "On every number of nodes, in" if every_count.is_about_all(result) else "In"
     if good and robust:
         yield f"{where} every run on the network {' and '.join(good)}.", "good"
@@ -166,8 +166,8 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         yield f"There is a deadlock{where}, already in an SC run (below){why}.", "bad"
     if every_count.is_about_all(result):
         yield from every_count.facts(result)
-    open_ = ["whether the assertions hold"] * every_count.is_open(result, "assertions")
-    open_ += ["whether there is a deadlock"] * every_count.is_open(result, "deadlock")
+    of_assertions, of_deadlocks = every_count.left_open(result)
+    open_ = ["whether the assertions hold"] * of_assertions + ["whether there is a deadlock"] * of_deadlocks
     if open_:
         more = f" --{result['limit']} sets the limit." if robust and result.get("limit") else ""
         yield f"Not all SC runs were seen, so it is unknown {' and '.join(open_)}.{more}", "open"

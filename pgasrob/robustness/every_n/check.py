@@ -161,12 +161,13 @@ def _with_facts(verdict: Verdict, checked: Sequence[Verdict], proof: Proof | Non
     hold = hold and all(each.assertions in ("hold", None) for each in checked)
     free = proof and (proof.deadlock is None or proof.deadlock.holds)
     free = free and all(each.deadlock in (False, None) for each in checked)
+    failure, deadlock = failing.assertion_run if failing else None, stuck.deadlock_run if stuck else None
     return replace(
         verdict,
         communicates=any(each.communicates is not False for each in checked) if checked else verdict.communicates,
         assertions=("violated" if failing else "hold" if hold else "unknown") if asserted else None,
         deadlock=(bool(stuck) if stuck or free else "unknown") if waits else None,
-        assertion_run=failing and failing.assertion_run,
-        deadlock_run=stuck and stuck.deadlock_run,
-        witness=(failing and failing.assertion_run) or (stuck and stuck.deadlock_run),
+        assertion_run=failure,
+        deadlock_run=deadlock,
+        witness=failure or deadlock,
     )

@@ -15,6 +15,7 @@ from operator import or_
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Form, Place
+from pgasrob.program.expressions import Expr
 from pgasrob.robustness.every_n.cases import Case
 from pgasrob.robustness.every_n.commands import Ranks, Rules
 from pgasrob.robustness.every_n.flow import EXACT_GROWTHS
@@ -181,12 +182,12 @@ class Pairs(Known):
                 return found if form.register is None else with_register(found, form.register, value)
         return found
 
-    def _brings(self, rank: int, state: int, place: int, form: core.Immediate[Place, core.Expr]) -> Value | None:
+    def _brings(self, rank: int, state: int, place: int, form: core.Immediate[Place, Expr]) -> Value | None:
         """What a read may bring that goes this way."""
         read = self._read[rank][state][place]
         return None if read is None else self._meet(rank, read, self.held(rank, state, form.access.cell))
 
-    def _is_awaited(self, rank: int, form: core.Immediate[Place, core.Expr], value: Value, file: File) -> bool:
+    def _is_awaited(self, rank: int, form: core.Immediate[Place, Expr], value: Value, file: File) -> bool:
         if form.condition is None:
             return True
         awaited = self.values[rank].of(form.condition.value, file)
@@ -323,9 +324,9 @@ class Pairs(Known):
                     continue
                 value = self._seen_by(rank, write.rank, write.value)
                 if values.may_be("==", read, value):
-                    found = self._after_write(rank, state, cell, write, now)
-                    if found is not None:
-                        yield value, found
+                    then = self._after_write(rank, state, cell, write, now)
+                    if then is not None:
+                        yield value, then
 
     def _after_write(self, rank: int, state: int, cell: int, write: _Write, now: Meanwhile) -> Meanwhile | None:
         """Where others are ``now`` if ``write``, of another rank, was the last one to ``cell``; None: it cannot be."""
@@ -388,8 +389,8 @@ class Pairs(Known):
                         queue.append(edge.target)
             found: dict[int, States] = {}
             for state, writes in enumerate(last):
-                for write in members(writes):
-                    found[1 << write] = found.get(1 << write, 0) | 1 << state
+                for bit in members(writes):
+                    found[1 << bit] = found.get(1 << bit, 0) | 1 << state
             self._last[rank, cell] = found
         return self._last[rank, cell]
 

@@ -48,7 +48,8 @@ class NotCovered(Exception):
 
 def prove(program: Program, reading: Reading = DEFAULT_READING, look: Callable[[str], None] | None = None) -> Proof:
     """A proof that ``program`` has no violating computation and no fault on any number of nodes from a cutoff on, with
-    what is known of assertions and deadlocks, or what is in its way. ``look`` is told now and then what is being done."""
+    what is known of assertions and deadlocks, or what is in its way. ``look`` is told now and then what is being
+    done."""
     try:
         prover = Prover(program, reading)
     except NotCovered as problem:
@@ -87,8 +88,7 @@ class Prover:
             access for automaton in automata for each in automaton.transitions for access in core.accesses_of(each.form)
         ]
         self._kinds = tuple(sorted({access.commutes for access in made} - {""}))
-        deadlocks = program.source.shows_commands and not program.blind_awaits
-        self._facts = Facts(automata, self._initial, self._rules, self._place, deadlocks)
+        self._automata = automata
         self.proof = Proof(self.frame.cutoff, program.most_nodes, assumptions=program.assumptions)
 
     def run(self) -> Iterator[str]:
@@ -125,10 +125,16 @@ class Prover:
             self.proof.cases.append((case.text, looked_at))
             flows_of.append((case, flow))
         if not self.proof.obstacles:
+            known = self.facts()
             for case, flow in flows_of:
                 yield f"what holds for {case.text}"
-                self._facts.look_at(case, flow)
-            self.proof.assertions, self.proof.deadlock = self._facts.assertions, self._facts.deadlock
+                known.look_at(case, flow)
+            self.proof.assertions, self.proof.deadlock = known.assertions, known.deadlock
+
+    def facts(self) -> Facts:
+        """What is to be found out of assertions and deadlocks, case by case."""
+        deadlocks = self.program.source.shows_commands and not self.program.blind_awaits
+        return Facts(self._automata, self._initial, self._rules, self._place, deadlocks)
 
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
         """What registers and cells may hold in ``case``; so many commands have been ``followed`` in others."""
