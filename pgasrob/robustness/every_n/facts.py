@@ -1,5 +1,5 @@
 """Which assertions hold in all SC runs on every number of nodes, and whether these come to a deadlock
-(`proofs/every-n.md`, section 6)."""
+(`proofs/every-n.md`, section 8)."""
 
 from __future__ import annotations
 

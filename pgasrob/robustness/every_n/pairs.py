@@ -1,5 +1,5 @@
 """Where two ranks may be at once in SC runs on every number of nodes, and what they read there (`proofs/every-n.md`,
-section 6).
+section 8).
 
 In an SC run every access happens when its command is issued. So a cell holds what was written to it last, and by some
 rank; if that has come to a place, it is known which of its writes may be its last one.

@@ -1,4 +1,4 @@
-"""Why no SC run comes to a deadlock, on any number of nodes (`proofs/every-n.md`, section 6).
+"""Why no SC run comes to a deadlock, on any number of nodes (`proofs/every-n.md`, section 8).
 
 In a deadlock each rank is *stuck*: it can issue nothing that it stands before.
 """
