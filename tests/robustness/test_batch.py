@@ -16,6 +16,7 @@ import pytest
 from pgasrob.render.json import checked_to_json
 from pgasrob.robustness import workers
 from pgasrob.robustness.batch import Checked, Job, check_all
+from pgasrob.robustness.crew import WorkerError
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Interruption, NotAsked, Reason, SpinFailed, StateLimit, WorkerDied
@@ -23,7 +24,6 @@ from pgasrob.robustness.side_by_side import convert_all
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import Progress, Watch
-from pgasrob.robustness.workers import WorkerError
 
 ROOT = Path(__file__).parents[2]
 forks = pytest.mark.skipif(workers.START != "fork", reason="what is patched here is there only in a fork")

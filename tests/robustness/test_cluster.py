@@ -24,10 +24,10 @@ from pgasrob.render.json import checked_to_json
 from pgasrob.robustness.batch import Checked, Job, Task, check_all, tasks, unwatched
 from pgasrob.robustness.cluster import ClusterError, client
 from pgasrob.robustness.cluster.client import check_on_cluster
+from pgasrob.robustness.crew import WorkerError
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Interruption, Reason, StateLimit, WorkerDied
 from pgasrob.robustness.watch import Progress
-from pgasrob.robustness.workers import WorkerError
 
 distributed = pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[2]

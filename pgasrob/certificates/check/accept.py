@@ -14,7 +14,7 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.program.program import Instantiable
 from pgasrob.program.reading import READINGS, Reading
 
-FORMAT = 4
+FORMAT = 5
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
@@ -38,12 +38,8 @@ def read(text: str) -> dict[str, Any]:
 
 
 def _made(found: dict[str, Any]) -> Any:
-    match found:
-        case {"set": elements}:
-            return frozenset(_frozen(elements))
-        case {"map": pairs}:
-            return dict(_frozen(pairs))
-    return {name: _frozen(value) for name, value in found.items()}
+    frozen = {name: _frozen(value) for name, value in found.items()}
+    return frozenset(frozen["set"]) if "set" in frozen else dict(frozen["map"]) if "map" in frozen else frozen
 
 
 def _frozen(found: Any) -> Any:
