@@ -407,6 +407,15 @@ SLOW: dict[str, str] = {
 }
 """Test functions by file, without `test_`: those that take more than a second of CPU, all their cases together."""
 
+LONGEST = {
+    "tests/test_coq.py::test_the_main_theorems_have_no_axioms",
+    "tests/test_coq.py::test_what_the_readme_names_is_there",  # with what the one before has compiled
+    "tests/test_corpus.py::test_the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_date",
+    "tests/robustness/every_n/test_c1.py::test_random_programs_do_the_same",
+    "tests/robustness/every_n/test_corpus.py::test_what_is_proved_of_the_corpus",
+}
+"""Those with a case that takes more than ten seconds: several processes begin with them."""
+
 FUNCTIONS = {f"tests/{file}::test_{name}" for file, names in SLOW.items() for name in names.split()}
 
 

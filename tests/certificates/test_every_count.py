@@ -53,7 +53,7 @@ C_VALUES = {
 """The same of programs in C, and one in which a command has no value on two nodes."""
 FRAMES = (None, (0, 1, 1), (1, 1, 1), (1, 2, 1), (0, 1, 2), (1, 2, 3))
 """Proofs are right with whatever frame; None: the one that fits the program."""
-LIMITS = Limits(max_states=4_000, timeout=3)
+LIMITS = Limits(max_states=4_000, timeout=60)
 
 
 def test_the_corpus() -> None:

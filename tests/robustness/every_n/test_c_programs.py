@@ -25,7 +25,7 @@ from tests.support import examples, sampled
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
 FILES = sorted(PROGRAMS.rglob("*.c"))
-LIMITS = Limits(max_states=10_000, timeout=4)
+LIMITS = Limits(max_states=10_000, timeout=60)
 PROVED = {
     "1_09_exchange_barrier", "1_10_exchange_mpi", "1_12_get_gaspi_wait", "1_e4_reuse_shmem_put",
     "1_e4_reuse_shmem_quiet", "2_11_mp_mpi_flush", "3_11_increments", "3_12_fetching", "3_13_accumulate",

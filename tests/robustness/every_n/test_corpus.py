@@ -124,7 +124,7 @@ def test_proofs_of_the_corpus_are_right_near_the_cutoff() -> None:
         assert cutoff is not None
         hold, none = all(claim.holds for claim in proof.assertions), proof.deadlock is None or proof.deadlock.holds
         for nodes in (2, 3, cutoff, cutoff + 1):
-            verdict = pgasrob.check(program, nodes, "traces", Limits(max_states=5_000, timeout=5), effect=False)
+            verdict = pgasrob.check(program, nodes, "traces", Limits(max_states=5_000, timeout=60), effect=False)
             assert verdict.verdict in ("robust", "unknown"), f"{name} on {nodes} nodes"
             if nodes >= cutoff:
                 assert not (hold and verdict.assertions == "violated"), f"{name} on {nodes} nodes"
