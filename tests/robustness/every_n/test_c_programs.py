@@ -82,6 +82,8 @@ def compare(program: CProgram, without: Program, proof: Proof, counts: Iterator[
         assert not known or weaker or found[0] == found[1], f"{program.source.text}\non {nodes} nodes"
         if proof.holds and proof.cutoff is not None and nodes >= proof.cutoff:
             assert one.verdict in ("robust", "unknown"), f"{program.source.text}\non {nodes} nodes"
+            hold = all(claim.holds for claim in proof.assertions)
+            assert not (hold and one.assertions == "violated"), f"{program.source.text}\non {nodes} nodes"
         yield known
 
 
