@@ -40,14 +40,14 @@ PROVED = {
     "figure_8b", "figure_8d", "gasnet_barrier_try", "gasnet_ex_local_event", "gasnet_ex_put", "gasnet_flag",
     "gasnet_flag_region", "gasnet_get", "gasnet_get_try", "gasnet_nonbulk_source_reuse", "gasnet_put",
     "gasnet_put_after_notify", "gasnet_put_nb_sync", "gasnet_put_nbi_sync", "gasnet_split_barrier",
-    "gasnet_stencil", "gasnet_token_ring", "gaspi_lock_101", "gaspi_lock_atomic", "gaspi_notify_same_queue",
-    "gaspi_one_to_one_notify", "gaspi_pipeline", "gaspi_poll_fetch_add", "gaspi_poll_read", "gaspi_read_notify",
-    "gaspi_read_wait", "gaspi_source_reuse_wait", "gaspi_wait_test_loop", "gaspi_wait_then_barrier_101",
-    "gaspi_waitsome_test_loop", "gaspi_work_queue", "gaspi_write_list_notify", "gaspi_write_notify_covers_all_101",
-    "get_exchange", "gpi_allreduce", "gpi_flag", "gpi_lock", "gpi_one_to_one_wait", "gpi_read_back_wait",
-    "gpi_stencil", "gpi_work_counter", "lock", "lock_exclusive", "look_then_wait",
-    "message_passing_atomic_flag_add", "message_passing_fence", "message_passing_flush", "own_flag",
-    "own_flag_fence", "pipeline", "put_barrier", "put_fence_put_signal", "put_quiet_get", "put_signal",
+    "gasnet_stencil", "gasnet_token_ring", "gaspi_barrier_test_loop", "gaspi_lock_101", "gaspi_lock_atomic",
+    "gaspi_notify_same_queue", "gaspi_one_to_one_notify", "gaspi_pipeline", "gaspi_poll_fetch_add",
+    "gaspi_poll_read", "gaspi_read_notify", "gaspi_read_wait", "gaspi_source_reuse_wait", "gaspi_wait_test_loop",
+    "gaspi_wait_then_barrier_101", "gaspi_waitsome_test_loop", "gaspi_work_queue", "gaspi_write_list_notify",
+    "gaspi_write_notify_covers_all_101", "get_exchange", "gpi_allreduce", "gpi_flag", "gpi_lock",
+    "gpi_one_to_one_wait", "gpi_read_back_wait", "gpi_stencil", "gpi_work_counter", "lock", "lock_exclusive",
+    "look_then_wait", "message_passing_atomic_flag_add", "message_passing_fence", "message_passing_flush",
+    "own_flag", "own_flag_fence", "pipeline", "put_barrier", "put_fence_put_signal", "put_quiet_get", "put_signal",
     "quiet_sync", "request_wait_flush", "rget", "ring_halo", "signal_fetch", "signal_numbers_fence", "source_reuse",
     "spin_lock", "stencil", "store_buffering_quiet", "test_exchange", "test_lock", "ticket_lock", "try_two",
     "two_targets_quiet",
@@ -82,6 +82,8 @@ def compare(program: CProgram, without: Program, proof: Proof, counts: Iterator[
         assert not known or weaker or found[0] == found[1], f"{program.source.text}\non {nodes} nodes"
         if proof.holds and proof.cutoff is not None and nodes >= proof.cutoff:
             assert one.verdict in ("robust", "unknown"), f"{program.source.text}\non {nodes} nodes"
+            hold = all(claim.holds for claim in proof.assertions)
+            assert not (hold and one.assertions == "violated"), f"{program.source.text}\non {nodes} nodes"
         yield known
 
 
