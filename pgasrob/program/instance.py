@@ -291,9 +291,8 @@ class _Specialiser:
 
     def _placed(self, expr: Expr) -> Expr:
         def placed(part: Expr) -> Expr | None:
-            return (
-                replace(part, value=self._first[part.value]) if isinstance(part, Symbol) and is_growing(part) else None
-            )
+            found = isinstance(part, Symbol) and is_growing(part)
+            return replace(part, value=self._first[part.value]) if found else None
 
         return rewritten(expr, placed) if self._first else expr
 

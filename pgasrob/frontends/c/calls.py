@@ -17,7 +17,7 @@ from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
 from pgasrob.frontends.c.parts import pointed_to
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
-from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.symbolic import Extent, NumberNeeded, extent_of
 from pgasrob.frontends.c.types import LONG, Array, CType
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
@@ -127,6 +127,12 @@ class MachineCall:
             "it must be the same in every run of a rank: compute it from ranks and constants, not from shared memory",
             self.span,
         )
+
+    def extent(self, index: int) -> int | Extent:
+        value = self._argument(index)
+        if self.symbolic and isinstance(value, Unknown) and (found := extent_of(value.expr)) is not None:
+            return found if found.each else found.more
+        return self.known(index)
 
     def try_each(self, index: int) -> None:
         value = self._argument(index)
@@ -334,7 +340,7 @@ class MachineCall:
     def allocate(
         self,
         kind: str,
-        bytes: int,
+        bytes: int | Extent,
         name: str | None = None,
         key: tuple[int | str, ...] | None = None,
         *,
@@ -353,7 +359,12 @@ class MachineCall:
         return self.allocated(kind, number, bytes, name, to)
 
     def allocated(
-        self, kind: str, number: int | tuple[int | str, ...], bytes: int, name: str | None, to: Address | None = None
+        self,
+        kind: str,
+        number: int | tuple[int | str, ...],
+        bytes: int | Extent,
+        name: str | None,
+        to: Address | None = None,
     ) -> Address:
         """The object ``number`` of ``kind``; the variable that the pointer to it goes to gives its name and type.
 
@@ -362,10 +373,13 @@ class MachineCall:
         wanted, type = self._result_variable() if to is None else (self.variable_at(to), None)
         id = ObjectId(kind, number)
         shown = name or wanted or (f"{kind}{number}" if isinstance(number, int) else kind)
-        self.machine.declare(id, shown, bytes, type, Contents(0), self.span)
+        if isinstance(bytes, Extent):
+            self.machine.declare_growing(id, shown, bytes, type, self.span)
+        else:
+            self.machine.declare(id, shown, bytes, type, Contents(0), self.span)
         if to is not None:
             self.machine.facts.objects[id].seen_as = shown, self._pointed_to(to)
-        return Address(id, 0)
+        return Address(id, Const(0) if isinstance(bytes, Extent) else 0)
 
     def own_element(self, memory: Address, table: Address, rank: str) -> None:
         facts, name = self.machine.facts, self.variable_at(table)

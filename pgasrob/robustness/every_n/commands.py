@@ -170,7 +170,7 @@ class Ranks:
         return name.domain.remainder(form, name.domain.modulus) in (remainder, None)
 
     def _may_come_from_rest(self, rest: Name, form: Linear, other: Linear) -> bool:
-        """Whether some rank of the ``rest`` may be such that ``form`` is ``other``, a form over those that are named."""
+        """Whether some rank of the ``rest`` may be such that ``form`` is ``other``, one over those that are named."""
         # form = a x + n N + c, so x = (other - n N - c) / a
         origin = other.minus(form._replace(x=0)).over(form.x)
         if any(origin == each.me for each in self.names if not each.rest):

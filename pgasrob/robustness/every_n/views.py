@@ -107,10 +107,8 @@ class _Search:
             return None
         _, cells = self.ranks.cells(rank, state, form.access.cell)
         values = self.unfolded.values[rank]
-        if any(
-            values.may_be("==", value, self.initial[self.ranks.slots[cell % self.ranks.size]])
-            for cell in members(cells)
-        ):
+        slots = {self.ranks.slots[cell % self.ranks.size] for cell in members(cells)}
+        if any(values.may_be("==", value, self.initial[slot]) for slot in slots):
             return None
         found = (each for cell in members(cells) for each in self.written.get(cell, ()))
         return [writer for writer, written in found if values.may_be("==", value, written)]
