@@ -13,7 +13,7 @@ import operator
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 Evaluator = Callable[[Sequence[int]], int]
 
@@ -353,7 +353,7 @@ def constant(expr: Expr) -> int | None:
     return expr.value if isinstance(expr, Const | Symbol) and not is_growing(expr) else None
 
 
-def is_growing(expr: Expr) -> bool:
+def is_growing(expr: Expr) -> TypeGuard[Symbol]:
     """Whether ``expr`` stands for the first cell of memory that grows with the number of nodes."""
     return isinstance(expr, Symbol) and expr.value >= GROWING
 

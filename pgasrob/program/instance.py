@@ -22,7 +22,6 @@ from pgasrob.program.expressions import (
     Evaluator,
     Expr,
     Fault,
-    Symbol,
     depends_on_rank,
     evaluator,
     is_growing,
@@ -291,8 +290,7 @@ class _Specialiser:
 
     def _placed(self, expr: Expr) -> Expr:
         def placed(part: Expr) -> Expr | None:
-            found = isinstance(part, Symbol) and is_growing(part)
-            return replace(part, value=self._first[part.value]) if found else None
+            return replace(part, value=self._first[part.value]) if is_growing(part) else None
 
         return rewritten(expr, placed) if self._first else expr
 

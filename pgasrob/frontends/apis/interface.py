@@ -179,6 +179,10 @@ class Call(Protocol):
         """``address`` ``bytes`` further on."""
         ...
 
+    def element(self, address: Address, index: Expr, size: int) -> Address:
+        """``address`` ``index`` elements of ``size`` bytes further on."""
+        ...
+
     def cell(self, address: Address, size: int) -> Expr:
         """The address in the calculus (on the owner's node) of the scalar of ``size`` bytes at ``address``. From then
         on the object lies in cells, for the whole program."""

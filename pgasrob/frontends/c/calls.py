@@ -8,7 +8,7 @@ from typing import NoReturn, cast
 
 from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c import code
-from pgasrob.frontends.c.arithmetic import expression
+from pgasrob.frontends.c.arithmetic import expression, value_of
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.extended import LARGEST_SCALAR
 from pgasrob.frontends.c.facts import LARGEST_CELL
@@ -200,6 +200,11 @@ class MachineCall:
 
     def moved(self, address: Address, bytes: int) -> Address:
         moved = self.machine.offset(address, Known(bytes), 1)
+        assert isinstance(moved, Address)
+        return moved
+
+    def element(self, address: Address, index: Expr, size: int) -> Address:
+        moved = self.machine.offset(address, value_of(index), size)
         assert isinstance(moved, Address)
         return moved
 

@@ -17,6 +17,7 @@ from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Place
 from pgasrob.program.walks import is_read
+from pgasrob.robustness.every_n.again import Again
 from pgasrob.robustness.every_n.cases import Case, Name
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, number
@@ -76,6 +77,7 @@ class Ranks:
         self.planes = Planes((len(self.names) + len(self.rest)) * self.size, kinds)
         self._keys: dict[Linear, int] = {}
         self._waited_for = 0  # cells
+        self._again: dict[int, Again] = {}
 
     def commands(self) -> Commands:
         """What the fixpoint asks for."""
@@ -109,7 +111,12 @@ class Ranks:
         queues = [flow.operand(rank, state, expr) for role, expr in core.expressions(form) if role is core.Role.QUEUE]
         operands = known_operands(form, constant(queues[0]) if queues and queues[0] else None, key, located)
         first = len(accesses) - len(steps)
-        return Command(transition.target, made[0] if first else None, tuple(made[first:]), operands, possible=True)
+        again = self._again.setdefault(rank, Again(flow, rank)) if steps and not self.names[rank].rest else None
+        apart = frozenset[int]() if again is None else again.apart(transition.occurrence)
+        return Command(
+            transition.target, made[0] if first else None, tuple(made[first:]), operands, True, transition.occurrence,
+            apart,
+        )  # fmt: skip
 
     # Operands
 
