@@ -384,7 +384,9 @@ class MachineCall:
             self.machine.declare(id, shown, bytes, type, Contents(0), self.span)
         if to is not None:
             self.machine.facts.objects[id].seen_as = shown, self._pointed_to(to)
-        return Address(id, Const(0) if isinstance(bytes, Extent) else 0)
+        if isinstance(bytes, Extent):
+            return Address(id, Const(0), steps=(0, self.machine.facts.objects[id].size))
+        return Address(id, 0)
 
     def own_element(self, memory: Address, table: Address, rank: str) -> None:
         facts, name = self.machine.facts, self.variable_at(table)

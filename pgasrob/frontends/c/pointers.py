@@ -33,7 +33,6 @@ class Pointers(Objects):
         start, step = address.steps
         object = self.facts.objects[address.object]
         if object.grows:
-            step = gcd(step, object.size)
             if object.size % size or start % size or step % size:
                 what = f"where a scalar of {size} bytes lies in `{object.name}`"
                 raise NumberNeeded(f"{what} is another thing on every number of nodes")
