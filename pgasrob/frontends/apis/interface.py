@@ -17,7 +17,7 @@ from typing import NoReturn, Protocol
 
 from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import UNDEFINED, Address, ObjectId, Value
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register
 from pgasrob.program.statements import Span, Statement
@@ -135,11 +135,6 @@ class Call(Protocol):
         ...
 
     @property
-    def position(self) -> Hashable:
-        """Two calls of this rank see equal positions when nothing was issued and nothing merged between them."""
-        ...
-
-    @property
     def state(self) -> Mapping[str, Hashable]:
         """What APIs have noted on this rank so far, by names that begin with the API's; empty at the beginning."""
         ...
@@ -230,6 +225,12 @@ class Call(Protocol):
     def own_element(self, memory: Address, table: Address, rank: str) -> None:
         """Each rank finds ``memory`` in its element of the table of pointers that begins at ``table``. It is named so,
         where no variable points to it: by the first variable that has got the rank, or ``rank`` where there is none."""
+        ...
+
+    def fill_table(self, table: Address, entry: int, fields: tuple[tuple[int, Address | Known], ...]) -> None:
+        """Where the program is made for every number of nodes: put ``fields``, values of 8 bytes by their offsets, into
+        the entry of each rank, of ``entry`` bytes, of a table that has such an entry for each rank. An address is put
+        there as one in the memory of that rank."""
         ...
 
     def gets_rank(self, to: Address | None = None) -> None:

@@ -137,7 +137,10 @@ def combined(operation: str, left: Expr, right: Expr, type: CType) -> Expr:
 
 def owner_of(call: Call, address: Address) -> Const | None:
     """The rank in whose memory ``address`` is; None for one's own."""
-    return None if address.owner is None or address.owner == call.rank else Const(address.owner)
+    if address.owner is None or address.owner == call.rank:
+        return None
+    assert isinstance(address.owner, int), "one's rank is not known where it is an expression"
+    return Const(address.owner)
 
 
 def copied(steps: Steps, to: Address, of: Address, bytes: int) -> None:

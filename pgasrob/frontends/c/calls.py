@@ -15,10 +15,10 @@ from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
-from pgasrob.frontends.c.parts import pointed_to
+from pgasrob.frontends.c.parts import pointed_to, scalars_of
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.symbolic import Extent, NumberNeeded, extent_of
-from pgasrob.frontends.c.types import LONG, Array, CType
+from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command
@@ -157,6 +157,10 @@ class MachineCall:
     def pointer(self, index: int, *, of_others: bool = False) -> Address | None:
         value = self._argument(index)
         if isinstance(value, Address):
+            if not of_others and isinstance(value.owner, Expr):
+                raise NumberNeeded(
+                    f"in whose memory {self._which(index)} points is another thing on some ranks", self.span
+                )
             if not of_others and self.machine.whose(value) is not None:
                 raise Problem(
                     "PG143",
@@ -338,10 +342,6 @@ class MachineCall:
             return machine.held(address, type)
         return machine.contents(address.object).load(address.offset, type)
 
-    @property
-    def position(self) -> Hashable:
-        return self.machine.node.label, len(self.machine.node.statements)
-
     def allocate(
         self,
         kind: str,
@@ -356,12 +356,16 @@ class MachineCall:
             self.rests_on(Kind.ALLOCATION, self.name.removeprefix("__"))
         if key is not None:
             return self.allocated(kind, key, bytes, name, to)
+        return self.allocated(kind, self._next(kind), bytes, name, to)
+
+    def _next(self, kind: str) -> int:
+        """The number of the next object of ``kind``."""
         notes = self.machine.state.notes
         counter = f"machine.{kind}"
         number = notes.get(counter, 0)
         assert isinstance(number, int)
         notes[counter] = number + 1
-        return self.allocated(kind, number, bytes, name, to)
+        return number
 
     def allocated(
         self,
@@ -386,6 +390,24 @@ class MachineCall:
             self.machine.facts.objects[id].seen_as = shown, self._pointed_to(to)
         if isinstance(bytes, Extent):
             return Address(id, Const(0), steps=(0, self.machine.facts.objects[id].size))
+        return Address(id, 0)
+
+    @property
+    def is_for_pointers(self) -> bool:
+        """Whether there are pointers in what the variable points to that the call's result is assigned to."""
+        _, type = self._result_variable()
+        of = type.of if isinstance(type, Array) else None
+        return (
+            of is not None and not isinstance(of, Void) and any(isinstance(each, Pointer) for _, each in scalars_of(of))
+        )
+
+    def allocate_table(self, each: int) -> Address:
+        """Memory of the heap with ``each`` bytes for each rank."""
+        self.rests_on(Kind.ALLOCATION, self.name.removeprefix("__"))
+        number = self._next("heap")
+        name, type = self._result_variable()
+        id = ObjectId("heap", number)
+        self.machine.declare_table(id, name or f"heap{number}", each, type, self.span)
         return Address(id, 0)
 
     def own_element(self, memory: Address, table: Address, rank: str) -> None:
@@ -428,6 +450,9 @@ class MachineCall:
                     name = self.variable_at(address) if isinstance(address, Address) else None
                     return name, pointed_to(type)
         return None, None
+
+    def fill_table(self, table: Address, entry: int, fields: tuple[tuple[int, Address | Known], ...]) -> None:
+        self.machine.fill_table(table, entry, fields)
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
         id = ObjectId(f"internal {kind}", key)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from pgasrob.frontends.c.pointers import Pointers
+from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import Array, Floating, Integer
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.options import NO_SHARED_MEMORY
@@ -90,6 +91,14 @@ class Effects(Pointers):
         for id, offset, object in known:
             size = object.granule if offset is None else object.shared.get(offset, object.granule)
             signs |= self.facts.signs(id, offset, size)
+        if len({kind for id, offset, _ in known for kind in self.facts.kinds(id, offset)}) > 1:
+            names = " and ".join(dict.fromkeys(f"`{object.name}`" for _, _, object in known))
+            raise Problem(
+                "PG142",
+                f"a transfer takes the bits of a float for an integer, or those of an integer for a float, in {names}",
+                "transfer floats to floats, and integers to integers",
+                self.span,
+            )
         if len(signs) > 1 or any(object.mixed for _, _, object in known):
             for id, _, _ in known:
                 self.facts.mix(id)

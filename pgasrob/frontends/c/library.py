@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 from pgasrob.frontends.apis.arguments import elements
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import Steps, copied, ends_all, owner_of, pairs
-from pgasrob.frontends.c import nondeterminism
+from pgasrob.frontends.c import arithmetic, nondeterminism
 from pgasrob.frontends.c.libc import numbers, outside, written
 from pgasrob.frontends.c.libc.reads import careful
 from pgasrob.frontends.c.libc.strings import in_cells, read_string, refuse_cells
 from pgasrob.frontends.c.libc.table import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.standard import STANDARD_HEADERS
 from pgasrob.frontends.c.symbolic import Extent
-from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Opaque, Pointer
+from pgasrob.frontends.c.tables import for_each_rank
+from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import (
     NULL,
     Address,
@@ -205,12 +206,21 @@ def random_fraction(call: Call) -> Outcome:
 
 @calls("void *malloc(size_t size); void *__alloca(size_t size); void *alloca(size_t size); void *valloc(size_t size);")
 def allocate(call: Call) -> Outcome:
-    return Outcome(result=allocated(call, call.extent(0)))
+    return Outcome(result=_with_entries(call, call.arguments[0]) or allocated(call, call.extent(0)))
 
 
 @calls("void *calloc(size_t count, size_t size);")
 def allocate_zero(call: Call) -> Outcome:
-    return Outcome(result=allocated(call, elements(call, 0, 1), zero=True))
+    found = _with_entries(call, arithmetic.binary("*", call.arguments[0], call.arguments[1], Integer(arithmetic.WORD)))
+    return Outcome(result=found or allocated(call, elements(call, 0, 1), zero=True))
+
+
+def _with_entries(call: Call, bytes: Value) -> Address | None:
+    """Memory with so many ``bytes`` for each rank, where the program is made for every number of nodes and there are to
+    be pointers in it."""
+    each = for_each_rank(bytes) if call.symbolic else None
+    here = machine_of(call)
+    return None if each is None or not here.is_for_pointers else here.allocate_table(each)
 
 
 @calls("void *aligned_alloc(size_t alignment, size_t size); void *memalign(size_t alignment, size_t size);")
@@ -272,11 +282,14 @@ def free(call: Call) -> Outcome:
         machine.end_of_life(address.object)
         call.rests_on(Kind.FREED_MEMORY, call.name)
         return Outcome()
-    size = machine.size(address)
+    table = machine.facts.objects[address.object].each
+    size = 0 if table else machine.size(address)
     freed = call.state.get(FREED, ())
     assert isinstance(freed, tuple)
     machine.end_of_life(address.object)
     call.rests_on(Kind.FREED_MEMORY, call.name)
+    if table:  # is not given again: nothing is known of how large it is
+        return Outcome()
     return Outcome(state={FREED: tuple(sorted({*freed, (size, address.object.number)}))})
 
 

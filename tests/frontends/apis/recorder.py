@@ -39,7 +39,6 @@ class RecordedCall:
     """A call: cells are four bytes unless it says otherwise, and are named after their object."""
 
     span: Span = NOWHERE
-    position: Hashable = 0
 
     def __init__(
         self,
