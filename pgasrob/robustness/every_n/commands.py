@@ -292,3 +292,9 @@ class Ranks:
         """The cells that an access may be to, and those at which it may meet others, its own rank's among them."""
         here = self._here(*self._cells(rank, state, place), apart=False)
         return self._made(rank, self._place(rank, state, place), *here, own=False)
+
+    def located(self, rank: int, state: int, place: Place) -> tuple[int, bool]:
+        """The cells at which an access may meet others, and whether it is to a single cell of a single rank."""
+        numbered, elements = self._cells(rank, state, place)
+        single = self._place(rank, state, place).single and len(numbered) == 1 and not elements
+        return self.cells(rank, state, place)[1], single
