@@ -48,6 +48,14 @@ class Report:
         self.add(code, message, span, hint)
         raise Stop
 
+    def add_stray(self, text: str, span: Span) -> None:
+        """Note characters of which no word of the language is made."""
+        # Many a character looks like another one, or like nothing; its number does not.
+        odd = [f"U+{ord(char):04X}" for char in text[:4] if not (char.isascii() and char.isprintable())]
+        number = f" ({' '.join(odd)})" if odd else ""
+        hint = "names are made of the letters a-z and A-Z, digits and `_`; other text goes into a comment"
+        self.add("PG014", f"unexpected character{'s' * (len(text) > 1)} `{short(text)}`{number}", span, hint)
+
     @property
     def empty(self) -> bool:
         """Whether there are no findings yet."""
