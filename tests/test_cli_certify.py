@@ -63,7 +63,7 @@ def test_every_number_of_nodes(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     assert run("check", HALO, "--nodes", "all", "--certificate", str(path)).exit_code == 0
     found = json.loads(path.read_text())
-    assert (found["nodes"], found["frame"], len(found["parts"])) == ("all", [0, 1], 2 + 3)
+    assert (found["nodes"], found["frame"], len(found["parts"])) == ("all", [0, 1, 1], 2 + 3)
     result = run("certify", HALO, str(path))
     assert result.exit_code == 0 and "robust on every number of nodes, read with" in result.output
     del found["parts"][0]

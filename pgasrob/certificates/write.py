@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from math import lcm
 from typing import Any, NamedTuple
 
 from pgasrob.certificates.check.accept import FORMAT, subjects
@@ -20,6 +21,9 @@ from pgasrob.certificates.check.commands import Command, Files, Phase, Touch, Va
 from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Place, Way
 from pgasrob.certificates.check.names import Case, File, Frame, cutoff
 from pgasrob.certificates.check.states import Look, Members, Source, State, States
+from pgasrob.program import core
+from pgasrob.program.expressions import Binary, Const, parts
+from pgasrob.program.instance import automata_of_blocks
 from pgasrob.program.live_registers import live_registers
 from pgasrob.program.program import Instantiable, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
@@ -36,6 +40,10 @@ PHASES, PHASES_AFTER, WAYS = 16, 4, 4
 MOST_ACCESSES = 200_000
 """Accesses and places in the evidence for one source, and for all of them so many times that; beyond it is not
 written."""
+
+
+MOST_MODULUS = 8
+"""By which ranks are divided."""
 
 
 class Part(NamedTuple):
@@ -100,7 +108,7 @@ def write_for_every_count(
     symbolic = program.for_every_count()
     if not any(process.ranks is None for process in symbolic.processes):
         raise NoCertificate("the program has blocks for ranks by number alone")
-    for names in [frame] if frame else _frames(symbolic):
+    for names in [frame] if frame else _frames(symbolic, reading):
         with suppress(_TooLittle):
             about = list(subjects(program, None, names, reading))
             parts = [_part(case, MOST_STATES, look) for case in reversed(about)]  # of the cases first
@@ -108,10 +116,30 @@ def write_for_every_count(
     raise NoCertificate("the proof needs more of values, or of two ranks at once, than the checker knows")
 
 
-def _frames(program: Program) -> list[Frame]:
-    """How many ranks may have names, the least first; those with blocks of their own have to."""
+def _frames(program: Program, reading: Reading) -> list[Frame]:
+    """How many ranks may have names, the least first; those with blocks of their own have to. Ranks are told apart by
+    what they leave where the program asks for it."""
     least = max((rank + 1 for process in program.processes for rank in process.ranks or ()), default=1)
-    return sorted(product(range(3), range(least, least + 3)), key=lambda frame: cutoff(*frame))
+    modulus = _modulus(program, reading)
+    names = range(3), range(least, least + max(3, modulus)), {1, modulus}
+    return sorted(product(*names), key=lambda frame: cutoff(*frame))
+
+
+def _modulus(program: Program, reading: Reading) -> int:
+    """A number that all divide by which the program divides, powers of two for the bits that it takes; 1 for a large
+    one."""
+    found = 1
+    for automaton in automata_of_blocks(program, reading).values():
+        forms = (transition.form for transition in automaton.transitions)
+        for part in (part for form in forms for _, expr in core.expressions(form) for part in parts(expr)):
+            match part:
+                case Binary("%" | "/", _, Const(value)) if value > 0:
+                    found = lcm(found, value)
+                case Binary("&" | "|" | "^", _, Const(value)):
+                    found = lcm(found, 1 << max(value, ~value).bit_length())
+                case Binary("&", left, Binary("-", right, Const(1))) if left == right:
+                    found = lcm(found, 2)
+    return found if found <= MOST_MODULUS else 1
 
 
 def _part(case: Case, most_states: int, look: Look) -> Part:

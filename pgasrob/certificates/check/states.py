@@ -155,9 +155,8 @@ class States:
                     continue
                 behind = rank, command.transition.target, command.left
                 # Where it comes to what no run has, it may do anything.
-                if command.left not in self.values.files[rank][command.transition.target][1] or may_hit(
-                    command.chain, near
-                ):
+                known = command.left in self.values.files[rank][command.transition.target][1]
+                if not known or may_hit(command.chain, near):
                     return rank
                 written = {cell for each in command.chain for cell, way in each.touches if way != "r"}
                 if not written <= changed:
@@ -175,11 +174,10 @@ class States:
 
     def _may_issue(self, state: State, command: Command, changed: Collection[int] = ()) -> bool:
         """Whether a command may be enabled where cells hold what they do in ``state``, but for those ``changed``."""
-        rank, form, file = command.at[0], command.form, cast(Registers, command.file)
+        rank, form, file = command.at[0], command.transition.form, cast(Registers, command.file)
         if command.left is None or command.waits(state.facts[rank]):
             return False
         if not isinstance(form, core.Immediate) or not form.may_block or command.chain[0].cell in changed:
             return True
-        if any(file[register] is None for register in core.registers_read(form)):
-            return True
-        return issue(self.instance.operands(rank, command.transition, file), file, state.memory) is not None
+        unknown = any(file[register] is None for register in core.registers_read(form))
+        return unknown or issue(self.instance.operands(rank, command.transition, file), file, state.memory) is not None

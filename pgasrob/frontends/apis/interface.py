@@ -174,6 +174,15 @@ class Call(Protocol):
         on the object lies in cells, for the whole program."""
         ...
 
+    def number(self, address: Address, type: CType, *, compared: bool = False) -> Expr:
+        """The cell of the number at ``address``, which the call reads, sets or updates as one of ``type``.
+        ``compared``: with another number, so that what the cell holds has to be one of that type."""
+        ...
+
+    def as_number(self, register: Register, address: Address, type: CType) -> Expr:
+        """``register``, which has been read from the `number` at ``address``, as one of ``type``."""
+        ...
+
     def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
         """The cells that a transfer of ``bytes`` bytes between two regions copies to each other, by address.
 

@@ -104,8 +104,8 @@ def value_at(steps: Steps, address: Address, type: CType) -> Expr:
     if known is not None:
         return steps.call.value_expression(known)
     register = steps.call.register("value")
-    steps.do(Load(register, steps.call.cell(address, steps.call.size_of(type))))
-    return register
+    steps.do(Load(register, steps.call.number(address, type)))
+    return steps.call.as_number(register, address, type)
 
 
 def element(call: Call, address: Address, index: int, type: CType) -> Address:

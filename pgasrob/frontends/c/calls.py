@@ -204,6 +204,15 @@ class MachineCall:
     def cell(self, address: Address, size: int) -> Expr:
         return self.machine.cell(address, size)
 
+    def number(self, address: Address, type: CType, *, compared: bool = False) -> Expr:
+        machine = self.machine
+        cell = machine.cell(address, size_of(type))
+        machine.number_at(address, type, compared=compared)
+        return cell
+
+    def as_number(self, register: Register, address: Address, type: CType) -> Expr:
+        return self.value_expression(self.machine.loaded(address, register, type))
+
     def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
         for address in (first, second):
             self.machine.object(address.object)
@@ -305,6 +314,8 @@ class MachineCall:
                     cells.append(self._filler_cell(at, size))
             pairs.append((cells[0], cells[1]))
             place += size
+        for pair in pairs:
+            self.machine.look_for_mixing([each for cell in pair for each in self.machine.cells_at(cell)])
         return pairs
 
     def _filler_cell(self, address: Address, size: int) -> Expr:

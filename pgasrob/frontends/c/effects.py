@@ -52,7 +52,7 @@ class Effects(Pointers):
                         self.facts.lend(id)
                 self._look_for_fences(form)
                 if isinstance(form, core.Transfer):
-                    self._look_for_mixing([place for each in core.accesses_of(form)
+                    self.look_for_mixing([place for each in core.accesses_of(form)
                                            for place in self.cells_at(each.cell.address)])  # fmt: skip
                 if any(not id.of_api for expr in addresses_computed(form) for id, _ in self.cells_at(expr)):
                     self.rests_on(Kind.ATOMIC_TO_ALL, self.called)
@@ -81,7 +81,7 @@ class Effects(Pointers):
         """The queues, and the ranks, with puts that a fence has ordered and that may be pending."""
         return cast("frozenset[tuple[Expr, int | None]]", self.state.notes.get(FENCED, frozenset()))
 
-    def _look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
+    def look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
         """What a transfer moves may come from integers with a sign to some without, which are other numbers there."""
         key = tuple(id for id, _ in places)
         if key in self.world.compared:

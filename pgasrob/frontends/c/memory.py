@@ -145,6 +145,27 @@ class Memory(Effects):
         alike = declared == {type} and len(types) <= 1 and not object.mixed
         return Unknown(register if alike else Unary("cast", register, type.type))
 
+    def number_at(self, address: Address, type: CType, *, compared: bool) -> None:
+        """A call uses the scalar at ``address``, which lies in a cell, as one of ``type``. Cells hold numbers of the
+        types that these have where they come from, so who compares them there needs them of one."""
+        id, size, offsets = address.object, size_of(type), self.offsets(address, size_of(type))
+        if not isinstance(address.offset, int):
+            self.facts.note_each(id, offsets, type)
+        elif self.within(address, size):
+            self.facts.note(id, address.offset, type)
+        object = self.facts.objects[id]
+        if len({kind for offset in offsets for kind in self.facts.kinds(id, offset)}) > 1:
+            raise self._of_two_kinds(object)
+        several = len({sign for offset in offsets for sign in self.facts.signs(id, offset, size)}) > 1
+        if several:
+            self.facts.mix(id)
+        if compared and (several or (object.mixed and not object.dense)):
+            raise Problem(
+                "PG142",
+                f"a call compares what `{object.name}` holds, which is set with another sign, or in parts",
+                "use the type of the variable in all calls",
+            )
+
     def _of_two_kinds(self, object: ObjectFacts) -> Problem:
         return Problem(
             "PG142",

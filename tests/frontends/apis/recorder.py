@@ -95,6 +95,12 @@ class RecordedCall:
         assert isinstance(address.offset, int)
         return Symbol(f"{self._name(address.object)}+{address.offset}", address.offset)
 
+    def number(self, address: Address, type: CType, *, compared: bool = False) -> Expr:
+        return self.cell(address, size_of(type))
+
+    def as_number(self, register: Register, address: Address, type: CType) -> Expr:
+        return register
+
     def _name(self, object: ObjectId) -> str:
         parts = object.number if isinstance(object.number, tuple) else (object.kind, object.number)
         return self.names.get(object, "_".join(map(str, parts)))

@@ -54,3 +54,64 @@ def test_a_float_is_no_integer(memory: str, first: str, then: str) -> None:
     """Cells hold floats as doubles, so their bits are others."""
     verdict = pgasrob.check(parse_c(SHMEM.format(memory, first, f"if (me == 1) {{ {then} }}")), 2)
     assert verdict.verdict == "error" and "float" in str(verdict.reason)
+
+
+@pytest.mark.parametrize(
+    ("memory", "first", "then"),
+    [
+        ("static int f;", "shmem_int_p(&f, -1, me); shmem_quiet();",
+            "assert(shmem_uint_test((unsigned *) &f, SHMEM_CMP_GT, 5) == 1);"),
+        ("static int8_t f; static uint8_t a[2];",
+            "shmem_int8_p(&f, -1, me); shmem_barrier_all(); shmem_fcollectmem(SHMEM_TEAM_WORLD, a, &f, 1);",
+            "assert(a[0] == 255);"),
+        ("static int8_t f; static uint8_t a;",
+            "shmem_int8_p(&f, -1, me); shmem_barrier_all(); "
+            "shmem_uint8_max_reduce(SHMEM_TEAM_WORLD, &a, (uint8_t *) &f, 1);", "assert(a == 255);"),
+    ],
+    ids=["a test", "a collect", "a reduction"],
+)  # fmt: skip
+def test_calls_read_numbers_of_another_sign(memory: str, first: str, then: str) -> None:
+    for told, expected in ((then, "hold"), (then.replace("==", "!="), "violated")):
+        verdict = pgasrob.check(parse_c(SHMEM.format(memory, first, f"if (me == 1) {{ {told} }}")), 2)
+        assert (verdict.verdict, verdict.assertions) == ("robust", expected)
+
+
+WAIT = "shmem_uint_wait_until((unsigned *) &f, SHMEM_CMP_GT, 5);"
+OF_A_FLOAT = "shmem_float_p(&f, 1, me); shmem_barrier_all();"
+
+
+@pytest.mark.parametrize(
+    ("memory", "first", "then"),
+    [
+        ("static int f;", "shmem_int_p(&f, -1, me);", WAIT),
+        ("static int f;", "shmem_int_p(&f, -1, me);",
+            "if (shmem_uint_atomic_compare_swap((unsigned *) &f, -1, 1, 1) != -1u) f = 7;"),
+        ("static float f;", "shmem_uint32_p((uint32_t *) &f, 0x3f800000, me);", "assert(f == 1);"),
+        ("static float f;", OF_A_FLOAT, "assert(shmem_uint32_g((uint32_t *) &f, 1) == 0x3f800000);"),
+        ("static float f; static uint32_t a;",
+            f"{OF_A_FLOAT} shmem_uint32_max_reduce(SHMEM_TEAM_WORLD, &a, (uint32_t *) &f, 1);", "assert(a > 5);"),
+        ("static float f; static uint32_t a[2];",
+            f"{OF_A_FLOAT} shmem_fcollectmem(SHMEM_TEAM_WORLD, a, &f, 4);", "assert(a[0] > 5);"),
+    ],
+    ids=["a wait", "a comparison", "a put", "a get", "a reduction", "a collect"],
+)  # fmt: skip
+def test_numbers_that_calls_would_read_wrongly_are_refused(memory: str, first: str, then: str) -> None:
+    verdict = pgasrob.check(parse_c(SHMEM.format(memory, first, f"if (me == 1) {{ {then} }}")), 2)
+    assert verdict.verdict == "error" and "`f`" in str(verdict.reason)
+
+
+def test_accumulates_that_compare_numbers_of_another_sign_are_refused() -> None:
+    text = """#include <mpi.h>
+    static int x, k = -1;
+    int main(void) {
+      int me; MPI_Win w;
+      MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &me);
+      MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+      MPI_Win_fence(0, w);
+      if (!me) MPI_Accumulate(&k, 1, TYPE, 1, 0, 1, TYPE, MPI_MAX, w);
+      MPI_Win_fence(0, w);
+      return x;
+    }"""
+    assert pgasrob.check(parse_c(text.replace("TYPE", "MPI_INT")), 2).verdict == "robust"
+    verdict = pgasrob.check(parse_c(text.replace("TYPE", "MPI_UNSIGNED")), 2)
+    assert verdict.verdict == "error" and "another sign" in str(verdict.reason)
