@@ -290,11 +290,6 @@ class Call(Protocol):
         """Whether the program is to be marked with what its calls are."""
         ...
 
-    def used_as(self, address: Address, size: int, signed: bool) -> None:
-        """The call takes the integer at ``address``, of ``size`` bytes, for one with a sign, or without, whatever the
-        program has there."""
-        ...
-
     def expose(self, part: Exposed) -> None:
         """Let it be known which memory of this rank is part of a window. Where calls are marked, all that is accessed
         there lies in cells."""

@@ -516,10 +516,6 @@ class MachineCall:
     def marked(self) -> bool:
         return self.machine.world.marked
 
-    def used_as(self, address: Address, size: int, signed: bool) -> None:
-        self.machine.object(address.object)
-        self.machine.used_as(address, size, signed)
-
     def expose(self, part: Exposed) -> None:
         if not self.marked or not isinstance(part.begin.offset, int):
             return
