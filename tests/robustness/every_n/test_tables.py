@@ -16,6 +16,7 @@ from pgasrob.robustness.check import check
 from pgasrob.robustness.every_n.check import check_every_count
 from pgasrob.robustness.every_n.prove import prove
 from tests.robustness.every_n.drawn_tables import ARMCI, GASNET, drawn_tables
+from tests.robustness.every_n.test_c_differences import GASPI
 from tests.robustness.every_n.test_c_programs import compare
 from tests.support import examples
 
@@ -159,13 +160,17 @@ SPLIT = {
                "if (me == 0) gasnet_put_nbi(1, table[1].addr, &x, 4);", "gasnet_wait_syncnbi_all();"),
     "MPI": (ARMCI, "MPI_Request q; MPI_Ibarrier(MPI_COMM_WORLD, &q); {} MPI_Wait(&q, MPI_STATUS_IGNORE); r = *mine;",
             "if (me == 0) ARMCI_Put(&x, table[1], 4, 1);", "ARMCI_AllFence();"),
+    "GASPI": ("// api: gaspi-1.01\n" + GASPI.split("%s", maxsplit=1)[0] + "long r = 0, x = 1, *mine = q;",
+              "if (gaspi_barrier(GASPI_GROUP_ALL, GASPI_TEST) != GASPI_SUCCESS) {{ {} "
+              "while (gaspi_barrier(GASPI_GROUP_ALL, GASPI_TEST) != GASPI_SUCCESS); }} r = *mine;",
+              "if (me == 0) gaspi_write(0, 16, 1, 0, 0, 8, 0, GASPI_BLOCK);", "gaspi_wait(0, GASPI_BLOCK);"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("api", "barrier", "put", "wait"), SPLIT.values(), ids=SPLIT)
 def test_halves_of_a_barrier(api: str, barrier: str, put: str, wait: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is complete before the first half has come before what is behind the second one, and nothing else has."""
-    barrier = barrier.replace("{}", "x = 2; mine[1] = r; {}")
+    barrier = barrier.replace(" {} ", " x = 2; mine[1] = r; {} ")
     for body, holds in ((f"{put} {wait} {barrier.format('')}", True), (f"{put} {barrier.format(wait)}", False)):
         text = program(api, body)
         assert prove(parse_c(text).for_every_count()).holds == holds
