@@ -177,7 +177,7 @@ class Ranks:
 
     def _access(self, rank: int, state: int, access: core.Access[Place], reads: bool) -> Access:
         place = access.cell
-        target = self._place(rank, state, place)
+        target = self.place(rank, state, place)
         addresses = self.flow.addresses(rank, state, place.address)
         own = target.own and self.names[rank].rest and not access.commutes
         made, against = self._made(rank, target, addresses, own)
@@ -188,7 +188,8 @@ class Ranks:
         certain = target.single and len(addresses) == 1
         return Access(self.planes.bits(touched(made)), self.planes.against(touched(against)), certain)
 
-    def _place(self, rank: int, state: int, place: Place) -> Target:
+    def place(self, rank: int, state: int, place: Place) -> Target:
+        """Whose memory it may be that a command before ``state`` accesses."""
         if place.rank is None:
             return Target((rank,), self.names[rank].me, own=True, single=not self.names[rank].rest)
         return self._target(rank, self.flow.operand(rank, state, place.rank))
@@ -213,4 +214,4 @@ class Ranks:
     def cells(self, rank: int, state: int, place: Place) -> int:
         """The cells at which an access may meet others from elsewhere."""
         addresses = self.flow.addresses(rank, state, place.address)
-        return self._made(rank, self._place(rank, state, place), addresses, own=False)[1]
+        return self._made(rank, self.place(rank, state, place), addresses, own=False)[1]

@@ -133,9 +133,9 @@ class _Unfolding:
                     yield _Way(after)
             case core.Immediate(access) if access.reads:
                 for value in self._read(file, access):
-                    after = self._behind_read(form, file, found, value)
-                    if after is not None:
-                        yield _Way(after, value)
+                    way = self._behind_read(form, file, found, value)
+                    if way is not None:
+                        yield way
             case _:
                 yield _Way(found)
 
@@ -151,14 +151,18 @@ class _Unfolding:
 
     def _behind_read(
         self, form: core.Immediate[core.Place, Expr], file: File, found: File, value: Value
-    ) -> File | None:
-        """The registers behind a command that has read ``value``, None when it is not what the command waits for."""
+    ) -> _Way | None:
+        """What is behind a command that has read ``value``, None when that is not what it waits for."""
         values = self._values
         if form.condition is not None:
             awaited = values.of(form.condition.value, file)
-            if awaited is None or not values.may_be(form.condition.relation, value, awaited):
+            read = awaited and values.related(form.condition.relation, value, awaited)
+            if read is None:
                 return None
+            value = read
         if form.register is None:
-            return found
+            return _Way(found, value)
         after = with_register(found, form.register, value)
-        return after if form.until is None or after is None else values.narrowed(form.until.holds, True, after)
+        if form.until is not None and after is not None:
+            after = values.narrowed(form.until.holds, True, after)
+        return None if after is None else _Way(after, after[form.register])

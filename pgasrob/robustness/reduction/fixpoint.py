@@ -33,7 +33,7 @@ from pgasrob.analysis.placement import (
 from pgasrob.program import core
 from pgasrob.program.core import Cell, Form, Operands, Place
 from pgasrob.program.graphs import blocks
-from pgasrob.robustness.reduction.views import States, Views
+from pgasrob.robustness.reduction.views import Meetings, States, Views
 
 PHASES = 16
 """Phases from one barrier to the next, counted from the start, that are told apart; the last one stands for all that
@@ -137,9 +137,9 @@ class Setting:
     so far.
     """
 
-    def __init__(self, commands: Commands, views: Views | None = None) -> None:
+    def __init__(self, commands: Commands, views: Views | None = None, meetings: Meetings | None = None) -> None:
         self.looks = 0
-        self.views = views
+        self.views, self.meetings = views, meetings
         self.commands = commands.of
         self.nodes = len(commands.of)
         self.completion, self.many = commands.completion, commands.many
@@ -343,6 +343,8 @@ class Fixpoint:
         # What the source's rank has done without delay, by commands and their accesses, and who waits for more of it.
         self.happened: set[tuple[int, int]] = set()
         self.waiting: list[tuple[_Place, _Way]] = []
+        # What ranks may issue before a barrier comes, where more is known of that.
+        self.issued: set[int] | None = None
         # How the source's rank comes to a barrier, as long as it is not known where the others are; then None.
         self.early: list[tuple[_Place, int, _Way]] | None = []
         # F1
@@ -355,9 +357,15 @@ class Fixpoint:
 
     def finds_e(self) -> bool:
         """Whether some command may be e."""
-        # The source's rank goes first: where it comes to before a barrier does not depend on the others.
+        # The source's rank goes first: where it comes to before a barrier does not depend on the others, or it does on
+        # what they may do in any case.
+        everyone = self.company
+        self._meet(everyone)
         if self._go_as_far_as_they_can():
             return True
+        while self._meet(everyone):
+            if self._go_as_far_as_they_can():
+                return True
         early, self.early = self.early or (), None
         if self.setting.views is not None:
             self.company = [self._seen(self.setting.views, rank) for rank in range(self.setting.nodes)]
@@ -391,6 +399,21 @@ class Fixpoint:
                     return True
         return False
 
+    def _meet(self, everyone: list[set[int]]) -> bool:
+        """Ask again who may issue what before a barrier comes; whether that is more than before."""
+        if self.setting.meetings is None:
+            return False
+        delayed = self.always_of_others.delayed
+        found = self.setting.meetings.meeting(
+            everyone, self.state, lambda access: bool(access.must_hit(delayed)), self.happened
+        )
+        self.setting.looks += len(found.issued)
+        more = self.issued != found.issued
+        self.company, self.issued = [*found.company], found.issued
+        self.fresh += self.waiting
+        self.waiting = []
+        return more
+
     def _seen(self, views: Views, other: int) -> set[int]:
         """Where another rank may be before a barrier comes, by what is known of it and the source's rank."""
         if other == self.rank:
@@ -412,8 +435,10 @@ class Fixpoint:
                     states.append(command.target)
         return found
 
-    def _may_be_satisfied(self, command: Command) -> bool:
+    def _may_be_satisfied(self, command: Command, phase: int = 0) -> bool:
         """Whether some command that writes what ``command`` reads may have done so."""
+        if phase == 0 and self.issued is not None and id(command) not in self.issued:
+            return False
         views = self.setting.views
         writers = None if views is None else views.writers.get(id(command))
         return (
@@ -440,7 +465,7 @@ class Fixpoint:
             return False
         if command.operands and not wait_is_over(way.placement, command.operands):
             return False
-        if not self._may_be_satisfied(command):
+        if not self._may_be_satisfied(command, place.phase):
             self.waiting.append((place, way))
             return False
         if command.at_issue is not None and command.at_issue.may_hit(self.source):
