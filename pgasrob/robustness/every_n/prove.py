@@ -206,7 +206,7 @@ class Prover:
             obstacles[source] = obstacles[source] or found
         self.proof.views = True
         left = [source for source, found in obstacles.items() if found is not None]
-        if left:
+        if left and not self.proof.obstacles:  # otherwise there is no proof anyway
             obstacles |= self._by_pairs(case, unfolded, left)
         yield from obstacles.values()
 
