@@ -142,7 +142,7 @@ class Pairs:
                         others.add(each)
                     elif self._adds_one(rank, state, form, step):
                         adding.setdefault(each, set()).add(rank)
-                    elif value != exactly(number(self._initial[each.address])):
+                    elif not (_sets(form) and value == exactly(number(self._initial[each.address]))):
                         others.add(each)
         return {
             cell: len(names)
@@ -284,16 +284,30 @@ class Pairs:
 
             return counted
         known = {
-            held: [
-                new
-                for number_, _, value in self._unfolded.writes(rank, state, form, (step, exactly(number(held))))
-                if number_ == step
-                for new in self._within(rank, value, cell)
-            ]
-            or [held]
-            for held in self._memory[cell.address]
+            held: self._becomes_of_number(cell, rank, state, form, step, held) for held in self._memory[cell.address]
         }
         return lambda held: known[held]  # type: ignore[index]
+
+    def _becomes_of_number(
+        self, cell: _Cell, rank: int, state: int, form: core.Form, step: int, held: int
+    ) -> Sequence[int]:
+        found = [
+            new
+            for number_, _, value in self._unfolded.writes(rank, state, form, (step, exactly(number(held))))
+            if number_ == step
+            for new in self._within(rank, value, cell)
+        ]
+        return found if self._is_written(rank, state, form, held) else sorted({*found, held})
+
+    def _is_written(self, rank: int, state: int, form: core.Form, held: int) -> bool:
+        """Whether a command that updates at its issue a cell which holds this does write."""
+        update = form.update if isinstance(form, core.Immediate) else None
+        if update is None or update.operation in ("set", "add"):
+            return update is not None
+        if update.operation != "compare_swap" or update.expected is None:
+            return False
+        expected = self._unfolded.operand(rank, state, update.expected)
+        return expected is not None and constant(expected) == held
 
     def _within(self, rank: int, value: Value, cell: _Cell) -> frozenset[int]:
         """The numbers that a cell may hold which are among the values of a rank."""
@@ -518,6 +532,11 @@ def written(effects: Sequence[_Effect], held: tuple[Held, ...]) -> list[tuple[He
         ]
         found = new if effect.sure else list(dict.fromkeys([*found, *new]))
     return found
+
+
+def _sets(form: core.Form) -> bool:
+    """Whether a command that writes at its issue does so whatever the cell holds."""
+    return not isinstance(form, core.Immediate) or (form.update is not None and form.update.operation == "set")
 
 
 def _numbers(unfolded: Unfolded, value: Value) -> Sequence[int]:

@@ -429,16 +429,20 @@ class Fixpoint:
                     and command.target not in found
                     and not isinstance(command.operands, core.Barrier)
                     and not (first is not None and first.must_hit(self.always_of_others.delayed))
-                    and self._may_be_satisfied(command)
+                    and self._may_be_issued(command)
                 ):
                     found.add(command.target)
                     states.append(command.target)
         return found
 
-    def _may_be_satisfied(self, command: Command, phase: int = 0) -> bool:
-        """Whether some command that writes what ``command`` reads may have done so."""
+    def _may_be_issued(self, command: Command, phase: int = 0) -> bool:
+        """Whether what ``command`` reads may be there, so many barriers after the choice."""
         if phase == 0 and self.issued is not None and id(command) not in self.issued:
             return False
+        return self._may_be_satisfied(command)
+
+    def _may_be_satisfied(self, command: Command) -> bool:
+        """Whether some command that writes what ``command`` reads may have done so."""
         views = self.setting.views
         writers = None if views is None else views.writers.get(id(command))
         return (
@@ -465,7 +469,7 @@ class Fixpoint:
             return False
         if command.operands and not wait_is_over(way.placement, command.operands):
             return False
-        if not self._may_be_satisfied(command, place.phase):
+        if not self._may_be_issued(command, place.phase):
             self.waiting.append((place, way))
             return False
         if command.at_issue is not None and command.at_issue.may_hit(self.source):
@@ -488,7 +492,7 @@ class Fixpoint:
             return
         rank, state, command = self.setting.accessing[number]
         way = self.always_of_others
-        if not self._may_be_satisfied(command):
+        if not self._may_be_issued(command):
             return
         if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
             return  # it could only be e
@@ -519,7 +523,7 @@ class Fixpoint:
         rank, state, command = self.setting.accessing[number]
         done, made = self.done.by_others(rank, state), self.made.by_others(rank, state)
         self.closing = rank, command
-        return self._may_be_satisfied(command) and any(
+        return self._may_be_issued(command) and any(
             leaving.may_hit(self.source)
             and (
                 any(before.may_hit(done) for before in command.chain[: place + 1])
