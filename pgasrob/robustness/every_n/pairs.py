@@ -1,4 +1,4 @@
-"""Where two ranks may be at once, with what the cells hold that they wait for (`proofs/every-n.md`, section 5).
+"""Where two ranks may be at once, with what the cells hold that they wait for (`proofs/every-n.md`, section 4).
 
 Two ranks are followed step by step, as in a program of two. Of the others it is known what they may write while each
 of the two is where it is. So a flag that is raised, taken down and raised again is another one each time.
@@ -401,11 +401,11 @@ class Pairs:
             return held in check.numbers
         domain, (low, high) = self._unfolded.values[move.name].domain, check.value
         cell = self._cells[pair][check.place]
-        least = number(self._initial[cell.address] + held[0] + held[1])
-        if domain.range(high.minus(least))[1] < 0:
-            return False
         most = None if MANY_TIMES in held else self._most_of_others(pair, move, cell)
-        return most is None or domain.range(least.plus(most).minus(low))[1] >= 0
+        if most is None:
+            return True  # it may wrap around
+        least = number(self._initial[cell.address] + held[0] + held[1])
+        return domain.range(high.minus(least))[1] >= 0 and domain.range(least.plus(most).minus(low))[1] >= 0
 
     def _most_of_others(self, pair: _Pair, reader: _Move, cell: _Cell) -> Linear | None:
         """How much all ranks but the two may have added to a cell when ``reader`` is where it is."""
