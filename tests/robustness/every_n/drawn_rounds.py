@@ -27,8 +27,8 @@ class _Draw:
 
     def program(self) -> str:
         draw = self.random.choice(
-            (self.handshake, self.handshake, self.barriers, self.reversal, self.lock, self.lock, self.gathered, self.ticket,
-             self.holder)
+            (self.handshake, self.handshake, self.barriers, self.reversal, self.lock, self.lock, self.gathered,
+             self.ticket, self.holder)
         )  # fmt: skip
         header = ("program drawn;", "memory x = 1, y, z, f, g, c, zero, one = 1, two = 2;", "register r, s, i, n;")
         return "\n".join((*header, "queue q, u unordered;", "process {", *draw(), "}"))
@@ -62,7 +62,8 @@ class _Draw:
     def raised(self, to: str, flag: str, value: str = "one") -> str:
         number = {"zero": 0, "one": 1, "two": 2}[value]
         return self.slip(
-            self.pick(f"write({value}, {to}, {flag}, {self.queue});", f"update(set, {number}, {to}, {flag}, {self.queue});",
+            self.pick(f"write({value}, {to}, {flag}, {self.queue});",
+                      f"update(set, {number}, {to}, {flag}, {self.queue});",
                       f"notify(set, {number}, {to}, {flag}, {self.queue});"),
             f"mem[{flag} @ {to}] <- {number};", f"mem[{flag}] <- {number};", "",
         )  # fmt: skip
@@ -76,12 +77,14 @@ class _Draw:
         )  # fmt: skip
 
     def used(self) -> str:
-        return self.slip("r <- mem[y];", "mem[y] <- 0;", f"read(z, me, y, {self.queue});", f"r <- fetch({self.to}, y);", "")
+        return self.slip(
+            "r <- mem[y];", "mem[y] <- 0;", f"read(z, me, y, {self.queue});", f"r <- fetch({self.to}, y);", ""
+        )
 
     def reset(self, flag: str) -> str:
         return self.slip(
-            self.pick(f"mem[{flag}] <- 0;", f"s <- swap(me, {flag}, 0);"), f"write(zero, me, {flag}, {self.queue});", "",
-            f"mem[{flag} @ {self.back}] <- 0;",
+            self.pick(f"mem[{flag}] <- 0;", f"s <- swap(me, {flag}, 0);"), f"write(zero, me, {flag}, {self.queue});",
+            "", f"mem[{flag} @ {self.back}] <- 0;",
         )  # fmt: skip
 
     # Programs
