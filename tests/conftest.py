@@ -26,6 +26,15 @@ settings.register_profile("nightly", print_blob=True, max_examples=1_000, **COMM
 CliRunner.invoke = outputs.invoke  # type: ignore[method-assign]  # all that tests have commands print is checked
 
 
+@pytest.fixture(autouse=True, scope="session")
+def patience() -> None:
+    """What the package leaves out where it takes longer than somebody wants to wait is never left out in tests."""
+    from pgasrob.cli import check
+    from pgasrob.models import answers
+
+    answers.LONGEST_WHY = answers.LONGEST_UNASKED = check.FIX_SECONDS = 600.0
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--nightly",

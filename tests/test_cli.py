@@ -29,6 +29,7 @@ from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES
 from pgasrob.robustness.limits import DEFAULT_MAX_STATES
 from pgasrob.robustness.reduction import REDUCTIONS
 from tests.outputs import validate
+from tests.processes import children, needs_proc, ticks
 from tests.render.test_json import ERROR, ONE_TO_ONE, RESULT
 
 ROOT = Path(__file__).parents[1]
@@ -91,7 +92,7 @@ def command(*arguments: str) -> list[str]:
 def installed(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """The command as a process of its own."""
     result = subprocess.run(
-        command(*arguments), capture_output=True, encoding="utf-8", env=environment(**more), timeout=60, check=False
+        command(*arguments), capture_output=True, encoding="utf-8", env=environment(**more), timeout=600, check=False
     )
     validate(arguments, result.stdout)
     return result
@@ -610,15 +611,17 @@ def test_results_are_printed_as_they_come(folder: Path) -> None:
         assert read_until(process, "a.pgas")
         assert process.poll() is None
         process.kill()
-        process.communicate(timeout=20)  # which waits for the workers to notice, too
+        process.communicate(timeout=600)  # which waits for the workers to notice, too
 
 
 # Interrupted, and other ends
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
+    """The command as a process of its own, whose workers have all the time they need to say what they know."""
+    patient = "from pgasrob.robustness import workers; workers.GRACE = 60; from pgasrob.cli import main; main()"
     return subprocess.Popen(
-        command(*arguments),
+        [sys.executable, "-c", patient, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
@@ -635,6 +638,7 @@ def read_until(process: subprocess.Popen[str], wanted: str) -> bool:
     return any(wanted in line for line in iter(process.stdout.readline, ""))
 
 
+@needs_proc
 @pytest.mark.parametrize(
     ("form", "jobs", "group"),
     [("text", 1, False), ("json", 1, True), ("text", 2, True), ("json", 2, False)],  # group: sent to all
@@ -648,9 +652,15 @@ def test_ctrl_c_prints_what_is_known(folder: Path, form: str, jobs: int, group: 
     Path("e.pgas").write_text(ROBUST)
     process = start("check", ".", "--max-states", "0", "--format", form, "--jobs", str(jobs))
     assert read_until(process, "a.pgas")
-    time.sleep(1.5)  # by then it is at b, and at d
+    before = ticks(process.pid)
+    while True:  # until it has been at b, and at d, for longer than the others take
+        at_work = children(process.pid) if jobs == 2 else [process.pid]
+        if len(at_work) == jobs and all(ticks(each) > (before if jobs == 1 else 0) + 30 for each in at_work):
+            break
+        assert process.poll() is None
+        time.sleep(0.02)
     (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=600)
     assert process.returncode == 130
     left = "1 of 5" if jobs == 2 else "2 of 4"
     assert f"interrupted, {left} files not reached" in errors and "Traceback" not in errors
@@ -674,7 +684,7 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path, form: str) -> None:
     assert process.stdout and process.stderr
     process.stdout.close()
     assert process.stderr.read() == QUIET
-    assert process.wait(20) == 141
+    assert process.wait(600) == 141
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
@@ -696,7 +706,7 @@ def on_a_terminal(*arguments: str, **more: str) -> tuple[str, int]:
     )
     os.close(slave)
     written = b""
-    while select.select([master], [], [], 30)[0]:
+    while select.select([master], [], [], 600)[0]:
         try:
             piece = os.read(master, 65536)
         except OSError:  # Linux reports the end this way
@@ -705,7 +715,7 @@ def on_a_terminal(*arguments: str, **more: str) -> tuple[str, int]:
             break
         written += piece
     os.close(master)
-    return written.decode(), process.wait(20)
+    return written.decode(), process.wait(600)
 
 
 def test_progress_is_shown_on_a_terminal_and_cleared(folder: Path) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
+import gzip
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 from click.testing import CliRunner, Result
 
+from pgasrob.certificates import files
 from pgasrob.cli import cli
+from pgasrob.robustness.watch import Progress
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 HALO = str(PROGRAMS / "halo" / "halo.pgas")
@@ -31,6 +35,22 @@ def test_what_is_written_is_accepted(tmp_path: Path) -> None:
     assert "accepted by 12 infeasible sources" in result.output
 
 
+def lasts_for_ever(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have something of the checker take for ever, from when on there is no time and no memory left."""
+    from pgasrob.robustness import watch
+
+    begun: list[bool] = []
+
+    def for_ever(*ignored: object) -> NoReturn:
+        begun.append(True)
+        while True:
+            pass
+
+    monkeypatch.setattr(f"pgasrob.certificates.check.{place}", for_ever)
+    monkeypatch.setattr(watch, "perf_counter", lambda: 1e6 * len(begun))
+    monkeypatch.setattr(watch, "resident_memory", lambda: 10**10 * len(begun))
+
+
 def test_the_reading_is_that_of_the_check(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     assert (
@@ -43,7 +63,7 @@ def test_every_number_of_nodes(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     assert run("check", HALO, "--nodes", "all", "--certificate", str(path)).exit_code == 0
     found = json.loads(path.read_text())
-    assert (found["nodes"], found["frame"], len(found["parts"])) == ("all", [0, 1], 2 + 3)
+    assert (found["nodes"], found["frame"], len(found["parts"])) == ("all", [0, 1, 1], 2 + 3)
     result = run("certify", HALO, str(path))
     assert result.exit_code == 0 and "robust on every number of nodes, read with" in result.output
     del found["parts"][0]
@@ -79,7 +99,7 @@ def test_what_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "c.json"
     lock = str(PROGRAMS / "ticket_lock" / "ticket_lock.pgas")
     monkeypatch.setattr(write, "MOST_ACCESSES", -1)
-    monkeypatch.setattr(write.write, "__defaults__", (*write.write.__defaults__[:1], 10))
+    monkeypatch.setattr(write.write, "__defaults__", (*write.write.__defaults__[:1], 10, str))
     result = run("check", lock, "--certificate", str(path))
     assert result.exit_code == 3 and not path.exists()
     assert "no certificate is written: more than 10 states would have to be listed" in result.output
@@ -92,24 +112,85 @@ def test_what_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_limits_hold_while_it_is_written(
     place: str, option: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Wherever the writer is, and for however long: here for ever, from when on there is no time and no memory left."""
-    from pgasrob.robustness import watch
-
-    begun: list[bool] = []
-
-    def for_ever(*ignored: object) -> NoReturn:
-        begun.append(True)
-        while True:
-            pass
-
-    module, owner, name = place.split(".")
-    monkeypatch.setattr(getattr(importlib.import_module(f"pgasrob.certificates.check.{module}"), owner), name, for_ever)
-    monkeypatch.setattr(watch, "perf_counter", lambda: 1e6 * len(begun))
-    monkeypatch.setattr(watch, "resident_memory", lambda: 10**10 * len(begun))
+    """Wherever the writer is."""
+    lasts_for_ever(place, monkeypatch)
     path, source = tmp_path / "c.json", str(PROGRAMS / "all_to_all" / "all_to_all.pgas")
     result = run("check", source, option, "--certificate", str(path))
     assert result.exit_code == 3 and not path.exists()
     assert f"no certificate is written: the {told} was reached while writing it" in result.output
+
+
+@pytest.mark.parametrize("place", ["accept.read", "commands.Known.closes", "commands.Values.demands"])
+@pytest.mark.parametrize(
+    ("option", "told"), [("--timeout=9000", "time limit of 9000 s"), ("--memory-limit=1GB", "memory limit of 1 GB")]
+)
+def test_limits_hold_while_it_is_checked(
+    place: str, option: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "c.json")
+    assert run("check", HALO, "--certificate", path).exit_code == 0
+    lasts_for_ever(place, monkeypatch)
+    result = run("certify", HALO, path, option)
+    assert result.exit_code == 3
+    assert f"{HALO}: undecided: the {told} was reached while checking it" in result.output
+
+
+def test_what_is_at_work_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal, of each source and each state in its turn."""
+    from pgasrob.robustness import watch
+
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(watch, "LOOK_AROUND", -1.0)
+    for command in ("check", "certify"):
+        note = lambda progress: told.append((progress.phase, progress.doing))  # noqa: E731
+        monkeypatch.setattr(f"pgasrob.cli.{command}.progress_display", lambda *_, note=note: Told(note))
+    path, source = str(tmp_path / "c.json"), str(PROGRAMS / "faults" / "unreachable_fault.pgas")
+    assert run("check", source, "--certificate", path).exit_code == 0
+    assert run("certify", source, path).exit_code == 0
+    written = [doing for phase, doing in told if phase == "writing the certificate"]
+    checked = [doing for phase, doing in told if phase == "checking the certificate"]
+    assert written[0].startswith("source 1 of ") and " states, and " in written[-1]
+    assert checked[0].startswith("source 1 of ") and checked[-1].startswith("state ")
+    _, number, _, count = checked[-1].split()
+    assert int(number) == int(count) - 1
+
+
+class Told:
+    """A display that gives what it is told to ``note``."""
+
+    def __init__(self, note: Callable[[Progress], None]) -> None:
+        self.note = note
+
+    def __call__(self, title: str) -> AbstractContextManager[Callable[[Progress], None]]:
+        return nullcontext(self.note)
+
+    def clear(self) -> None:
+        pass
+
+
+def test_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is packed is the same text, and the same bytes each time; what is no such file is refused."""
+    plain, packed = tmp_path / "c.json", tmp_path / "c.json.gz"
+    for path in (plain, packed):
+        assert run("check", HALO, "--certificate", str(path)).exit_code == 0
+    first = packed.read_bytes()
+    assert gzip.decompress(first) == plain.read_bytes() and len(first) < plain.stat().st_size / 2
+    assert run("certify", HALO, str(packed)).exit_code == 0
+    files.store(str(packed), plain.read_text())
+    assert packed.read_bytes() == first
+    told = "refused: it is not packed with gzip"
+    for other in (plain.read_bytes(), first[:-9], first[:30] + b"\xff\xff" + first[32:]):
+        packed.write_bytes(other)
+        result = run("certify", HALO, str(packed))
+        assert result.exit_code == 1 and told in result.output, other
+    packed.write_bytes(first)
+    monkeypatch.setattr(files, "MOST_BYTES", 1_000)  # fewer than there are when it is unpacked
+    for path in (plain, packed):
+        result = run("certify", HALO, str(path))
+        assert result.exit_code == 1 and "refused: it is longer than 1000 bytes" in result.output
+        path.unlink()
+        result = run("check", HALO, "--certificate", str(path))
+        assert result.exit_code == 3 and not path.exists() and "it would be longer than 1000 bytes" in result.output
 
 
 def test_refused(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ def test_the_sdist_has_the_kernels_sources_and_the_wheel_its_library(tmp_path: P
     with ZipFile(wheel) as archive:
         names = archive.namelist()
     assert not [name for name in names if name.startswith(f"{KERNEL}/")]
-    assert "pgasrob/program/grammar.lark" in names
+    data = {path for path in sources() if path.startswith("pgasrob/") and path.endswith((".lark", ".txt"))}
+    assert {"pgasrob/program/grammar.lark", "pgasrob/diagnostics/codes/c.txt"} <= data <= set(names)
     assert {f"pgasrob/{path}" for path in corpus} == {name for name in names if name.startswith("pgasrob/programs/")}
     libraries = [name for name in names if name.startswith("pgasrob/_kernel.") and not name.endswith(".pyi")]
     tag = wheel.stem.split("-", 2)[2]

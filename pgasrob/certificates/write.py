@@ -13,20 +13,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from math import lcm
 from typing import Any, NamedTuple
 
 from pgasrob.certificates.check.accept import FORMAT, subjects
 from pgasrob.certificates.check.commands import Command, Files, Phase, Touch, Values
 from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Place, Way
 from pgasrob.certificates.check.names import Case, File, Frame, cutoff
-from pgasrob.certificates.check.states import Members, Source, State, States
+from pgasrob.certificates.check.states import Look, Members, Source, State, States
+from pgasrob.program import core
+from pgasrob.program.expressions import Binary, Const, parts
+from pgasrob.program.instance import automata_of_blocks
 from pgasrob.program.live_registers import live_registers
 from pgasrob.program.program import Instantiable, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
 MOST_STATES = 20_000
 """States that a certificate may list."""
-SMALL, FIRST = 400, 10_000
+SMALL, FIRST = 400, 4_000
 """Commands of all ranks up to which infeasibility is asked first; in larger programs it takes longer, and states are
 listed, if there are no more than so many."""
 FILES = 64
@@ -36,6 +40,10 @@ PHASES, PHASES_AFTER, WAYS = 16, 4, 4
 MOST_ACCESSES = 200_000
 """Accesses and places in the evidence for one source, and for all of them so many times that; beyond it is not
 written."""
+
+
+MOST_MODULUS = 8
+"""By which ranks are divided."""
 
 
 class Part(NamedTuple):
@@ -74,20 +82,23 @@ def write(
     nodes: int | None,
     reading: Reading = DEFAULT_READING,
     most_states: int = MOST_STATES,
+    look: Look = str,
 ) -> Written:
-    """The certificate that ``program`` is robust on ``nodes`` nodes (its own count, or 2, when None), read so.
+    """The certificate that ``program`` is robust on ``nodes`` nodes (its own count, or 2, when None), read so. ``look``
+    is told what is being written.
 
     Raises :class:`NoCertificate` when it would list more than ``most_states``, or when there is none since the program
     is not robust or may fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
     """
     (case,) = subjects(program, nodes, None, reading)
-    return _written(case.instance.nodes, None, [_part(case, most_states)])
+    return _written(case.instance.nodes, None, [_part(case, most_states, look)])
 
 
 def write_for_every_count(
     program: Instantiable,
     reading: Reading = DEFAULT_READING,
     frame: Frame | None = None,
+    look: Look = str,
 ) -> Written:
     """The certificate that ``program`` is robust on every number of nodes, read so; with the names of ``frame``, None:
     of the first that do.
@@ -97,21 +108,41 @@ def write_for_every_count(
     symbolic = program.for_every_count()
     if not any(process.ranks is None for process in symbolic.processes):
         raise NoCertificate("the program has blocks for ranks by number alone")
-    for names in [frame] if frame else _frames(symbolic):
+    for names in [frame] if frame else _frames(symbolic, reading):
         with suppress(_TooLittle):
             about = list(subjects(program, None, names, reading))
-            parts = [_part(case, MOST_STATES) for case in reversed(about)]  # of the cases first
+            parts = [_part(case, MOST_STATES, look) for case in reversed(about)]  # of the cases first
             return _written("all", names, parts[::-1])
     raise NoCertificate("the proof needs more of values, or of two ranks at once, than the checker knows")
 
 
-def _frames(program: Program) -> list[Frame]:
-    """How many ranks may have names, the least first; those with blocks of their own have to."""
+def _frames(program: Program, reading: Reading) -> list[Frame]:
+    """How many ranks may have names, the least first; those with blocks of their own have to. Ranks are told apart by
+    what they leave where the program asks for it."""
     least = max((rank + 1 for process in program.processes for rank in process.ranks or ()), default=1)
-    return sorted(product(range(3), range(least, least + 3)), key=lambda frame: cutoff(*frame))
+    modulus = _modulus(program, reading)
+    names = range(3), range(least, least + max(3, modulus)), {1, modulus}
+    return sorted(product(*names), key=lambda frame: cutoff(*frame))
 
 
-def _part(case: Case, most_states: int) -> Part:
+def _modulus(program: Program, reading: Reading) -> int:
+    """A number that all divide by which the program divides, powers of two for the bits that it takes; 1 for a large
+    one."""
+    found = 1
+    for automaton in automata_of_blocks(program, reading).values():
+        forms = (transition.form for transition in automaton.transitions)
+        for part in (part for form in forms for _, expr in core.expressions(form) for part in parts(expr)):
+            match part:
+                case Binary("%" | "/", _, Const(value)) if value > 0:
+                    found = lcm(found, value)
+                case Binary("&" | "|" | "^", _, Const(value)):
+                    found = lcm(found, 1 << max(value, ~value).bit_length())
+                case Binary("&", left, Binary("-", right, Const(1))) if left == right:
+                    found = lcm(found, 2)
+    return found if found <= MOST_MODULUS else 1
+
+
+def _part(case: Case, most_states: int, look: Look) -> Part:
     if case.instance.program.gaps:
         raise NoCertificate("the program stands for more runs than its commands have")
     values = _values(case)
@@ -121,14 +152,14 @@ def _part(case: Case, most_states: int) -> Part:
     large = sum(len(own.transitions) for own in case.instance.automata) > SMALL
     if large and every and not case.rest:
         with suppress(_TooMany):
-            states = _states(States(values, every), min(most_states, FIRST))
+            states = _states(States(values, every), min(most_states, FIRST), look)
     if not states:
-        settled = _settled(Infeasible(values))
+        settled = _settled(Infeasible(values), look)
         left = [source for source in every if source not in settled]
         if left or not all(each.legal for each in values.commands):
             if case.rest:
                 raise _TooLittle
-            states = _states(States(values, left), most_states)
+            states = _states(States(values, left), most_states, look)
     return Part(values, settled, states)
 
 
@@ -239,14 +270,15 @@ def _phases(values: Values) -> tuple[list[Phase], int]:
     return phases, 0
 
 
-def _settled(asked: Infeasible) -> dict[Source, Fixpoint]:
+def _settled(asked: Infeasible, look: Look = str) -> dict[Source, Fixpoint]:
     """The evidence for those of the sources that are infeasible, as far as it is not too much."""
     found: dict[Source, Fixpoint] = {}
     left = 5 * MOST_ACCESSES
     sources: dict[Source, list[Command]] = {}
     for command, step in asked.values.sources:
         sources.setdefault((*command.at, step), []).append(command)
-    for source, commands in sources.items():
+    for number, (source, commands) in enumerate(sources.items(), 1):
+        look(f"source {number} of {len(sources)}")
         fixpoint, size = _fixpoint(asked, commands, source[3], min(left, MOST_ACCESSES))
         left -= size
         if fixpoint is not None:
@@ -290,7 +322,7 @@ def _says_less(one: Way, other: Way) -> bool:
     return one.facts <= other.facts and one.delayed <= other.delayed
 
 
-def _states(asked: States, most: int) -> dict[State, Members]:
+def _states(asked: States, most: int, look: Look) -> dict[State, Members]:
     """The states that the moves lead to, with the ranks that are followed alone there.
 
     A set of ranks is followed alone only where one of its moves leads to a state that is new, and so comes later.
@@ -298,6 +330,7 @@ def _states(asked: States, most: int) -> dict[State, Members]:
     found: dict[State, Members] = {}
     reached: dict[State, tuple[int, ...]] = {asked.initial: ()}  # with the ranks that have come there
     for state in _growing(reached):
+        look(f"{len(found)} states, and {len(reached) - len(found)} to come")
         if asked.may_go_alone(state, ()):
             found[state] = ()
             continue

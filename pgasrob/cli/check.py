@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pgasrob.program.declarations import Source
     from pgasrob.program.reading import Reading
     from pgasrob.render.json import Result
+    from pgasrob.render.progress import Display
     from pgasrob.robustness.batch import Job
     from pgasrob.robustness.headers import Header
 
@@ -137,8 +138,9 @@ Examples:
 @click.option("--full", is_flag=True,
               help="Show every event of a run; else what its cycle does not need is folded.")  # fmt: skip
 @click.option("--certificate", type=click.Path(dir_okay=False), metavar="PATH",
-              help="Write evidence that FILE is robust, which `pgasrob certify` checks without the engines; where it "
-              "would be too large, the exit code is 3.")  # fmt: skip
+              help="Write evidence that FILE is robust, which `pgasrob certify` checks without the engines (packed if "
+              "PATH ends with .gz); where it would be too large, or a limit is reached, the exit code is "
+              "3.")  # fmt: skip
 @click.option("--fixes", is_flag=True,
               help="Look for repairs of what is not robust, too, for 5 seconds each at most: `fixes` in JSON and in "
               ".sarif. `pgasrob repair` takes its time.")  # fmt: skip
@@ -345,7 +347,7 @@ def check(
         if fixes and result["verdict"] == "not robust":
             _look_for_fixes(result, job)
         if certificate is not None and result["verdict"] == "robust":
-            uncertified = _certify(result, certificate, job)
+            uncertified = _certify(result, certificate, job, display)
 
     answer(
         ctx,
@@ -437,27 +439,34 @@ def _look_for_fixes(result: Result, job: Job) -> None:
         result["fixes"] = fixes(found)
 
 
-def _certify(result: Result, path: str, job: Job) -> int:
+def _certify(result: Result, path: str, job: Job, display: Display | None) -> int:
     """Write the certificate of a ``result``, within the limits of a check; the exit code that this stands for."""
     import time
+    from contextlib import nullcontext
+    from functools import partial
 
+    from pgasrob.certificates.files import BadFile, store
     from pgasrob.certificates.write import NoCertificate, write, write_for_every_count
     from pgasrob.robustness.check import load
     from pgasrob.robustness.watch import LimitReached, Watch
 
-    def text() -> str:
-        program, nodes = load(result["file"], job.front_end), result["nodes"]
-        if nodes == "all":
-            return write_for_every_count(program, job.reading).text
-        return write(program, nodes, job.reading).text
-
+    title = f"{result['file']}, {result['nodes']} nodes"
     try:
-        certificate = Watch(job.limits, None, time.monotonic()).within("while writing it", text)
-    except (NoCertificate, LimitReached) as reason:
+        with display(title) if display else nullcontext() as progress:
+            watch = Watch(job.limits, progress, time.monotonic())
+
+            def text() -> str:
+                program, nodes = load(result["file"], job.front_end), result["nodes"]
+                look = partial(watch.look_around, "writing the certificate", 0)
+                if nodes == "all":
+                    return write_for_every_count(program, job.reading, look=look).text
+                return write(program, nodes, job.reading, look=look).text
+
+            written = watch.within("while writing it", text)
+        store(path, written)
+    except (NoCertificate, LimitReached, BadFile) as reason:
         click.echo(f"pgasrob: no certificate is written: {reason}", err=True)
         return UNKNOWN
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(certificate)
     return ROBUST
 
 

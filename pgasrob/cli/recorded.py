@@ -62,7 +62,7 @@ def tell_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_js
     """Put beside the exact answer what MUST-RMA reports of one order: the recorded one, or of a program that of a
     simulated run. In text it is a paragraph of its own."""
     from pgasrob.diagnostics import SourceError
-    from pgasrob.recording.lowering import NotSupported
+    from pgasrob.recording.places import NotSupported
     from pgasrob.runtime.record.records import TraceError
 
     try:

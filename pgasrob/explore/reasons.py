@@ -12,7 +12,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.expressions import RELATIONS, Fault
 from pgasrob.render.doubles import value
 from pgasrob.render.english import listed, ranks
-from pgasrob.semantics.effect import set_register
+from pgasrob.semantics.effect import put
 from pgasrob.semantics.state_space import Operation
 
 MOST_NAMED = 3
@@ -40,9 +40,7 @@ def why_not_issued(position: Position, rank: int, transition: Transition, named:
             if condition is not None and not RELATIONS[condition.relation](found, condition.value):
                 wanted = value(cell, condition.value, doubles)
                 return f"it waits until {cell} {condition.relation} {wanted}; it is {shown}"
-            registers = (
-                state.registers[rank] if register is None else set_register(state.registers[rank], register, found)
-            )
+            registers = state.registers[rank] if register is None else put(state.registers[rank], register, found)
             if until is not None and not until.satisfied(registers):
                 return f"it polls {cell}, which is {shown}, and would but come back to poll again"
             return None

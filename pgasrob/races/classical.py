@@ -14,7 +14,7 @@ together with it. A rank that stands before an await counts as if the await came
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pgasrob.analysis.placement import DELAYED, NOW, Placement, fenced, lower_bounds, placed, wait_is_over
 from pgasrob.program import core
@@ -24,10 +24,8 @@ from pgasrob.program.instance import Instance
 from pgasrob.races.facts import atomic_together
 from pgasrob.races.pairs import Next, Pairs, Places, places, standing, step
 from pgasrob.semantics.accesses import conflict
-from pgasrob.semantics.effect import execute
+from pgasrob.semantics.effect import execute, put
 from pgasrob.semantics.sequential import SequentialState
-
-T = TypeVar("T")
 
 
 class Run(NamedTuple):
@@ -80,7 +78,7 @@ class _Classical:
                 if done is not None:
                     registers, memory = done
                     after = SequentialState(
-                        _put(state.control, rank, transition.target), _put(state.registers, rank, registers), memory
+                        put(state.control, rank, transition.target), put(state.registers, rank, registers), memory
                     )
                     yield self._issued(run, rank, transition, operands)._replace(state=after)
         for arrivals in self.instance.barriers(state.control):
@@ -107,7 +105,7 @@ class _Classical:
                 run = self._added(run, [], step(rank, transition, operands, place), command, before)
                 parts = [NOW] * place + [DELAYED] * (count - place)
                 held = (*held, (len(run.accesses) - 1, placed(self.instance, (), operands, parts)))
-        return run._replace(held=_put(run.held, rank, held))
+        return run._replace(held=put(run.held, rank, held))
 
     def _added(
         self, run: Run, ranks: list[int], access: Next | None, command: int, after: list[int] | None = None
@@ -136,7 +134,3 @@ class _Classical:
             commands=(*run.commands, command),
             last=tuple(event if rank in ranks else last for rank, last in enumerate(run.last)),
         )
-
-
-def _put(items: tuple[T, ...], index: int, item: T) -> tuple[T, ...]:
-    return (*items[:index], item, *items[index + 1 :])

@@ -20,8 +20,9 @@ from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
 from pgasrob.recording import must_rma
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.recording.exact import Undecided
-from pgasrob.recording.lowering import SHIFT, Lowering, NotSupported
+from pgasrob.recording.lowering import Lowering
 from pgasrob.recording.native import NativeExact, ShownRace
+from pgasrob.recording.places import SHIFT, NotSupported
 from pgasrob.recording.segments import in_cells, segments
 from pgasrob.recording.straight import NoRun
 from pgasrob.robustness.limits import Limits
@@ -47,26 +48,20 @@ class NotReadable(Reason):
     """Something in the recording is not known to mean anything, so nothing is said."""
 
     code = "not-readable"
+    sentence = "{why}"
     why: str
-
-    def __str__(self) -> str:
-        return self.why
 
 
 @dataclass(eq=False, repr=False)
 class NoKernel(Reason):
     code = "no-kernel"
-
-    def __str__(self) -> str:
-        return "recorded traces need the native kernel: install Rust and install pgasrob again"
+    sentence = "recorded traces need the native kernel: install Rust and install pgasrob again"
 
 
 @dataclass(eq=False, repr=False)
 class TooMuch(Reason):
     code = "too-much"
-
-    def __str__(self) -> str:
-        return "too many events depend on steps that nothing waits for"
+    sentence = "too many events depend on steps that nothing waits for"
 
 
 @dataclass(eq=False, repr=False)
@@ -74,10 +69,8 @@ class OtherValues(Reason):
     """The run that an answer is about could not be made again."""
 
     code = "other-values"
+    sentence = "the recorded order does not give the values that ranks waited for, so no run can be shown: {why}"
     why: str
-
-    def __str__(self) -> str:
-        return f"the recorded order does not give the values that ranks waited for, so no run can be shown: {self.why}"
 
 
 class RecordedTrace:

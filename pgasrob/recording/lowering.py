@@ -10,18 +10,20 @@ static data of a module, a window), or one that the library has for itself.
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from pgasrob.program import commands
 from pgasrob.program.commands import Command
 from pgasrob.program.declarations import Source
-from pgasrob.program.expressions import Const, IntType, Register
-from pgasrob.program.statements import Line, Span
-from pgasrob.recording import collectives
+from pgasrob.program.expressions import Const, Register
+from pgasrob.program.statements import Span
+from pgasrob.recording import collectives, onesided
 from pgasrob.recording.events import Recorded
+from pgasrob.recording.places import STATIC, NotSupported, Places
+from pgasrob.recording.spans import Spans
 from pgasrob.recording.told import NotTold, Told
 from pgasrob.runtime.record.records import (
     Access,
@@ -32,43 +34,23 @@ from pgasrob.runtime.record.records import (
     Kind,
     Log,
     Operation,
-    Place,
     Region,
     Return,
     Trace,
     signed,
 )
 
-SHIFT = 48
 WORLD, PLAIN = 1, -1
-NONBLOCKING, FETCHING, VALUE, LOCAL, REQUEST = 1, 2, 4, 8, 16
+NONBLOCKING, FETCHING, LOCAL, REQUEST = 1, 2, 8, 16
 STANDS_FOR_ALL = -1
 _REGISTER = Register("seen", 0)
-_UPDATES = {
-    0: "fetch",
-    1: "set",
-    2: "add",
-    3: "and",
-    4: "or",
-    5: "xor",
-    6: "compare_swap",
-    7: "min",
-    8: "max",
-    9: "mul",
-}
 _RELATIONS = ("==", "!=", ">", "<=", "<", ">=")
-_SHARED = {1: 1, 2: 0, 3: 3}
-"""The kinds of regions that are places of all ranks, in the order in which they name memory."""
 _DONE_AT_RETURN = {
     Operation.WAIT_UNTIL, Operation.SET_LOCK, Operation.TEST_LOCK, Operation.TEST, Operation.LOCK, Operation.LOCK_ALL,
 }  # fmt: skip
 _NO_PRECEDE = 2 | 8192
 """`MPI_MODE_NOPRECEDE` of Open MPI and of MPICH."""
 _WHOLE_WORD = (1 << 64) - 1
-
-
-class NotSupported(Exception):
-    """There is something in the trace of which it is not known what it means; says what and where."""
 
 
 class Request(NamedTuple):
@@ -83,10 +65,7 @@ class Request(NamedTuple):
 
 @dataclass
 class _Rank:
-    regions: dict[int, Region] = field(default_factory=dict)
-    starts: list[tuple[int, int]] = field(default_factory=list)  # address, region
     pending: Call | None = None
-    fresh: int = 0
     known: dict[tuple[object, ...], tuple[Recorded, ...]] = field(default_factory=dict)
     used: dict[int, set[tuple[int, int]]] = field(default_factory=dict)  # of a window the targets, numbers of requests
     exclusive: set[tuple[int, int]] = field(default_factory=set)  # windows and ranks that are locked so
@@ -102,21 +81,20 @@ class Lowering:
     read last."""
 
     def __init__(self, trace: Trace, source: Source) -> None:
-        self._trace, self._lines, self._source = trace, trace.lines(), source
+        self._trace, self._spans = trace, Spans(trace, source)
         self._ranks = [_Rank() for _ in range(trace.ranks)]
-        self.places: dict[tuple[object, ...], int] = {}
-        self.made_up: set[int] = set()
+        self._places = Places(trace.ranks)
+        self.places, self.made_up = self._places.numbers, self._places.made_up
         self.log: Log | None = None
         self.static_starts: dict[int, tuple[int, int]] = {}
         self._queues: dict[tuple[object, ...], int] = {}
-        self._spans: dict[Place, Span] = {}
         self.ended: set[int] = set()
         """Ranks that ended by themselves, as far as the events have been gone through."""
         self._all = tuple(range(trace.ranks))
         self._groups: dict[int, tuple[int, ...]] = {WORLD: self._all}
         self._windows: dict[int, tuple[int, ...]] = {}
-        self._told = Told(self._made_up("told"))
-        self._messages = self._made_up("messages")
+        self._told = Told(self._places.own("told"))
+        self._messages = self._places.own("messages")
         self._brought: dict[tuple[int, int], dict[int, int]] = {}
 
     @property
@@ -148,17 +126,14 @@ class Lowering:
                             why = "returned before another rank called what it waits for"
                             raise NotSupported(f"{call.function} {why}, {self._where(call)}") from error
                 case Region():
-                    rank.regions[record.region] = record
-                    if record.kind == 2 and record.identity in log.modules:
+                    self._places.begin(log.rank, record)
+                    if record.kind == STATIC and record.identity in log.modules:
                         start = record.address - log.modules[record.identity].base
-                        self.static_starts[self._place(2, record.identity)] = record.identity, start
-                    insort(rank.starts, (record.address, record.region))
+                        self.static_starts[self._places.place(STATIC, record.identity)] = record.identity, start
                     rank.known.clear()
                 case EndOfRegion():
-                    gone = rank.regions.pop(record.region, None)
-                    if gone is not None:
-                        rank.starts.remove((gone.address, gone.region))
-                        rank.known.clear()
+                    self._places.end(log.rank, record.region)
+                    rank.known.clear()
                 case Group(group, members):
                     self._groups[group] = members
                 case End():
@@ -170,64 +145,7 @@ class Lowering:
             if each.pending is not None and each.pending.operation in _DONE_AT_RETURN - {Operation.LOCK_ALL}:
                 yield from list(self._call(rank, each.pending, ()))[:1]
 
-    # Memory
-
-    def _place(self, *what: object) -> int:
-        return self.places.setdefault(what, len(self.places))
-
-    def _made_up(self, *what: object) -> int:
-        place = self._place(*what)
-        self.made_up.add(place)
-        return place << SHIFT
-
-    def _region(self, rank: int, address: int) -> Region | None:
-        """The region that an address of ``rank`` is in, that of a program's variable before that of a window."""
-        ranks = self._ranks[rank]
-        end = bisect_right(ranks.starts, (address, 1 << 62))
-        found = [ranks.regions[number] for _, number in ranks.starts[:end]]
-        inside = [each for each in found if each.address <= address < each.address + max(each.bytes, 1)]
-        return min(inside, key=lambda each: _SHARED.get(each.kind, 2), default=None)
-
-    def _at(self, rank: int, address: int) -> tuple[int, int] | None:
-        """Whose memory an address of ``rank`` is, and where there; None for memory that does not matter."""
-        region = self._region(rank, address)
-        if region is None:
-            return None
-        offset = address - region.address
-        if region.kind == 5:
-            return region.rank, self._remote(rank, region.rank, region.remote + offset)
-        if region.kind in _SHARED:
-            return rank, self._place(region.kind, region.identity) << SHIFT | offset
-        return rank, self._place("buffer") << SHIFT | address
-
-    def _remote(self, rank: int, target: int, address: int) -> int:
-        """Where a symmetric address of ``rank`` is at ``target``."""
-        region = self._region(rank, address)
-        if region is None or region.kind not in (1, 2):
-            raise NotSupported(f"rank {rank} accesses memory of rank {target} that is not symmetric")
-        return self._place(region.kind, region.identity) << SHIFT | address - region.address
-
-    def _in_window(self, target: int, window: int, offset: int) -> int:
-        for region in self._ranks[target].regions.values():
-            if region.kind == 3 and region.identity == window and offset < region.bytes:
-                at = self._at(target, region.address + offset)
-                assert at is not None
-                return at[1]
-        raise NotSupported(f"an operation goes to rank {target}, outside its memory of the window, or that is dynamic")
-
-    def _local(self, rank: int, address: int) -> int:
-        at = self._at(rank, address)
-        return self._place("buffer") << SHIFT | address if at is None or at[0] != rank else at[1]
-
     # Records
-
-    def _span(self, place: Place) -> Span:
-        span = self._spans.get(place)
-        if span is None:
-            file, line, _ = self._lines.get(place, ("", 0, ""))
-            told = line if not file or file == self._source.file else Line(line, file, file.rpartition("/")[2])
-            span = self._spans[place] = _in_line(self._source, told)
-        return span
 
     def _access(self, rank: int, access: Access) -> tuple[Recorded, ...]:
         key = (access.kind, access.flags, access.address, access.bytes, access.place)
@@ -238,7 +156,7 @@ class Lowering:
         return found
 
     def _accessed(self, rank: int, access: Access) -> Iterator[Recorded]:
-        at = self._at(rank, access.address)
+        at = self._places.at(rank, access.address)
         if at is None:
             return
         owner, address = at
@@ -252,13 +170,13 @@ class Lowering:
                 command = commands.Store(where, Const(access.value or 0), to, atomic=atomic)
             case _:
                 command = commands.Swap(_REGISTER, Const(owner), where, Const(access.value or 0), atomic=atomic)
-        yield Recorded(rank, command, self._span(access.place), None, (access.bytes,))
+        yield Recorded(rank, command, self._spans.of(access.place), None, (access.bytes,))
 
     def _queue(self, *what: object) -> Const:
         return Const(self._queues.setdefault(what, len(self._queues)))
 
     def _call(self, rank: int, call: Call, results: tuple[int, ...]) -> Iterator[Recorded]:
-        span, named = self._span(call.place), call.named()
+        span, named = self._spans.of(call.place), call.named()
 
         def told(command: Command, *sizes: int) -> Recorded:
             return Recorded(rank, command, span, None, sizes)
@@ -315,13 +233,13 @@ class Lowering:
                     yield told(commands.Wait(self._queue(rank, 0)))
                 yield told(commands.Barrier("world" if operation is not Operation.FINALISE else "end"))
             case Operation.SET_LOCK | Operation.TEST_LOCK:
-                lock = Const(self._made_up("lock", self._remote(rank, 0, named["address"])))
+                lock = Const(self._places.own("lock", self._places.remote(rank, 0, named["address"])))
                 if operation is Operation.TEST_LOCK and results and results[0]:
                     yield told(commands.Fetch(_REGISTER, Const(0), lock), 1)
                 else:
                     yield told(commands.AwaitAdd(Const(0), lock, "==", Const(0), Const(1)), 1)
             case Operation.CLEAR_LOCK:
-                lock = Const(self._made_up("lock", self._remote(rank, 0, named["address"])))
+                lock = Const(self._places.own("lock", self._places.remote(rank, 0, named["address"])))
                 yield told(commands.Wait(self._queue(rank, 0)))
                 yield told(commands.FetchAdd(_REGISTER, Const(0), lock, Const(-1)), 1)
             case Operation.WINDOW_CREATE:
@@ -343,7 +261,7 @@ class Lowering:
             case Operation.LOCK | Operation.LOCK_ALL:
                 exclusive = named.get("exclusive_or_shared") == 1
                 for target in self._targets(named):
-                    lock = Const(self._made_up("window", named["window"], target))
+                    lock = Const(self._places.own("window", named["window"], target))
                     test, add = ("==", -1) if exclusive else (">=", 1)
                     yield told(commands.AwaitAdd(Const(target), lock, test, Const(0), Const(add)), 1)
                     if exclusive:
@@ -352,7 +270,7 @@ class Lowering:
                 held = self._ranks[rank].exclusive
                 for target in self._targets(named):
                     yield from self._complete(rank, named["window"], target, span, False)
-                    lock = Const(self._made_up("window", named["window"], target))
+                    lock = Const(self._places.own("window", named["window"], target))
                     change = 1 if (named["window"], target) in held else -1
                     yield told(commands.FetchAdd(_REGISTER, Const(target), lock, Const(change)), 1)
                     held.discard((named["window"], target))
@@ -365,7 +283,7 @@ class Lowering:
 
     def _returned(self, rank: int, call: Call, results: tuple[int, ...]) -> Iterator[Recorded]:
         """What a call does that has told others something before it waits for them."""
-        span, named, told = self._span(call.place), call.named(), self._told
+        span, named, told = self._spans.of(call.place), call.named(), self._told
 
         def waits(*what: object) -> Recorded:
             return Recorded(rank, told.take(*what), span, None, (1,))
@@ -492,7 +410,7 @@ class Lowering:
         for member in flow.tells:
             yield Recorded(rank, commands.Bundle(), span)
             for source, size in flow.reads:
-                local, to = self._local(rank, source), self._remote(rank, member, named["destination"])
+                local, to = self._places.local(rank, source), self._places.remote(rank, member, named["destination"])
                 if size:
                     put = commands.Put(Const(local), Const(member), Const(to), queue)
                     yield Recorded(rank, put, span, None, (size, size))
@@ -502,7 +420,7 @@ class Lowering:
     def _touched(self, rank: int, pieces: tuple[tuple[int, int], ...], span: Span, writes: bool) -> Iterator[Recorded]:
         """A library's own loads and stores."""
         for address, size in pieces:
-            at = self._at(rank, address)
+            at = self._places.at(rank, address)
             if at is None or not size:
                 continue
             owner, place = at
@@ -543,7 +461,7 @@ class Lowering:
     ) -> Iterator[Recorded]:  # fmt: skip
         """An access to a buffer that stays pending until the request is completed: a copy to or from the library."""
         ranks, (address, size) = self._ranks[rank], piece
-        at = self._at(rank, address)
+        at = self._places.at(rank, address)
         if at is None or at[0] != rank or not size:
             yield from self._touched(rank, (piece,), span, writes)
             ranks.requests[request] = Request(keys=keys)
@@ -606,92 +524,34 @@ class Lowering:
             taken = self._told.take("fence", named["queue"], named["rank"], rank, number)
             yield Recorded(rank, taken, span, None, (1,))
 
-    def _target(self, rank: int, named: dict[str, int], further: int = 0) -> int:
+    def _target(self, rank: int, named: dict[str, int]) -> int:
         if self._trace.api == 1:
-            return self._remote(rank, named["rank"], named["remote"]) + further
-        return self._in_window(named["rank"], named["queue"], named["remote"]) + further
+            return self._places.remote(rank, named["rank"], named["remote"])
+        return self._places.in_window(named["rank"], named["queue"], named["remote"])
 
     def _transfer(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
         if call.operation is Operation.PUT_SIGNAL:
             raise self._not_supported(rank, call)
         yield from self._met(rank, named, span)
-        target, queue = Const(named["rank"]), self._queue_of(rank, call, named)
+        queue = self._queue_of(rank, call, named)
         nonblocking = bool(call.flags & NONBLOCKING) or self._trace.api == 2
         if call.operation is Operation.GET and not nonblocking:
             queue = self._queue(rank, "blocking")
-        for far, near, size in _pieces(named, bool(call.flags & VALUE)):
-            remote = Const(self._target(rank, named, far))
-            if call.flags & VALUE:
-                yield Recorded(
-                    rank,
-                    commands.Update("set", Const(named["value"]), target, remote, queue, atomic=""),
-                    span,
-                    None,
-                    (size,),
-                )
-                continue
-            local = Const(self._local(rank, named["local"] + near))
-            if call.operation is Operation.GET:
-                yield Recorded(rank, commands.Read(local, target, remote, queue), span, None, (size, size))
-            else:
-                command = commands.Write if nonblocking else commands.Put
-                yield Recorded(rank, command(local, target, remote, queue), span, None, (size, size))
+        ends = onesided.Ends(partial(self._target, rank, named), partial(self._places.local, rank))
+        for command, *sizes in onesided.transfer(call, named, ends, queue, nonblocking):
+            yield Recorded(rank, command, span, None, tuple(sizes))
         if call.operation is Operation.GET and not nonblocking:
             yield Recorded(rank, commands.Wait(queue), span)
 
     def _atomic(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
-        update = _UPDATES.get(named["update"])
-        if update is None:
+        if named["update"] not in onesided.UPDATES:
             raise self._not_supported(rank, call)
         yield from self._met(rank, named, span)
-        size = named["element"]
-        type, width = call.type or "int", IntType(64 if size == 8 else 32, True)
-        target = Const(named["rank"])
         by_value = self._trace.api == 1 and not call.flags & NONBLOCKING and call.flags & FETCHING
-        asked = Const(0) if by_value else self._queue_of(rank, call, named)
-        for number in range(named["elements"]):
-            remote = Const(self._target(rank, named, number * size))
-            operand, expected = Const(named["operand"]), Const(named["expected"])
-            result = named["result"]
-            if by_value:
-                command: Command
-                if update == "fetch":
-                    command = commands.Fetch(_REGISTER, target, remote, atomic=type)
-                elif update == "compare_swap":
-                    command = commands.CompareSwap(_REGISTER, target, remote, expected, operand, atomic=type)
-                elif update == "set":
-                    command = commands.Swap(_REGISTER, target, remote, operand, atomic=type)
-                else:
-                    command = commands.FetchUpdate(update, _REGISTER, target, remote, operand, width, atomic=type)
-                yield Recorded(rank, command, span, None, (size,))
-                continue
-            queue, to = asked, None
-            if result:
-                to = Const(self._local(rank, result + number * size))
-            located = self._trace.api == 2
-            if named["local"]:
-                local = Const(self._local(rank, named["local"] + number * size))
-                at = Const(self._local(rank, named["expected_at"])) if named["expected_at"] else None
-                from_memory = commands.UpdateFrom(
-                    update,
-                    None if update == "fetch" else local,
-                    target,
-                    remote,
-                    queue,
-                    to,
-                    at,
-                    located,
-                    width,
-                    atomic=type,
-                )
-                count = 1 + (update != "fetch") + (at is not None) + (to is not None)
-                yield Recorded(rank, from_memory, span, None, (size,) * count)
-            else:
-                update_by_value = commands.Update(
-                    update, operand, target, remote, queue, to, expected if update == "compare_swap" else None, located,
-                    width, atomic=type,
-                )  # fmt: skip
-                yield Recorded(rank, update_by_value, span, None, (size,) * (1 + (to is not None)))
+        queue = None if by_value else self._queue_of(rank, call, named)
+        ends = onesided.Ends(partial(self._target, rank, named), partial(self._places.local, rank))
+        for command, *sizes in onesided.atomic(call, named, ends, queue, located=self._trace.api == 2):
+            yield Recorded(rank, command, span, None, tuple(sizes))
 
     def _wait_until(
         self, rank: int, call: Call, named: dict[str, int], results: tuple[int, ...], span: Span
@@ -708,7 +568,7 @@ class Lowering:
         elif call.operation is Operation.TEST:
             passed = bool(results and results[0])
         for number in elements:
-            at = self._at(rank, named["address"] + number * size)
+            at = self._places.at(rank, named["address"] + number * size)
             if at is None or at[0] != rank:
                 raise NotSupported(f"{call.function} on memory that is not symmetric, {self._where(call)}")
             where = Const(at[1])
@@ -720,7 +580,7 @@ class Lowering:
             yield Recorded(rank, command, span, None, (size,))
 
     def _where(self, call: Call) -> str:
-        span = self._span(call.place)
+        span = self._spans.of(call.place)
         return f"in line {span.line}" if span.line else "at a place that is not known"
 
     def _not_supported(self, rank: int, call: Call) -> NotSupported:
@@ -728,31 +588,3 @@ class Lowering:
         return NotSupported(
             f"rank {rank} calls {call.function or call.operation.name.lower()}{why}, {self._where(call)}"
         )
-
-
-def _pieces(named: dict[str, int], value: bool) -> Iterator[tuple[int, int, int]]:
-    """The pieces of a transfer that are in one piece on both sides: where there, where here, how many bytes."""
-    far = [number * named["stride"] for number in range(named["blocks"])]
-    if value:
-        yield from ((each, 0, named["block"]) for each in far)
-        return
-    near = [number * named["local_stride"] for number in range(named["local_blocks"])]
-    there, here, left_there, left_here = 0, 0, named["block"], named["local_block"]
-    while there < len(far) and here < len(near):
-        size = min(left_there, left_here)
-        if size:
-            yield far[there] + named["block"] - left_there, near[here] + named["local_block"] - left_here, size
-        left_there, left_here = left_there - size, left_here - size
-        if not left_there:
-            there, left_there = there + 1, named["block"]
-        if not left_here:
-            here, left_here = here + 1, named["local_block"]
-
-
-def _in_line(source: Source, line: int) -> Span:
-    """The statement in a line: debug information has no columns that can be relied on."""
-    texts = source.lines(line)
-    text = texts[line - 1] if 0 < int(line) <= len(texts) else ""
-    statement = text.partition("//")[0].rstrip().rstrip(";{").rstrip()
-    first = len(statement) - len(statement.lstrip())
-    return Span(line, first + 1, line, len(statement) + 1)

@@ -18,7 +18,7 @@ from pgasrob.program.commands import Command
 from pgasrob.program.declarations import MemoryObject, Queue, Source
 from pgasrob.program.expressions import Const, Expr, constant
 from pgasrob.recording.events import Recorded, Recording
-from pgasrob.recording.lowering import SHIFT, NotSupported
+from pgasrob.recording.places import SHIFT, NotSupported
 
 MASK = (1 << SHIFT) - 1
 

@@ -45,9 +45,6 @@ class Told:
     def tell(self, to: int, *what: Hashable) -> Command:
         return commands.FetchAdd(_REGISTER, Const(to), self.cell(*what), Const(1))
 
-    def is_told(self, *what: Hashable) -> bool:
-        return what in self._cells
-
     def look(self, *what: Hashable) -> Command:
         """Wait for what others wait for, too. Raises :class:`NotTold`."""
         if what not in self._cells:

@@ -104,9 +104,10 @@ def status(checks: Sequence[Shown], max_states: int | None, width: int, glyphs: 
 
 
 def _counts(check: Shown, max_states: int | None) -> str:
-    """Phase, states, states per second, seconds."""
+    """Phase, states and states per second, if it passes any, seconds."""
     progress = check.progress
     spent = progress.seconds - check.began
     rate = f", {amount(progress.states / spent)}/s" if spent > 0 else ""
     limit = f" of at most {amount(max_states)}" if max_states else ""
-    return f"{progress.phase}: {amount(progress.states)} states{limit}{rate}, {progress.seconds:.0f} s"
+    states = f"{amount(progress.states)} states{limit}{rate}, " if progress.states else ""
+    return f"{progress.phase}: {states}{progress.seconds:.0f} s"

@@ -6,7 +6,6 @@ the sentences are for people.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -16,7 +15,7 @@ Option = Literal["max-states", "timeout", "memory-limit", "max-sc-states"]
 """The options of `pgasrob check` that set a limit."""
 
 
-class Reason(ABC):
+class Reason:
     """A reason; ``str`` gives its sentence, without a capital or a full stop.
 
     Reasons are equal when they say the same. That stands here, and the classes below have their fields alone from
@@ -24,14 +23,16 @@ class Reason(ABC):
     """
 
     code: ClassVar[str]
+    sentence: ClassVar[str]
+    """With the names of fields in braces."""
 
     @property
     def option(self) -> Option | None:
         """The option that sets the limit that was reached; None when that was no limit."""
         return None
 
-    @abstractmethod
-    def __str__(self) -> str: ...
+    def __str__(self) -> str:
+        return self.sentence.format(**vars(self))
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
@@ -43,6 +44,16 @@ class Reason(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
+class Because(Reason):
+    """What has come of another reason, and of the limit of that."""
+
+    because: Reason
+
+    @property
+    def option(self) -> Option | None:
+        return self.because.option
+
+
 # --- Limits that the caller sets -------------------------------------------------------------------------------------
 
 
@@ -50,10 +61,8 @@ class Reason(ABC):
 class StateLimit(Reason):
     code = "state-limit"
     option = "max-states"
+    sentence = "the limit of {states:,} states was reached"
     states: int
-
-    def __str__(self) -> str:
-        return f"the limit of {self.states:,} states was reached"
 
 
 @dataclass(eq=False, repr=False)
@@ -62,10 +71,8 @@ class ScStateLimit(Reason):
 
     code = "sc-state-limit"
     option = "max-sc-states"
+    sentence = "the limit of {states:,} SC states was reached"
     states: int
-
-    def __str__(self) -> str:
-        return f"the limit of {self.states:,} SC states was reached"
 
 
 @dataclass(eq=False, repr=False)
@@ -100,17 +107,13 @@ class MemoryLimit(Reason):
 @dataclass(eq=False, repr=False)
 class OutOfMemory(Reason):
     code = "out-of-memory"
-
-    def __str__(self) -> str:
-        return "out of memory"
+    sentence = "out of memory"
 
 
 @dataclass(eq=False, repr=False)
 class Interruption(Reason):
     code = "interrupted"
-
-    def __str__(self) -> str:
-        return "interrupted"
+    sentence = "interrupted"
 
 
 @dataclass(eq=False, repr=False)
@@ -118,9 +121,7 @@ class NotAsked(Reason):
     """Nobody wanted to know."""
 
     code = "not-asked"
-
-    def __str__(self) -> str:
-        return "it was not asked"
+    sentence = "it was not asked"
 
 
 @dataclass(eq=False, repr=False)
@@ -128,10 +129,8 @@ class WorkerDied(Reason):
     """The process that checked it is gone; ``how`` completes the sentence."""
 
     code = "worker-died"
+    sentence = "the process that checked it {how}"
     how: str
-
-    def __str__(self) -> str:
-        return f"the process that checked it {self.how}"
 
 
 # --- Why an engine gives up ------------------------------------------------------------------------------------------
@@ -142,10 +141,8 @@ class PendingBound(Reason):
     """The bound of the `definition` engine on what can be pending."""
 
     code = "pending-bound"
+    sentence = "more than {operations} operations can be pending at a rank"
     operations: int
-
-    def __str__(self) -> str:
-        return f"more than {self.operations} operations can be pending at a rank"
 
 
 @dataclass(eq=False, repr=False)
@@ -153,10 +150,8 @@ class RunTooLong(Reason):
     """The bound of the `traces` engine on the length of a run."""
 
     code = "run-too-long"
+    sentence = "a run has more than {events:,} commands; some may have no end"
     events: int
-
-    def __str__(self) -> str:
-        return f"a run has more than {self.events:,} commands; some may have no end"
 
 
 @dataclass(eq=False, repr=False)
@@ -164,18 +159,14 @@ class TooManyUpdates(Reason):
     """The `traces` engine has not tried all ways in which updates of one cell may be missing when somebody waits."""
 
     code = "too-many-updates"
-
-    def __str__(self) -> str:
-        return "there are too many ways in which updates of a cell may be missing when somebody waits for it"
+    sentence = "there are too many ways in which updates of a cell may be missing when somebody waits for it"
 
 
 @dataclass(eq=False, repr=False)
 class NoModel(Reason):
     code = "no-model"
+    sentence = "no model for SPIN: {why}"
     why: str
-
-    def __str__(self) -> str:
-        return f"no model for SPIN: {self.why}"
 
 
 @dataclass(eq=False, repr=False)
@@ -183,18 +174,14 @@ class DepthBound(Reason):
     """The depth to which the `spin` engine goes at most."""
 
     code = "depth-bound"
+    sentence = "SPIN's search ended at depth {depth:,}"
     depth: int
-
-    def __str__(self) -> str:
-        return f"SPIN's search ended at depth {self.depth:,}"
 
 
 @dataclass(eq=False, repr=False)
 class SpinOutOfMemory(Reason):
     code = "spin-out-of-memory"
-
-    def __str__(self) -> str:
-        return "SPIN ran out of memory"
+    sentence = "SPIN ran out of memory"
 
 
 @dataclass(eq=False, repr=False)
@@ -202,10 +189,8 @@ class SpinFailed(Reason):
     """SPIN or the compiler did what they should not; ``said`` has what they said."""
 
     code = "spin-failed"
+    sentence = "{said}"
     said: str
-
-    def __str__(self) -> str:
-        return self.said
 
 
 # --- What a verdict is about -----------------------------------------------------------------------------------------
@@ -216,12 +201,10 @@ class FaultReached(Reason):
     """An SC run reaches a command that cannot be evaluated."""
 
     code = "fault"
+    sentence = "rank {rank} faults at {command}: {why}"
     rank: int
     command: str
     why: str
-
-    def __str__(self) -> str:
-        return f"rank {self.rank} faults at {self.command}: {self.why}"
 
 
 @dataclass(eq=False, repr=False)
@@ -229,56 +212,36 @@ class NoProgram(Reason):
     """The text is no program, or none on so many nodes."""
 
     code = "no-program"
+    sentence = "{message}"
     message: str
-
-    def __str__(self) -> str:
-        return self.message
 
 
 @dataclass(eq=False, repr=False)
-class FaultPossible(Reason):
+class FaultPossible(Because):
     """No computation is violating, but not all SC runs were seen, and one of them may fault."""
 
     code = "fault-possible"
+    sentence = "no computation is violating, but a fault cannot be excluded: {because}"
     because: Reason
-
-    @property
-    def option(self) -> Option | None:
-        return self.because.option
-
-    def __str__(self) -> str:
-        return f"no computation is violating, but a fault cannot be excluded: {self.because}"
 
 
 @dataclass(eq=False, repr=False)
-class ScRunsLeft(Reason):
+class ScRunsLeft(Because):
     """The program is robust; what the SC runs that were not seen would show is not known."""
 
     code = "sc-runs-left"
+    sentence = "not all sequentially consistent runs were seen: {because}"
     because: Reason
-
-    @property
-    def option(self) -> Option | None:
-        return self.because.option
-
-    def __str__(self) -> str:
-        return f"not all sequentially consistent runs were seen: {self.because}"
 
 
 @dataclass(eq=False, repr=False)
-class LeftUndone(Reason):
+class LeftUndone(Because):
     """The verdict stands; ``what`` is missing of what would be told besides."""
 
     code = "left-undone"
+    sentence = "{what}: {because}"
     what: str
     because: Reason
-
-    @property
-    def option(self) -> Option | None:
-        return self.because.option
-
-    def __str__(self) -> str:
-        return f"{self.what}: {self.because}"
 
 
 @dataclass(eq=False, repr=False)
@@ -286,26 +249,18 @@ class NotProved(Reason):
     """There is no proof for every number of nodes; ``why``: what is in its way."""
 
     code = "not-proved"
+    sentence = "not proved for every number of nodes: {why}"
     why: str
-
-    def __str__(self) -> str:
-        return f"not proved for every number of nodes: {self.why}"
 
 
 @dataclass(eq=False, repr=False)
-class CountLeft(Reason):
+class CountLeft(Because):
     """Of every number of nodes ``nodes`` is left open."""
 
     code = "count-left"
+    sentence = "on {nodes} nodes: {because}"
     nodes: int
     because: Reason
-
-    @property
-    def option(self) -> Option | None:
-        return self.because.option
-
-    def __str__(self) -> str:
-        return f"on {self.nodes} nodes: {self.because}"
 
 
 @dataclass(eq=False, repr=False)
@@ -324,10 +279,8 @@ class EffectLimit(Reason):
     """The bound of the search for what a violation means."""
 
     code = "effect-limit"
+    sentence = "the search for outcomes ended after {states:,} states"
     states: int
-
-    def __str__(self) -> str:
-        return f"the search for outcomes ended after {self.states:,} states"
 
 
 @dataclass(eq=False, repr=False)
@@ -346,15 +299,15 @@ class InternalError(Reason):
     """An engine claims a violation that its run does not show."""
 
     code = "internal-error"
+    sentence = "internal error, please report it: the {engine} engine's run {run}"
     engine: str
     run: str
-
-    def __str__(self) -> str:
-        return f"internal error, please report it: the {self.engine} engine's run {self.run}"
 
 
 def would_be_the_same(reason: Reason | None) -> bool:
     """Whether what has been left out for ``reason`` would be left out again: not where it was the machine or the user
     that ended the search."""
     by_chance = (MemoryLimit, OutOfMemory, Interruption, WorkerDied, SpinOutOfMemory, SpinFailed, InternalError)
-    return reason is None or (not isinstance(reason, by_chance) and would_be_the_same(getattr(reason, "because", None)))
+    if isinstance(reason, Because) and not would_be_the_same(reason.because):
+        return False
+    return not isinstance(reason, by_chance)

@@ -12,19 +12,18 @@ import os
 import pickle
 import signal
 import sys
-import threading
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
-from types import FrameType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pgasrob.program.parser import parse
 from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher
+from pgasrob.robustness.crew import Crew, Interrupts, Watching, WorkerError
 from pgasrob.robustness.kept import KeptError
 from pgasrob.robustness.native import MissingKernelWarning
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
@@ -44,59 +43,7 @@ def check_on_workers(
     """Do ``tasks`` on ``jobs`` processes: see :func:`~pgasrob.robustness.side_by_side.convert_all`."""
     with Interrupts() as interrupts:
         # The cores are taken by the processes.
-        crew = _Crew(tasks, replace(job, threads=1), convert, watch)
-        try:
-            crew.start(jobs)
-            for result in crew.results(interrupts):
-                with interrupts.welcome():
-                    yield result
-        except KeyboardInterrupt:
-            yield from crew.last_results()
-            raise
-        finally:
-            crew.end()
-
-
-class WorkerError(RuntimeError):
-    """A check raised an exception in another process; the text is its traceback."""
-
-
-class Interrupts:
-    """Ctrl-C, put off where it would leave something half done: a message half sent, a result half noted."""
-
-    def __init__(self) -> None:
-        self.asked = self._welcome = False
-        self._before: Any = None
-
-    def __enter__(self) -> Interrupts:
-        # Where Ctrl-C is ignored (a background job) it stays so, and only the main thread can say what it does.
-        if signal.getsignal(signal.SIGINT) != signal.SIG_IGN and threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        again, self.asked = self.asked, True
-        # A second one must not cut short what is done about the first.
-        if self._welcome and not again:
-            raise KeyboardInterrupt
-
-    @contextmanager
-    def welcome(self, yes: bool = True) -> Iterator[None]:
-        """A context in which Ctrl-C may come at any point, or, with ``yes`` false, at none."""
-        before, self._welcome = self._welcome, yes
-        try:
-            yield
-        finally:
-            self._welcome = before
-
-    def due(self) -> None:
-        """Raise what was put off."""
-        if self.asked:
-            raise KeyboardInterrupt
+        yield from _Processes(tasks, replace(job, threads=1), convert, watch, jobs).work(interrupts)
 
 
 class _Worker:
@@ -113,25 +60,17 @@ class _Worker:
         self.number: int | None = None
         """The number of the task at work."""
         self.nodes: int | None = None
-        self._watching: AbstractContextManager[Callable[[Progress], None] | None] | None = None
-        self._progress: Callable[[Progress], None] | None = None
+        self.watching: Watching | None = None
 
     def give(self, number: int, task: Task) -> None:
         self.number, self.nodes = number, task.nodes
         with suppress(OSError):  # it has died, as will be seen when it is listened to
             self.connection.send(task)
 
-    def watch(self, watching: AbstractContextManager[Callable[[Progress], None] | None]) -> None:
-        self._watching, self._progress = watching, watching.__enter__()
-
-    def show(self, progress: Progress) -> None:
-        if self._progress:
-            self._progress(progress)
-
     def done(self) -> None:
-        if self._watching:
-            self._watching.__exit__(None, None, None)
-        self._watching = self._progress = self.number = None
+        if self.watching:
+            self.watching.end()
+        self.watching = self.number = None
 
     def interrupt(self) -> None:
         with suppress(OSError):
@@ -144,30 +83,26 @@ class _Worker:
         self.connection.close()
 
 
-class _Crew(Generic[T]):
-    """The workers, and the results that wait for earlier ones."""
+class _Processes(Crew[T]):
+    """So many processes."""
 
-    def __init__(self, tasks: Sequence[Task], job: Job, convert: Callable[[Checked], T], watch: Watcher) -> None:
-        self._tasks, self._job, self._convert, self._watch = tasks, job, convert, watch
-        self._checker = Checker(job)
+    def __init__(
+        self, tasks: Sequence[Task], job: Job, convert: Callable[[Checked], T], watch: Watcher, jobs: int
+    ) -> None:
+        super().__init__(tasks, job, convert, watch)
+        self._jobs = jobs
         self._workers: list[_Worker] = []
-        self._given = self._told = 0
-        """How many tasks have been given to workers, and how many results have been told."""
-        # Pickled: many results can pile up behind a long check.
-        self._results: dict[int, bytes] = {}
 
-    def start(self, jobs: int) -> None:
-        # Once, before there are several processes, import whatever a check needs.
-        self._convert(self._checker.decided("", parse("process { }"), 1))
-        for _ in range(jobs):
-            self._workers.append(_Worker(self._job, self._convert, self._workers))
-
-    def end(self) -> None:
+    def _end(self) -> None:
         for worker in self._workers:
             worker.kill()
         self._workers.clear()
 
-    def results(self, interrupts: Interrupts) -> Iterator[T]:
+    def _work(self, interrupts: Interrupts) -> Iterator[T]:
+        # Once, before there are several processes, import whatever a check needs.
+        self._convert(self._checker.decided("", parse("process { }"), 1))
+        for _ in range(self._jobs):
+            self._workers.append(_Worker(self._job, self._convert, self._workers))
         while True:
             for worker in self._workers:
                 if worker.number is None and self._given < len(self._tasks):
@@ -183,8 +118,7 @@ class _Crew(Generic[T]):
                 if not self._listen(worker):
                     self._bury(worker)
 
-    def last_results(self) -> Iterator[T]:
-        """After Ctrl-C: what there is of the tasks that have been given to workers."""
+    def _last_results(self) -> Iterator[T]:
         until = time.monotonic() + GRACE
         for worker in self._busy():
             worker.interrupt()
@@ -200,14 +134,6 @@ class _Crew(Generic[T]):
     def _busy(self) -> list[_Worker]:
         return [worker for worker in self._workers if worker.number is not None]
 
-    def _ready(self) -> Iterator[T]:
-        """The results whose turn it is."""
-        while (pickled := self._results.pop(self._told, None)) is not None:
-            self._told += 1
-            result: T | None = pickle.loads(pickled)
-            if result is not None:
-                yield result
-
     def _listen(self, worker: _Worker) -> bool:
         """Take one message; says whether the worker lives."""
         try:
@@ -216,9 +142,10 @@ class _Crew(Generic[T]):
             return False
         if kind == "title":
             worker.nodes = told[0]
-            worker.watch(self._watch(told[1]))
+            worker.watching = Watching(self._watch(told[1]))
         elif kind == "progress":
-            worker.show(told[0])
+            if worker.watching:
+                worker.watching.show(told[0])
         elif kind == "result":
             assert worker.number is not None
             self._results[worker.number] = told[0]
@@ -239,9 +166,7 @@ class _Crew(Generic[T]):
 
     def _note_unknown(self, worker: _Worker, reason: Reason) -> None:
         assert worker.number is not None
-        file = self._tasks[worker.number].file
-        result = self._convert(self._checker.unknown(file, worker.nodes, reason))
-        self._results[worker.number] = pickle.dumps(result)
+        self._set_unknown(worker.number, worker.nodes, reason)
         worker.done()
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, assert_never
+from typing import NamedTuple, TypeVar, assert_never
 
 from pgasrob.program import core
 from pgasrob.program.core import Cell, Operands
 from pgasrob.program.expressions import OPERATORS, RELATIONS, IntType, float_value
 from pgasrob.program.instance import Memory, Registers
 
+T = TypeVar("T")
 Transferred = core.Transfer[Cell, int]
 """A command with steps, its expressions evaluated."""
 
@@ -21,7 +22,7 @@ def issue(operands: Operands, registers: Registers, memory: Memory) -> tuple[Reg
     """
     match operands:
         case core.Assign(register, value):
-            return set_register(registers, register, value), memory
+            return put(registers, register, value), memory
         case core.Test(condition, blocks):
             return None if blocks and not condition else (registers, memory)
         case core.Immediate(access, compared, update, loaded, until):
@@ -29,13 +30,13 @@ def issue(operands: Operands, registers: Registers, memory: Memory) -> tuple[Reg
             if compared is not None and not RELATIONS[compared.relation](old, compared.value):
                 return None
             if loaded is not None:
-                registers = set_register(registers, loaded, old)
+                registers = put(registers, loaded, old)
             if until is not None and not until.satisfied(registers):
                 return None
             if update is not None:
                 assert update.operand is not None, "what is updated at the issue has its operand then"
                 new = updated(update.operation, old, update.operand, update.expected or 0, update.type)
-                memory = set_cell(memory, access.cell, new)
+                memory = put(memory, access.cell, new)
             return registers, memory
         case core.Transfer() | core.Wait() | core.Fence() | core.Bundle() | core.Barrier():
             return registers, memory
@@ -89,9 +90,9 @@ def take_step(
             return memory, carried._replace(expected=old)
         case "popb" if update is not None:
             new = updated(update.operation, old, carried.value, carried.expected, update.type)
-            return set_cell(memory, cell, new), Carried(old)
+            return put(memory, cell, new), Carried(old)
         case "popb" | "popc":
-            return set_cell(memory, cell, carried.value), carried
+            return put(memory, cell, carried.value), carried
         case _:
             assert_never(step.kind)
 
@@ -118,11 +119,6 @@ def updated(operation: str, old: int, operand: int, expected: int, type: IntType
 OPERATOR_OF = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^", "add.": "+.", "mul.": "*."}
 
 
-def set_register(registers: Registers, index: int, value: int) -> Registers:
-    """``registers`` with one register set."""
-    return (*registers[:index], value, *registers[index + 1 :])
-
-
-def set_cell(memory: Memory, cell: int, value: int) -> Memory:
-    """``memory`` with one cell set."""
-    return (*memory[:cell], value, *memory[cell + 1 :])
+def put(items: tuple[T, ...], index: int, item: T) -> tuple[T, ...]:
+    """``items`` with another one at ``index``: registers with one of them set, memory with one cell written."""
+    return (*items[:index], item, *items[index + 1 :])

@@ -8,14 +8,14 @@ unordered queues and fences alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeVar, assert_never
+from typing import Literal, NamedTuple, assert_never
 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import POPS, Computation, Event, EventKind, has_steps
-from pgasrob.semantics.effect import Carried, captured, issue, take_step
+from pgasrob.semantics.effect import Carried, captured, issue, put, take_step
 
 
 class Operation(NamedTuple):
@@ -83,7 +83,6 @@ Held = Literal["queue", "fence", "writes", "bundle", "cell"]
 ``fence``; for the ``writes`` before a notification; for the ``bundle`` of a signal; for earlier operations on its
 ``cell``."""
 Edge = tuple[tuple[Letter, ...], State]
-T = TypeVar("T")
 
 
 class StateSpace:
@@ -113,10 +112,10 @@ class StateSpace:
             yield (
                 (issued(rank, transition, operands),),
                 State(
-                    _put(state.control, rank, transition.target),
-                    _put(state.registers, rank, registers),
+                    put(state.control, rank, transition.target),
+                    put(state.registers, rank, registers),
                     memory,
-                    _put(state.pending, rank, pending),
+                    put(state.pending, rank, pending),
                 ),
             )
 
@@ -147,7 +146,7 @@ class StateSpace:
         after = drop_idle_marks((*before, *stays, *pending[position + 1 :]))
         place = sum(isinstance(other, Operation) for other in before)
         letter = Letter(step.kind, rank, step.access.cell, place, not left, step.access.commutes)
-        return (letter,), state._replace(memory=memory, pending=_put(state.pending, rank, after))
+        return (letter,), state._replace(memory=memory, pending=put(state.pending, rank, after))
 
     def issues(self, state: State) -> Iterator[Edge]:
         """The transitions of ``state`` that issue a command, or that of every rank for a barrier."""
@@ -311,7 +310,3 @@ def computation_of(words: list[tuple[Letter, ...]]) -> Computation:
                 pending.setdefault(rank, []).append([operation, occurrence])
         events.append(Event(kind, rank, operation, cell, occurrence, commutes))
     return tuple(events)
-
-
-def _put(items: tuple[T, ...], index: int, item: T) -> tuple[T, ...]:
-    return (*items[:index], item, *items[index + 1 :])

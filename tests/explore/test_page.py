@@ -73,7 +73,7 @@ def settled(page: Any) -> None:
 
 def until(page: Any, true: str) -> None:
     """Wait until ``true`` is. The policy of the page forbids `wait_for_function`, which evaluates a text there."""
-    for _ in range(200):
+    for _ in range(1_200):
         if page.evaluate(f"Boolean({true})"):
             return
         page.wait_for_timeout(50)

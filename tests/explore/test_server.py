@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from pgasrob.explore.question import Question  # noqa: E402
 from pgasrob.explore.worker import ANSWERS, Workers  # noqa: E402
 from pgasrob.frontends.options import FrontEnd  # noqa: E402
 from pgasrob.program.reading import DEFAULT_READING  # noqa: E402
+from tests.processes import children, needs_proc, ticks  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "programs/one_to_one/one_to_one.pgas"
@@ -293,22 +293,16 @@ def served() -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def used_by_children(process: int) -> int:
-    """The time of a processor that the children of ``process`` have used, in ticks of the system's clock."""
-    used = 0
-    for tasks in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in tasks.read_text().split():
-            with suppress(OSError):
-                used += int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11])
-    return used
+    return sum(map(ticks, children(process)))
 
 
-@pytest.mark.skipif(not Path(f"/proc/self/task/{os.getpid()}/children").exists(), reason="no telling who is at work")
+@needs_proc
 def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subprocess.Popen[str], str]) -> None:
     started, address = served
     port = int(address.split(":")[2].partition("/")[0])
-    opening = re.search(r'id="opening">(.*?)</script>', httpx.get(address).text)
+    opening = re.search(r'id="opening">(.*?)</script>', httpx.get(address, timeout=60).text)
     assert opening and json.loads(opening[1])["run"] == ["0.0", "1.0"]
-    assert httpx.get(address, headers={"Host": "evil.example"}).status_code == 403
+    assert httpx.get(address, headers={"Host": "evil.example"}, timeout=60).status_code == 403
     with socket.socket() as other:  # any other address of this machine
         assert other.connect_ex(("127.0.0.2", port)) != 0
     body = {"text": LARGE, "language": "pgas", "nodes": 8, "run": []}
@@ -326,7 +320,7 @@ def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subproces
 
 def test_who_brings_no_request_is_sent_away() -> None:
     """Where as many connections as may be would wait for nothing, nobody else was served."""
-    quick = "from pgasrob.explore import serve; serve.HEAD_SECONDS = 0.3; from pgasrob.cli import cli; cli()"
+    quick = "from pgasrob.explore import serve; serve.HEAD_SECONDS = 1; from pgasrob.cli import cli; cli()"
     asked = [sys.executable, "-c", quick, "explore", str(FILE), "--no-browser"]
     with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout
@@ -336,7 +330,7 @@ def test_who_brings_no_request_is_sent_away() -> None:
             with socket.create_connection(("127.0.0.1", port), timeout=30) as silent:
                 silent.sendall(said)
                 assert silent.recv(1) == b""
-        with httpx.Client() as client:  # one that asks again and again is served on one connection
+        with httpx.Client(timeout=60) as client:  # one that asks again and again is served on one connection
             assert [client.get(address).status_code for _ in range(3)] == [200] * 3
         started.send_signal(signal.SIGINT)
 
@@ -355,7 +349,7 @@ def test_no_argument_of_the_browser_has_the_token(tmp_path: Path) -> None:
     with subprocess.Popen(command(str(FILE))[:-1], stdout=subprocess.PIPE, text=True, env=environment) as started:
         assert started.stdout
         address = re.findall(r"http://\S+", started.stdout.readline())[0]
-        for _ in range(600):
+        for _ in range(2_400):
             if seen.exists():
                 break
             time.sleep(0.05)

@@ -38,7 +38,7 @@ from pgasrob.models.litmus.program import (
     Thread,
     straight,
 )
-from pgasrob.models.litmus.reading import ARGUMENTS
+from pgasrob.models.litmus.words import ARGUMENTS
 from pgasrob.program.expressions import Binary, Conditional, Const, Register, Unary
 from tests.models.strategies import features, random_program, random_text, small_programs
 from tests.support import examples

@@ -11,8 +11,8 @@ from pgasrob.program import commands
 from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const, Register
 from pgasrob.recording.events import Recorded
-from pgasrob.recording.lowering import SHIFT, NotSupported
 from pgasrob.recording.native import NativeExact
+from pgasrob.recording.places import SHIFT, NotSupported
 from pgasrob.recording.segments import in_cells, segments
 from pgasrob.robustness import native
 from tests.recording.test_exact import Drawn, drawn

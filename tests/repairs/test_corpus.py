@@ -89,7 +89,7 @@ CHEAPEST = {
     "c/gpi/gpi_flag_two_queues.c": [
         [(20, "writeDmaGPI(0, 8, sizeof(int), 1, GPIQueue1)")], [(21, "writeDmaGPI(4, 12, sizeof(int), 1, GPIQueue0)")],
     ],
-    "c/gasnet/gasnet_stencil_late_sync.c": [[(53, "gasnet_wait_syncnb_all(handles, 2);")]],
+    "c/gasnet/gasnet_stencil_late_sync.c": [[(52, "gasnet_wait_syncnb_all(handles, 2);")]],
 }  # fmt: skip
 LONG = ("c/gasnet/gasnet_stencil_late_sync.c",)
 

@@ -517,7 +517,7 @@ def test_a_search_that_is_killed_takes_its_program_along(stand_ins: Path) -> Non
 
 def ends(process: int) -> bool:
     """Whether the process ends in a while: who kills a process's children does not wait for them."""
-    for _ in range(200):
+    for _ in range(2_400):
         if not is_alive(process):
             return True
         time.sleep(0.05)

@@ -7,7 +7,7 @@ import pytest
 from pgasrob.program.core import Access, Comparison, Immediate, Step, StepKind, Transfer, Update
 from pgasrob.program.expressions import IntType, float_bits
 from pgasrob.program.instance import Memory
-from pgasrob.semantics.effect import execute, issue, set_cell, set_register, updated
+from pgasrob.semantics.effect import execute, issue, put, updated
 from tests.support import operands
 
 REGISTERS = (10, 20)
@@ -65,9 +65,9 @@ def test_an_atomic_updates_the_cell_and_gives_the_old_value(kind: str, values: t
     assert issue(operands(command), REGISTERS, MEMORY) == ((2, 20), (1, cell, 3))
 
 
-def test_set_register_and_set_cell_change_one_place() -> None:
-    assert set_register(REGISTERS, 0, 5) == (5, 20)
-    assert set_cell(MEMORY, 0, 5) == (5, 2, 3)
+def test_put_changes_one_place() -> None:
+    assert put(REGISTERS, 0, 5) == (5, 20)
+    assert put(MEMORY, 0, 5) == (5, 2, 3)
     assert (REGISTERS, MEMORY) == ((10, 20), (1, 2, 3))
 
 

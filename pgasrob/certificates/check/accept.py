@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from pgasrob.certificates.check.commands import Values
 from pgasrob.certificates.check.infeasible import Fixpoint, Infeasible
 from pgasrob.certificates.check.names import Case, Frame, case_of, cases, cutoff
-from pgasrob.certificates.check.states import Source, States
+from pgasrob.certificates.check.states import Look, Source, States
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.program import Instantiable
 from pgasrob.program.reading import READINGS, Reading
 
-FORMAT = 4
+FORMAT = 5
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
@@ -38,12 +38,8 @@ def read(text: str) -> dict[str, Any]:
 
 
 def _made(found: dict[str, Any]) -> Any:
-    match found:
-        case {"set": elements}:
-            return frozenset(_frozen(elements))
-        case {"map": pairs}:
-            return dict(_frozen(pairs))
-    return {name: _frozen(value) for name, value in found.items()}
+    frozen = {name: _frozen(value) for name, value in found.items()}
+    return frozenset(frozen["set"]) if "set" in frozen else dict(frozen["map"]) if "map" in frozen else frozen
 
 
 def _frozen(found: Any) -> Any:
@@ -70,13 +66,13 @@ class Answer(NamedTuple):
     certificate: dict[str, Any] | None = None
 
 
-def examine(program: Instantiable, text: str) -> Answer:
-    """Whether the certificate in ``text`` proves that ``program`` is robust."""
+def examine(program: Instantiable, text: str, look: Look = str) -> Answer:
+    """Whether the certificate in ``text`` proves that ``program`` is robust; ``look`` is told what is looked at."""
     try:
         found = read(text)
         about = subjects(program, found["nodes"], found["frame"], found["reading"])
         for number, (part, case) in enumerate(zip(found["parts"], about, strict=True)):
-            reason = _refusal(case, found["program"], **part)
+            reason = _refusal(case, look, found["program"], **part)
             if reason is not None:
                 return Answer(f"in part {number}: {reason}" if found["frame"] else reason)
         return Answer(None, found)
@@ -87,7 +83,7 @@ def examine(program: Instantiable, text: str) -> Answer:
 
 
 def _refusal(
-    case: Case, about: str, files: Any, phases: Any, back: int, infeasible: Mapping[Source, Any], states: Any
+    case: Case, look: Look, about: str, files: Any, phases: Any, back: int, infeasible: Any, states: Any
 ) -> str | None:
     if about != case.instance.program.source.digest:
         return "it is about another program, or another version of it"
@@ -97,15 +93,16 @@ def _refusal(
     for phase, rank, state, file in values.demands():
         return f"rank {rank} comes to control state {state} in phase {phase} with registers {file}, which it leaves out"
     asked, left = Infeasible(values), set[Source]()
-    for command, step in values.sources:
+    for number, (command, step) in enumerate(sources := values.sources, 1):
         source = (*command.at, step)
+        look(f"source {number} of {len(sources)}")
         if source not in infeasible:
             left.add(source)
             continue
         for missing in asked.demands(command, step, Fixpoint(*infeasible[source])):
             return f"source {source} may lead to a violation: {missing} is left out"
     if states and not case.rest:
-        return States(values, left).refusal(states)
+        return States(values, left).refusal(states, look)
     if left:
         return f"nothing is said of source {min(left)}"
     return None if all(each.legal for each in values.commands) else "some command may have no value"

@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from pgasrob.certificates.check.names import NODES, Case, File, Value, linear
+from pgasrob.certificates.check.names import Case, File, Value, linear
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place, Role
 from pgasrob.program.expressions import Fault, faults_inside
 from pgasrob.program.instance import Instance
+from pgasrob.semantics.effect import put
 
-T = TypeVar("T")
 MOST = 256
 """Phases, register files at a control state, ways of a place: evidence has fewer, and each is looked at with each."""
 Files = tuple[frozenset[int], frozenset[File]]
@@ -34,16 +34,6 @@ Facts = frozenset[Fact]
 Touch = tuple[int, str]
 """An access that was made: the cell, and ``r``, ``w`` or the kind of an update. One that reads and writes is two."""
 Touched = frozenset[Touch]
-
-
-def ways(access: core.Access[Any]) -> tuple[str, ...]:
-    """In which ways an access touches its cell."""
-    return (access.commutes,) if access.commutes else ("r",) * access.reads + ("w",) * access.writes
-
-
-def meets(access: core.Access[Any], way: str) -> bool:
-    """Whether an access conflicts with one in this way to the same cell."""
-    return way != access.commutes if access.commutes else access.writes or way != "r"
 
 
 class Reach(NamedTuple):
@@ -83,12 +73,8 @@ class Command:
     legal: bool = False
 
     @property
-    def form(self) -> core.Form:
-        return self.transition.form
-
-    @property
     def is_barrier(self) -> bool:
-        return isinstance(self.form, core.Barrier)
+        return isinstance(self.transition.form, core.Barrier)
 
     @cached_property
     def chain(self) -> tuple[Reach, ...]:
@@ -98,7 +84,7 @@ class Command:
     def _order(self) -> list[list[tuple[Fact, bool, bool]]]:
         """For each step the facts of R1: whether a fact holds behind the step when it is delayed, and whether the step
         has to wait where it holds."""
-        queue, to, form, instance = self.queue, self.to, self.form, self.instance
+        queue, to, form, instance = self.queue, self.to, self.transition.form, self.instance
         fifo, everywhere = queue not in instance.unordered, isinstance(form, core.Transfer) and form.everywhere
         return [
             [
@@ -121,7 +107,7 @@ class Command:
 
     def after(self, facts: Facts, first: int) -> Facts:
         """The facts behind it when its steps from ``first`` on are delayed."""
-        match self.form:
+        match self.transition.form:
             case core.Bundle():
                 return facts - {("bundled",)}
             case core.Fence(rank=rank):
@@ -132,7 +118,8 @@ class Command:
 
     def waits(self, facts: Facts) -> bool:
         """Whether it is a wait for a step that is delayed."""
-        return isinstance(self.form, core.Wait) and ("local" if self.form.local else "pending", self.queue) in facts
+        form = self.transition.form
+        return isinstance(form, core.Wait) and ("local" if form.local else "pending", self.queue) in facts
 
 
 def touches(chain: Iterable[Reach]) -> Touched:
@@ -178,11 +165,6 @@ class Known(NamedTuple):
                 yield place, True
 
 
-def put(row: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """``row`` with another value at one place."""
-    return (*row[:index], value, *row[index + 1 :])
-
-
 class Values:
     """The evidence; behind the last of the ``phases`` comes that with number ``back``."""
 
@@ -195,20 +177,19 @@ class Values:
 
     def demands(self) -> Iterator[tuple[int, int, int, File]]:
         """What is missing, by phase, rank and control state; nothing when the evidence is closed."""
-        for into, rank, state, file in self._reached():
-            if state not in self.phases[into][rank] or file not in self.files[rank][state][1]:
-                yield into, rank, state, file
-
-    def _reached(self) -> Iterator[tuple[int, int, int, File]]:
         ranks = range(self.instance.nodes)
-        yield from ((0, rank, 0, self._hidden(rank, 0, self.instance.registers)) for rank in ranks)
+        reached = [(0, rank, 0, self._hidden(rank, 0, self.instance.registers)) for rank in ranks]
         for number, phase in enumerate(self.phases):
             leaving = [[each for state in phase[rank] for each in self._leaving(rank, state)] for rank in ranks]
             passed = all(any(each.is_barrier for each in own) for own in leaving)
             later = number + 1 if number + 1 < len(self.phases) else self.back
             for each in (each for own in leaving for each in own):
                 if each.left is not None and (passed or not each.is_barrier):
-                    yield later if each.is_barrier else number, each.at[0], each.transition.target, each.left
+                    into = later if each.is_barrier else number
+                    reached.append((into, each.at[0], each.transition.target, each.left))
+        for into, rank, state, file in reached:
+            if state not in self.phases[into][rank] or file not in self.files[rank][state][1]:
+                yield into, rank, state, file
 
     def _hidden(self, rank: int, state: int, file: File) -> File:
         """What of a file is known at a control state."""
@@ -242,10 +223,24 @@ class Values:
         """What a transition may do with a file."""
         at, transition = (rank, state, place), self.instance.automata[rank].out[state][place]
         form, never = transition.form, Command(self.instance, at, transition, file)
-        try:
-            named, addresses, legal = self._operands(rank, form, file)
-        except Fault:
-            return never
+        name, size = self.case.names[rank], self.instance.size
+        ends = {Role.RANK: name.domain.last(0), Role.ADDRESS: linear(size - 1), Role.QUEUE: linear(1 << 64)}
+        named: dict[Role, Value] = {}
+        addresses, legal = [], True
+        for role, expr in core.expressions(form):
+            try:
+                operand = named[role] = name.domain.value(expr, file, name.me)
+            except Fault:
+                return never
+            if operand is None:
+                legal = legal and role is Role.VALUE and not faults_inside(expr)
+            elif role in ends:
+                for low, high in map(name.domain.range, (operand, ends[role].plus(linear(operand), -1))):
+                    legal = legal and low >= 0
+                    if high < 0:
+                        return never
+            if role is Role.ADDRESS:
+                addresses.append(range(operand, operand + 1) if isinstance(operand, int) else range(size))
         to, queue, value = (named.get(role) for role in (Role.RANK, Role.QUEUE, Role.VALUE))
         left = file
         match form:
@@ -261,40 +256,22 @@ class Values:
         bound = len(chain) - len(core.steps_of(form))
         return Command(self.instance, at, transition, file, left, chain[:bound], chain[bound:], to, queue, legal)
 
-    def _operands(self, rank: int, form: core.Form, file: File) -> tuple[dict[Role, Value], list[range], bool]:
-        """What is known of the operands, between what the addresses are, and whether all always have a value. Raises
-        ``Fault`` when one never has."""
-        name, size = self.case.names[rank], self.instance.size
-        ends = {Role.RANK: NODES.plus(linear(1), -1), Role.ADDRESS: linear(size - 1), Role.QUEUE: linear(1 << 64)}
-        named: dict[Role, Value] = {}
-        addresses, legal = [], True
-        for role, expr in core.expressions(form):
-            value = named[role] = name.domain.value(expr, file, name.me)
-            if value is None:
-                legal = legal and role is Role.VALUE and not faults_inside(expr)
-            elif role in ends:
-                for low, high in map(name.domain.range, (value, ends[role].plus(linear(value), -1))):
-                    legal = legal and low >= 0
-                    if high < 0:
-                        raise Fault("it is out of range")
-            if role is Role.ADDRESS:
-                addresses.append(range(value, value + 1) if isinstance(value, int) else range(size))
-        return named, addresses, legal
-
     def _reach(self, rank: int, access: core.Access[Place], target: Value, addresses: range) -> Reach:
-        """What an access may be. Cells of the rest are two for each address: one for what a rank of the rest accesses
-        in its own memory, where no other one of them does so, and one for all else; and are never certain."""
+        """What an access may be. Cells of a rest are two for each address: one for what a rank of it accesses in its
+        own memory, where no other one of them does so, and one for all else; and are never certain."""
         names, size = self.case.names, self.instance.size
         to = names[rank].me if access.cell.rank is None else target
         ranks = tuple(self.case.named(rank, to))
-        own = (len(names),) if names[ranks[-1]].rest else ()
+        own = tuple(len(names) + each for each in ranks if names[each].rest)
         is_own = own and to == names[rank].me and not access.commutes
-        touches = self.touched(own if is_own else ranks, addresses, ways(access))
-        conflicting = tuple(way for way in ("r", "w", *self.instance.update_kinds) if meets(access, way))
+        ways = (access.commutes,) if access.commutes else ("r",) * access.reads + ("w",) * access.writes
+        touches = self.touched(own if is_own else ranks, addresses, ways)
+        every = ("r", "w", *self.instance.update_kinds)
+        conflicting = tuple(way for way in every if any(way != each or way == "w" for each in ways))
         conflicts = self.touched(ranks if is_own else ranks + own, addresses, conflicting)
         certain = not own and len(ranks) * len(addresses) == 1
         return Reach(touches, conflicts, ranks[0] * size + addresses[0] if certain else None)
 
     def _touched(self, ranks: tuple[int, ...], addresses: range, ways: tuple[str, ...]) -> Touched:
-        cells = [rank * self.instance.size + each for rank in ranks for each in addresses]
-        return frozenset((cell, way) for cell in cells for way in ways)
+        size = self.instance.size
+        return frozenset((rank * size + each, way) for rank in ranks for each in addresses for way in ways)

@@ -55,8 +55,9 @@ class Infeasible:
         yield from self._issued(known, (rank, state, 0), empty, command, step)  # F1
         standing = [(place, Way(*way), True) for place, ways in known.places.items() for way in ways]
         for other in set(self.ranks) - {rank}:
-            standing += [((other, at, 0), always, False) for at in self._company(rank, state, other)]
-        arrived: dict[int, dict[int, set[tuple[int, Way]]]] = defaultdict(lambda: defaultdict(set))
+            company = frozenset().union(*(phase[other] for phase in self.values.phases if state in phase[rank]))
+            standing += [((other, at, 0), always, False) for at in company]
+        arrived: dict[int, set[tuple[Place, Way]]] = defaultdict(set)
         done, made = ([self._of_others(each, other) for other in self.ranks] for each in (known.done, known.made))
         for place, way, tainted in standing:
             other, at, phase = place
@@ -64,21 +65,16 @@ class Infeasible:
             for each in self.values.possible(other, at):
                 if each.is_barrier:
                     if tainted == (other == rank or phase > 0):
-                        arrived[phase][other].add((each.transition.target, way))
+                        arrived[phase].add(((other, each.transition.target, min(phase + 1, PHASES)), way))
                     continue
                 if seen.closes(each):  # E1 and E2
                     yield E
                 for first, reached in seen.goes_on(each):  # F2 and F4 to F6
                     if reached:
                         yield from self._issued(known, place, way, each, first)
-        for phase, ranks in arrived.items():  # F3
-            for other, ends in ranks.items() if ranks.keys() >= set(self.ranks) else ():
-                for to, way in ends:
-                    yield from self._at(known, (other, to, min(phase + 1, PHASES)), way)
-
-    def _company(self, rank: int, state: int, other: int) -> frozenset[int]:
-        """Where a rank may be while ``rank`` is before ``state``."""
-        return frozenset().union(*(phase[other] for phase in self.values.phases if state in phase[rank]))
+        for ends in arrived.values():  # F3
+            if {place[0] for place, _ in ends} >= set(self.ranks):
+                yield from (missing for end in ends for missing in self._at(known, *end))
 
     def _of_others(self, touched: Sequence[Set[Touch]], rank: int) -> Touched:
         """What other ranks have accessed."""

@@ -1,14 +1,13 @@
 """Ranks and numbers on every number of nodes (`proofs/every-n.md`, sections 1 and 2).
 
 In each case the source's rank is the first name, ranks around it and at both ends have names, and all others are the
-rest, the last name. Numbers are linear forms a x + b N + c, of a rank x and the number of nodes N. The ranks of an
-instance are names, too, on its one number of nodes.
+rest, the last names. With a modulus m > 1 ranks and numbers of nodes are m x + r and m N + s, by what they leave.
+Numbers are linear forms a x + b N + c. The ranks of an instance are names, too, on its one number of nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from pgasrob.program import expressions as e
@@ -32,7 +31,6 @@ Value = int | Linear | None
 """One that is the same for all ranks x and all N, or a form, or not known."""
 File = tuple[Value, ...]
 """A value for each register."""
-RANK, NODES = Linear(1, 0, 0), Linear(0, 1, 0)
 
 
 def linear(value: int | Linear) -> Linear:
@@ -44,12 +42,24 @@ def plain(found: Linear) -> int | Linear:
 
 
 class Domain(NamedTuple):
-    """The pairs of x and N with ``least`` <= N <= ``most`` and ``low`` <= x <= N - 1 - ``high``."""
+    """The pairs of x and N with ``least`` <= N <= ``most`` and ``low`` <= x <= N - 1 - ``high``; they stand for the
+    rank ``modulus`` x + ``rank`` on ``modulus`` N + ``nodes`` nodes."""
 
     least: int
     most: int
     low: int = 0
     high: int = 0
+    modulus: int = 1
+    rank: int = 0
+    nodes: int = 0
+
+    def at(self, by: int) -> Linear:
+        """The rank that is so many above."""
+        return Linear(self.modulus, 0, self.rank + by)
+
+    def last(self, place: int) -> Linear:
+        """The rank that has so many above it."""
+        return Linear(0, self.modulus, self.nodes - 1 - place)
 
     def range(self, of: int | Linear) -> tuple[int, int]:
         """Between which numbers a form lies: its extremes are at the corners."""
@@ -61,36 +71,35 @@ class Domain(NamedTuple):
         """The value of ``expr`` of rank ``me``. Raises ``Fault`` when it never has one; when it is known it always has
         one."""
         match expr:
-            case e.Const(number) | e.Symbol(_, number):
-                return number
             case e.Register(_, index):
                 return file[index]
             case e.Me():
                 return me
             case e.Nodes():
-                return NODES
-            case e.Binary("&&", left, right):
-                return self.value(e.Conditional(left, e.Unary("!", e.Unary("!", right)), e.Const(0)), file, me)
-            case e.Binary("||", left, right):
-                return self.value(e.Conditional(left, e.Const(1), e.Unary("!", e.Unary("!", right))), file, me)
+                return self.last(-1)
+            case e.Binary("&&" | "||" as symbol, left, right):
+                truth = e.Unary("!", e.Unary("!", right))
+                branches = (truth, e.Const(0)) if symbol == "&&" else (e.Const(1), truth)
+                return self.value(e.Conditional(left, *branches), file, me)
             case e.Conditional(condition, then, otherwise):
                 test = self.value(condition, file, me)
                 return self.value(then if test else otherwise, file, me) if isinstance(test, int) else None
-            case e.Unary(_, operand):
-                inner = self.value(operand, file, me)
-                return e.evaluator(replace(expr, operand=e.Const(inner)))(()) if isinstance(inner, int) else None
-            case e.Binary(symbol, left, right, type):
-                one, other = self.value(left, file, me), self.value(right, file, me)
-                if isinstance(one, int) and isinstance(other, int):
-                    return e.evaluator(replace(expr, left=e.Const(one), right=e.Const(other)))(())
-                found = None if one is None or other is None else self._binary(symbol, linear(one), linear(other))
-                low, high = self.range(found or 0)
-                return found if type.range[0] <= low and high <= type.range[1] else None
-        raise AssertionError(f"{expr} is no expression")
+        inner = [self.value(each, file, me) for each in e.operands_of(expr)]
+        numbers = [e.Const(each) for each in inner if isinstance(each, int)]
+        if len(numbers) == len(inner):
+            return e.evaluator(e.rewritten(expr, lambda part: None if part is expr else numbers.pop(0)))(())
+        if not isinstance(expr, e.Binary) or None in inner:
+            return None
+        found = self._binary(expr.type, expr.operator, *(linear(each) for each in inner if each is not None))
+        low, high = self.range(found or 0)
+        return found if expr.type.range[0] <= low and high <= expr.type.range[1] else None
 
-    def _binary(self, symbol: str, one: Linear, other: Linear) -> Value:
+    def _binary(self, type: e.IntType, symbol: str, one: Linear, other: Linear) -> Value:
         """The value of an operation that does not wrap around, on forms of which one at least is no number."""
         low, high = self.range(one.plus(other, -1))
+        mask, known = other.c if other[:2] == (0, 0) else 0, one.x | one.n
+        power = 1 << max(mask, ~mask).bit_length() if symbol in ("&", "|", "^") else mask
+        divisor = power if mask and not (one.x % power or one.n % power) else 0  # what it leaves is known
         if symbol in e.RELATIONS:
             found = {int(e.RELATIONS[symbol](each, 0)) for each in (low, min(max(low, 0), high), high)}
             return found.pop() if len(found) == 1 else None
@@ -103,11 +112,19 @@ class Domain(NamedTuple):
                 for rest in (one, one.plus(other, -1)):
                     if self.range(rest)[0] >= 0 and self.range(other.plus(rest, -1))[0] > 0:
                         return plain(rest)
+                return one.c % divisor if divisor > 0 and self.range(one)[0] >= 0 else None
+            case "/" if divisor > 0 and self.range(one)[0] >= 0:
+                return plain(Linear(*(each // divisor for each in one)))
+            case "&" | "|" | "^" if divisor and (mask > 0 or symbol == "&"):
+                last = e.evaluator(e.Binary(symbol, e.Const(one.c % divisor), e.Const(mask), type))(())
+                return last if symbol == "&" and mask > 0 else plain(one._replace(c=one.c - one.c % divisor + last))
+            case "&" if other == one._replace(c=one.c - 1) and one.c % (known & -known):
+                return plain(one._replace(c=one.c - (one.c & -one.c)))
         return None
 
 
 class Name(NamedTuple):
-    """A rank, or all that have no other name, the ``rest``; ``me`` is its number over ``domain``, of the rest x."""
+    """A rank, or all that have no other name and leave the same, a ``rest``; ``me`` is its number over ``domain``."""
 
     me: int | Linear
     domain: Domain
@@ -115,75 +132,76 @@ class Name(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What evidence is about: ``names`` for the ranks of an instance."""
+    """What evidence is about: ``names`` for the ranks of an instance; ``rest``: on every number of nodes."""
 
     instance: Instance
     names: list[Name]
-
-    @property
-    def rest(self) -> bool:
-        """Whether it is about every number of nodes."""
-        return self.names[-1].rest
+    rest: bool = False
 
     def named(self, rank: int, value: Value) -> list[int]:
         """The names that a rank operand of a rank may be."""
         of, every = self.names[rank], range(len(self.names))
         if value is None or value == of.me:
             return [rank] if value == of.me else list(every)
-        to, numbered = linear(value), [n for n in every if not self.names[n].rest]
-        exact = [n for n in numbered if self.names[n].me == value and not (of.rest and to.x)]
-        return exact or [n for n in every if n not in numbered or self._may_be(of, to, self.names[n])]
+        to = linear(value)
+        exact = [n for n in every if self.names[n][::2] == (value, False) and not (of.rest and to.x)]
+        return exact or [n for n in every if self._may_be(of, to, self.names[n])]
 
     def _may_be(self, of: Name, to: Linear, name: Name) -> bool:
         """Whether ``to``, as ``of`` computes it, may be the rank ``name``."""
-        if of.rest and to.x:  # which one it is depends on which rank of the rest it is of
-            origin = Linear(0, 0, 0).plus(linear(name.me).plus(to._replace(x=0), -1), to.x)
-            lowest, highest = self._difference(origin, of.domain.low), self._difference(origin, _last(of.domain.high))
-            named = any(linear(each.me) == origin for each in self.names[:-1])
-            return to.x not in (1, -1) or (lowest[1] >= 0 >= highest[0] and not named)
-        low, high = self._difference(to, name.me)
-        return low <= 0 <= high
-
-    def _difference(self, one: Linear, other: int | Linear) -> tuple[int, int]:
-        return self.names[0].domain.range(one.plus(linear(other), -1))
+        modulus, apart, domain = of.domain.modulus, to.plus(linear(name.me), -1), self.names[0].domain
+        if apart.x % modulus == apart.n % modulus == 0 != apart.c % modulus:
+            return False
+        if name.rest or not (of.rest and to.x):
+            least, most = domain.range(apart)
+            return name.rest or least <= 0 <= most
+        found = linear(name.me).plus(to._replace(x=0), -1)  # so often to.x: which one it is depends on which one of is
+        if found.x % to.x or found.n % to.x or found.c % to.x:
+            return bool(found.x % to.x or found.n % to.x)
+        x, last = Linear(*(each // to.x for each in found)), Linear(0, 1, -1 - of.domain.high)
+        named = any(linear(each.me) == Linear(0, 0, of.domain.rank).plus(x, modulus) for each in self.names)
+        return not named and domain.range(x)[1] >= of.domain.low and domain.range(x.plus(last, -1))[0] <= 0
 
 
 def case_of(instance: Instance) -> Case:
     return Case(instance, [Name(rank, Domain(instance.nodes, instance.nodes)) for rank in range(instance.nodes)])
 
 
-def _last(place: int) -> Linear:
-    return NODES.plus(Linear(0, 0, -1 - place), 1)
+Frame = tuple[int, int, int]
+"""How many ranks have names around the source's, and at each of the ends; and the modulus."""
 
 
-Frame = tuple[int, int]
-"""How many ranks have names around the source's, and at each of the ends."""
-
-
-def cutoff(around: int, ends: int) -> int:
+def cutoff(around: int, ends: int, modulus: int) -> int:
     """The number of nodes that the cases begin with."""
-    near = ends + 2 * around
-    return 1 + max(near + 2 * around + max(ends, around), 2 * around + 1 + 2 * ends)
+    return max(ends + 4 * around + max(ends, around) + modulus, 2 * (ends + around + modulus))
 
 
-def cases(program: Declared, reading: Reading, around: int, ends: int) -> Iterator[Case]:
+def cases(program: Declared, reading: Reading, around: int, ends: int, modulus: int) -> Iterator[Case]:
     """The cases of ``program``: the source's rank is near one end or the other, or far from both; refused
     (:class:`ValueError`) when a rank that is none of the ``ends`` first ones has a block of its own."""
-    if min(around, ends) < 0 or any(rank >= ends for process in program.processes for rank in process.ranks or ()):
-        raise ValueError("the ranks with blocks of their own have no names")
+    if min(around, ends, modulus - 1) < 0 or any(each >= ends for own in program.processes for each in own.ranks or ()):
+        raise ValueError("the ranks with blocks of their own have no names, or nothing is left")
     blocks = automata_of_blocks(program, reading)
+    near, least = ends + 2 * around, cutoff(around, ends, modulus)
 
-    def case(domain: Domain, first: Iterable[int | Linear], low: int, high: int) -> Case:
+    def domain(least: int, low: int, high: int, rank: int, nodes: int) -> Domain:
+        """Of ranks and numbers that leave so much."""
+        bounds = -((nodes - least) // modulus), (MOST_NODES - nodes) // modulus, -((rank - low) // modulus)
+        return Domain(*bounds, -1 - (nodes - 1 - high - rank) // modulus, modulus, rank, nodes)
+
+    def case(of: Domain, first: Iterable[int | Linear], low: int, high: int) -> Case:
         """With names for the ``first``, and so many at both ends."""
-        named = dict.fromkeys([*first, *range(low), *(_last(place) for place in range(high))])
-        names = [*(Name(me, domain) for me in named), Name(RANK, domain._replace(low=low, high=high), rest=True)]
+        named = dict.fromkeys([*first, *range(low), *map(of.last, range(high))])
+        rests = [domain(least, low, high, rank, of.nodes) for rank in range(modulus)]
+        names = [*(Name(me, of) for me in named), *(Name(each.at(0), each, rest=True) for each in rests)]
         automata = (blocks.get(name.me if isinstance(name.me, int) else None, blocks[None]) for name in names)
-        return Case(Instance(program, len(names), tuple(automata), reading), names)
+        return Case(Instance(program, len(names), tuple(automata), reading), names, True)
 
-    near, least = ends + 2 * around, cutoff(around, ends)
-    for place in range(near):
-        domain, sizes = Domain(least, MOST_NODES), (max(ends, place + around + 1), max(ends, around - place))
-        yield case(domain, [place], *sizes)
-        yield case(domain, [_last(place)], *reversed(sizes))
-    domain = Domain(max(least, 2 * near + 1), MOST_NODES, near, near)
-    yield case(domain, [RANK._replace(c=by) for by in sorted(range(-around, around + 1), key=abs)], ends, ends)
+    for nodes in range(modulus):
+        for place in range(near):
+            of, sizes = domain(least, 0, 0, 0, nodes), (max(ends, place + around + 1), max(ends, around - place))
+            yield case(of, [place], *sizes)
+            yield case(of, [of.last(place)], *reversed(sizes))
+        for rank in range(modulus):
+            of = domain(max(least, 2 * near + 1), near, near, rank, nodes)
+            yield case(of, map(of.at, sorted(range(-around, around + 1), key=abs)), ends, ends)

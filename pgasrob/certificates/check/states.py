@@ -8,13 +8,13 @@ moves of some ranks have to be followed: those that no other rank can come in th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from pgasrob.certificates.check.commands import Command, Facts, Known, Touched, Values, may_hit, put, touches
+from pgasrob.certificates.check.commands import Command, Facts, Known, Touched, Values, may_hit, touches
 from pgasrob.program import core
 from pgasrob.program.instance import Memory, Registers
-from pgasrob.semantics.effect import execute, issue
+from pgasrob.semantics.effect import execute, issue, put
 
 
 class State(NamedTuple):
@@ -33,6 +33,8 @@ class State(NamedTuple):
 
 Members = Sequence[int] | None
 """The ranks that move at a state, None: all; no rank where nothing leads to Found."""
+Look = Callable[[str], object]
+"""Is told what is being looked at."""
 Source = tuple[int, int, int, int]
 """Rank, control state, place of the transition there, number of the step."""
 
@@ -46,13 +48,14 @@ class States:
         count, instance = values.instance.nodes, values.instance
         self.initial = State((0,) * count, (instance.registers,) * count, instance.memory, (frozenset(),) * count)
 
-    def refusal(self, listed: Mapping[tuple[Any, ...], Members]) -> str | None:
-        """Why the states that are ``listed`` are no proof; None when they are."""
+    def refusal(self, listed: Mapping[tuple[Any, ...], Members], look: Look) -> str | None:
+        """Why the states that are ``listed`` are no proof; None when they are. ``look`` is told where it is."""
         states = {self._state(*each): members for each, members in listed.items()}
         number = {state: place for place, state in enumerate(states)}
         if self.initial not in number:
             return "the initial state is missing"
         for state, members in states.items():
+            look(f"state {number[state]} of {len(states)}")
             if not state.source and self.faults(state):
                 return f"in state {number[state]} a command has no value"
             if members is not None and not self.may_go_alone(state, members):
@@ -152,9 +155,8 @@ class States:
                     continue
                 behind = rank, command.transition.target, command.left
                 # Where it comes to what no run has, it may do anything.
-                if command.left not in self.values.files[rank][command.transition.target][1] or may_hit(
-                    command.chain, near
-                ):
+                known = command.left in self.values.files[rank][command.transition.target][1]
+                if not known or may_hit(command.chain, near):
                     return rank
                 written = {cell for each in command.chain for cell, way in each.touches if way != "r"}
                 if not written <= changed:
@@ -172,11 +174,10 @@ class States:
 
     def _may_issue(self, state: State, command: Command, changed: Collection[int] = ()) -> bool:
         """Whether a command may be enabled where cells hold what they do in ``state``, but for those ``changed``."""
-        rank, form, file = command.at[0], command.form, cast(Registers, command.file)
+        rank, form, file = command.at[0], command.transition.form, cast(Registers, command.file)
         if command.left is None or command.waits(state.facts[rank]):
             return False
         if not isinstance(form, core.Immediate) or not form.may_block or command.chain[0].cell in changed:
             return True
-        if any(file[register] is None for register in core.registers_read(form)):
-            return True
-        return issue(self.instance.operands(rank, command.transition, file), file, state.memory) is not None
+        unknown = any(file[register] is None for register in core.registers_read(form))
+        return unknown or issue(self.instance.operands(rank, command.transition, file), file, state.memory) is not None

@@ -7,6 +7,7 @@ import re
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address, Known
+from pgasrob.program.expressions import MOST_NODES, Expr, Unary
 
 MOST = 4096
 """The most pieces, handles or elements that one call may name."""
@@ -32,12 +33,24 @@ def target(call: Call, index: int, *, of_others: bool = False) -> Address:
 def reached(call: Call, index: int) -> Address:
     """The pointer in argument ``index`` into memory that the rank reaches by loads and stores."""
     address = target(call, index, of_others=True)
-    if address.owner not in (None, call.rank) and address.owner not in call.neighbours():
+    if address.owner is not None and address.owner != call.rank and address.owner not in call.neighbours():
         call.fail(
             f"{call.texts[index]} is an address of rank {address.owner}",
             "use a put or get, or, where the ranks share memory, say so: `--shared-memory all`",
         )
     return address
+
+
+def is_owner(owner: Expr, rank: Expr) -> bool:
+    """Whether ``rank`` is the owner of an address, which is a rank, by its form: casts to types that hold all ranks
+    change none."""
+    while rank != owner:
+        match rank:
+            case Unary("cast", operand, type) if type.wrap(MOST_NODES) == MOST_NODES:
+                rank = operand
+            case _:
+                return False
+    return True
 
 
 def integers(call: Call, index: int, count: int, type: CType) -> list[int]:

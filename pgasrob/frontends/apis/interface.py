@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import UNDEFINED, Address, ObjectId, Value
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register
 from pgasrob.program.statements import Span, Statement
@@ -134,11 +134,6 @@ class Call(Protocol):
         ...
 
     @property
-    def position(self) -> Hashable:
-        """Two calls of this rank see equal positions when nothing was issued and nothing merged between them."""
-        ...
-
-    @property
     def state(self) -> Mapping[str, Hashable]:
         """What APIs have noted on this rank so far, by names that begin with the API's; empty at the beginning."""
         ...
@@ -177,6 +172,15 @@ class Call(Protocol):
     def cell(self, address: Address, size: int) -> Expr:
         """The address in the calculus (on the owner's node) of the scalar of ``size`` bytes at ``address``. From then
         on the object lies in cells, for the whole program."""
+        ...
+
+    def number(self, address: Address, type: CType, *, compared: bool = False) -> Expr:
+        """The cell of the number at ``address``, which the call reads, sets or updates as one of ``type``.
+        ``compared``: with another number, so that what the cell holds has to be one of that type."""
+        ...
+
+    def as_number(self, register: Register, address: Address, type: CType) -> Expr:
+        """``register``, which has been read from the `number` at ``address``, as one of ``type``."""
         ...
 
     def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
@@ -221,6 +225,12 @@ class Call(Protocol):
     def own_element(self, memory: Address, table: Address, rank: str) -> None:
         """Each rank finds ``memory`` in its element of the table of pointers that begins at ``table``. It is named so,
         where no variable points to it: by the first variable that has got the rank, or ``rank`` where there is none."""
+        ...
+
+    def fill_table(self, table: Address, entry: int, fields: tuple[tuple[int, Address | Known], ...]) -> None:
+        """Where the program is made for every number of nodes: put ``fields``, values of 8 bytes by their offsets, into
+        the entry of each rank, of ``entry`` bytes, of a table that has such an entry for each rank. An address is put
+        there as one in the memory of that rank."""
         ...
 
     def gets_rank(self, to: Address | None = None) -> None:

@@ -104,8 +104,8 @@ def value_at(steps: Steps, address: Address, type: CType) -> Expr:
     if known is not None:
         return steps.call.value_expression(known)
     register = steps.call.register("value")
-    steps.do(Load(register, steps.call.cell(address, steps.call.size_of(type))))
-    return register
+    steps.do(Load(register, steps.call.number(address, type)))
+    return steps.call.as_number(register, address, type)
 
 
 def element(call: Call, address: Address, index: int, type: CType) -> Address:
@@ -137,7 +137,10 @@ def combined(operation: str, left: Expr, right: Expr, type: CType) -> Expr:
 
 def owner_of(call: Call, address: Address) -> Const | None:
     """The rank in whose memory ``address`` is; None for one's own."""
-    return None if address.owner is None or address.owner == call.rank else Const(address.owner)
+    if address.owner is None or address.owner == call.rank:
+        return None
+    assert isinstance(address.owner, int), "one's rank is not known where it is an expression"
+    return Const(address.owner)
 
 
 def copied(steps: Steps, to: Address, of: Address, bytes: int) -> None:

@@ -9,8 +9,20 @@ from __future__ import annotations
 from contextlib import suppress
 
 from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CType, Floating, Integer, Opaque, Pointer
-from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.frontends.c.values import (
+    UNDEFINED,
+    Address,
+    Code,
+    Entry,
+    Handle,
+    Known,
+    ObjectId,
+    Undefined,
+    Unknown,
+    Value,
+)
 from pgasrob.program.expressions import (
     INT32,
     MOST_NODES,
@@ -56,7 +68,7 @@ def unary(operator: str, source: Value, type: CType) -> Value:
     """``operator`` (one of ``- ~ !``) applied to ``source`` of type ``type``."""
     if isinstance(source, Undefined):
         return UNDEFINED
-    if isinstance(source, Address | Code | Handle):
+    if isinstance(source, Address | Entry | Code | Handle):
         if operator == "!":
             return Known(0)
         raise Problem("PG143", f"`{operator}` on a pointer", "compute with integers")
@@ -122,6 +134,8 @@ def binary(operator: str, left: Value, right: Value, type: CType) -> Value:
 
 
 def _on_pointers(operator: str, left: Value, right: Value) -> Value:
+    if isinstance(left, Entry) or isinstance(right, Entry):
+        raise NumberNeeded(f"`{operator}` on a pointer to the entry of a rank is another thing on every rank")
     if operator in ("==", "!="):
         equal = _same(left, right)
         if isinstance(equal, bool):
@@ -161,7 +175,9 @@ def _rounded(operator: str, left: Value, number: int) -> Value | None:
             size = -number % (1 << 64)
             if size > 0 and size & (size - 1) == 0:
                 return Address(object, offset // size * size, owner, mapped)
-        case "/", Address(object, int() as offset, owner, mapped) if number > 0 and number & (number - 1) == 0:
+        case "/", Address(object, int() as offset, int() | None as owner, mapped) if (
+            number > 0 and number & (number - 1) == 0
+        ):
             return Handle(QUOTIENT, (object, offset // number, number, owner, int(mapped)))
         case "*", Handle(kind, (object, int() as places, size, owner, mapped)) if (kind, size) == (QUOTIENT, number):
             assert isinstance(object, ObjectId) and isinstance(owner, int | None)
@@ -172,11 +188,19 @@ def _rounded(operator: str, left: Value, number: int) -> Value | None:
 def _same(left: Value, right: Value) -> bool | Expr:
     if isinstance(left, Address) and isinstance(right, Address):
         if left.place != right.place:
+            if left.object == right.object and _may_be_one(left.owner, right.owner):
+                raise NumberNeeded("whether two pointers point to one place is another thing on some ranks")
             return False
         equal = folded(Binary("==", _offset(left), _offset(right), LONG))
         known = constant(equal)
         return equal if known is None else bool(known)
     return left == right
+
+
+def _may_be_one(first: int | Expr | None, second: int | Expr | None) -> bool:
+    """Whether two owners that are written differently may be one rank. A number is another rank than one's own."""
+    symbolic = isinstance(first, Expr) or isinstance(second, Expr)
+    return symbolic and first != second and not (isinstance(first, Const) and isinstance(second, Const))
 
 
 def _offset(address: Address) -> Expr:
@@ -187,7 +211,7 @@ def convert(source: Value, of: CType, to: CType) -> Value:
     """``source``, of type ``of``, converted to type ``to`` (C11, 6.3)."""
     if isinstance(source, Undefined):
         return UNDEFINED
-    if isinstance(source, Address | Code | Handle):
+    if isinstance(source, Address | Entry | Code | Handle):
         if isinstance(to, Integer) and to.boolean:
             return Known(1)
         if isinstance(to, Pointer | Opaque) or (isinstance(to, Integer) and to.type.bits == 64):

@@ -151,6 +151,10 @@ class MachineCall:
     def pointer(self, index: int, *, of_others: bool = False) -> Address | None:
         value = self._argument(index)
         if isinstance(value, Address):
+            if not of_others and isinstance(value.owner, Expr):
+                raise NumberNeeded(
+                    f"in whose memory {self._which(index)} points is another thing on some ranks", self.span
+                )
             if not of_others and self.machine.whose(value) is not None:
                 raise Problem(
                     "PG143",
@@ -199,6 +203,15 @@ class MachineCall:
 
     def cell(self, address: Address, size: int) -> Expr:
         return self.machine.cell(address, size)
+
+    def number(self, address: Address, type: CType, *, compared: bool = False) -> Expr:
+        machine = self.machine
+        cell = machine.cell(address, size_of(type))
+        machine.number_at(address, type, compared=compared)
+        return cell
+
+    def as_number(self, register: Register, address: Address, type: CType) -> Expr:
+        return self.value_expression(self.machine.loaded(address, register, type))
 
     def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
         for address in (first, second):
@@ -301,6 +314,8 @@ class MachineCall:
                     cells.append(self._filler_cell(at, size))
             pairs.append((cells[0], cells[1]))
             place += size
+        for pair in pairs:
+            self.machine.look_for_mixing([each for cell in pair for each in self.machine.cells_at(cell)])
         return pairs
 
     def _filler_cell(self, address: Address, size: int) -> Expr:
@@ -327,10 +342,6 @@ class MachineCall:
             return machine.held(address, type)
         return machine.contents(address.object).load(address.offset, type)
 
-    @property
-    def position(self) -> Hashable:
-        return self.machine.node.label, len(self.machine.node.statements)
-
     def allocate(
         self,
         kind: str,
@@ -345,12 +356,16 @@ class MachineCall:
             self.rests_on(Kind.ALLOCATION, self.name.removeprefix("__"))
         if key is not None:
             return self.allocated(kind, key, bytes, name, to)
+        return self.allocated(kind, self._next(kind), bytes, name, to)
+
+    def _next(self, kind: str) -> int:
+        """The number of the next object of ``kind``."""
         notes = self.machine.state.notes
         counter = f"machine.{kind}"
         number = notes.get(counter, 0)
         assert isinstance(number, int)
         notes[counter] = number + 1
-        return self.allocated(kind, number, bytes, name, to)
+        return number
 
     def allocated(
         self, kind: str, number: int | tuple[int | str, ...], bytes: int, name: str | None, to: Address | None = None
@@ -365,6 +380,15 @@ class MachineCall:
         self.machine.declare(id, shown, bytes, type, Contents(0), self.span)
         if to is not None:
             self.machine.facts.objects[id].seen_as = shown, self._pointed_to(to)
+        return Address(id, 0)
+
+    def allocate_table(self, each: int) -> Address:
+        """Memory of the heap with ``each`` bytes for each rank."""
+        self.rests_on(Kind.ALLOCATION, self.name.removeprefix("__"))
+        number = self._next("heap")
+        name, type = self._result_variable()
+        id = ObjectId("heap", number)
+        self.machine.declare_table(id, name or f"heap{number}", each, type, self.span)
         return Address(id, 0)
 
     def own_element(self, memory: Address, table: Address, rank: str) -> None:
@@ -407,6 +431,9 @@ class MachineCall:
                     name = self.variable_at(address) if isinstance(address, Address) else None
                     return name, pointed_to(type)
         return None, None
+
+    def fill_table(self, table: Address, entry: int, fields: tuple[tuple[int, Address | Known], ...]) -> None:
+        self.machine.fill_table(table, entry, fields)
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
         id = ObjectId(f"internal {kind}", key)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from pgasrob.frontends.c.pointers import Pointers
+from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import Array, Floating, Integer
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.options import NO_SHARED_MEMORY
@@ -51,7 +52,7 @@ class Effects(Pointers):
                         self.facts.lend(id)
                 self._look_for_fences(form)
                 if isinstance(form, core.Transfer):
-                    self._look_for_mixing([place for each in core.accesses_of(form)
+                    self.look_for_mixing([place for each in core.accesses_of(form)
                                            for place in self.cells_at(each.cell.address)])  # fmt: skip
                 if any(not id.of_api for expr in addresses_computed(form) for id, _ in self.cells_at(expr)):
                     self.rests_on(Kind.ATOMIC_TO_ALL, self.called)
@@ -80,7 +81,7 @@ class Effects(Pointers):
         """The queues, and the ranks, with puts that a fence has ordered and that may be pending."""
         return cast("frozenset[tuple[Expr, int | None]]", self.state.notes.get(FENCED, frozenset()))
 
-    def _look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
+    def look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
         """What a transfer moves may come from integers with a sign to some without, which are other numbers there."""
         key = tuple(id for id, _ in places)
         if key in self.world.compared:
@@ -90,6 +91,14 @@ class Effects(Pointers):
         for id, offset, object in known:
             size = object.granule if offset is None else object.shared.get(offset, object.granule)
             signs |= self.facts.signs(id, offset, size)
+        if len({kind for id, offset, _ in known for kind in self.facts.kinds(id, offset)}) > 1:
+            names = " and ".join(dict.fromkeys(f"`{object.name}`" for _, _, object in known))
+            raise Problem(
+                "PG142",
+                f"a transfer takes the bits of a float for an integer, or those of an integer for a float, in {names}",
+                "transfer floats to floats, and integers to integers",
+                self.span,
+            )
         if len(signs) > 1 or any(object.mixed for _, _, object in known):
             for id, _, _ in known:
                 self.facts.mix(id)

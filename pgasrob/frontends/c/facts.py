@@ -13,7 +13,7 @@ from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.frontends.c.types import CType, Integer
+from pgasrob.frontends.c.types import FLOAT, CType, Floating, Integer
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.program.statements import NOWHERE, Span
 
@@ -37,6 +37,7 @@ class ObjectFacts:
     accessed there; ``declared``: what the declaration says of such offsets.
     ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
     where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
+    ``each``: how many bytes it has for each rank, where there is no one number of them; ``size`` is 0 then.
     """
 
     name: str
@@ -53,6 +54,7 @@ class ObjectFacts:
     lent: bool = False
     reached: bool = False
     given_back: bool = False
+    each: int = 0
     restless: set[int] = field(default_factory=set)
     all_restless: bool = False
     indexed: set[tuple[Sequence[int], CType | int]] = field(default_factory=set)
@@ -291,14 +293,27 @@ class Facts:
         self.changed()
 
     def signs(self, id: ObjectId, offset: int | None, size: int) -> set[bool]:
-        """Whether the integer of ``size`` bytes at ``offset`` (None: any of the object) is signed, by its declaration
-        and by all accesses."""
+        """Whether the number of ``size`` bytes at ``offset`` (None: any of the object) is signed, by its declaration
+        and by all accesses. The bits of a double are a signed number."""
+        numbers = self._numbers(id, offset)
+        if offset is not None:
+            numbers = {each for each in numbers if size_of(each) == size}
+        return {isinstance(each, Floating) or each.type.signed for each in numbers}
+
+    def kinds(self, id: ObjectId, offset: int | None) -> set[type[Integer] | type[Floating]]:
+        """What the number of 4 bytes at ``offset`` (None: any of the object) is, by its declaration and by all
+        accesses; nothing where it may be either, as in an array of structures."""
+        found = {type(each) for each in self._numbers(id, offset) if size_of(each) == size_of(FLOAT)}
+        return found if offset is not None or len(found) < 2 else set()
+
+    def _numbers(self, id: ObjectId, offset: int | None) -> set[Integer | Floating]:
         facts = self.objects[id]
+        types: set[CType | None] = set()
         if offset is None:
-            types = facts.accesses.numbers | (scalar_types(facts.type) if facts.type else frozenset())
-            return {each.type.signed for each in types if isinstance(each, Integer)}
-        at = {*facts.accesses.types(offset), scalar_at(facts.type, offset) if facts.type else None}
-        return {each.type.signed for each in at if isinstance(each, Integer) and size_of(each) == size}
+            types |= facts.accesses.numbers | (scalar_types(facts.type) if facts.type else frozenset())
+        else:
+            types |= {*facts.accesses.types(offset), scalar_at(facts.type, offset) if facts.type else None}
+        return {each for each in types if isinstance(each, Integer | Floating)}
 
     def mix(self, id: ObjectId) -> None:
         """Cells of the object may hold what is no value of the types that it has here."""

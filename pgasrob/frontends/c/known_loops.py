@@ -125,7 +125,7 @@ def scalars(machine: Memory, id: ObjectId, offset: int, type: CType, write: bool
     scalar when that at ``offset``, which is to be accessed now, is not to be had so."""
     facts, size = machine.facts.objects.get(id), size_of(type)
     apart = facts is not None and not facts.dense and facts.covered.keys().isdisjoint(range(offset, offset + size))
-    if facts is None or not apart or facts.size > LARGEST or offset % size:
+    if facts is None or not apart or facts.each or facts.size > LARGEST or offset % size:
         return (), -1, b"", (), None, b"", {}, {}
     last = machine.size(Address(id, 0)) - size
     if not 0 <= offset <= last:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import Steps, copied, ends_all, owner_of, pairs
-from pgasrob.frontends.c import nondeterminism
+from pgasrob.frontends.c import arithmetic, nondeterminism
 from pgasrob.frontends.c.libc import numbers, outside, written
 from pgasrob.frontends.c.libc.reads import careful
 from pgasrob.frontends.c.libc.strings import in_cells, read_string, refuse_cells
 from pgasrob.frontends.c.libc.table import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.standard import STANDARD_HEADERS
-from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Opaque, Pointer
+from pgasrob.frontends.c.tables import for_each_rank
+from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import (
     NULL,
     Address,
@@ -203,12 +204,19 @@ def random_fraction(call: Call) -> Outcome:
 
 @calls("void *malloc(size_t size); void *__alloca(size_t size); void *alloca(size_t size); void *valloc(size_t size);")
 def allocate(call: Call) -> Outcome:
-    return Outcome(result=allocated(call, call.known(0)))
+    return Outcome(result=_with_entries(call, call.arguments[0]) or allocated(call, call.known(0)))
 
 
 @calls("void *calloc(size_t count, size_t size);")
 def allocate_zero(call: Call) -> Outcome:
-    return Outcome(result=allocated(call, call.known(0) * call.known(1), zero=True))
+    found = _with_entries(call, arithmetic.binary("*", call.arguments[0], call.arguments[1], Integer(arithmetic.WORD)))
+    return Outcome(result=found or allocated(call, call.known(0) * call.known(1), zero=True))
+
+
+def _with_entries(call: Call, bytes: Value) -> Address | None:
+    """Memory with so many ``bytes`` for each rank, where the program is made for every number of nodes."""
+    each = for_each_rank(bytes) if call.symbolic else None
+    return None if each is None else machine_of(call).allocate_table(each)
 
 
 @calls("void *aligned_alloc(size_t alignment, size_t size); void *memalign(size_t alignment, size_t size);")
@@ -266,11 +274,14 @@ def free(call: Call) -> Outcome:
     if address is None or address.object.kind != "heap" or not isinstance(address.object.number, int):
         return Outcome()
     machine = machine_of(call).machine
-    size = machine.size(address)
+    table = machine.facts.objects[address.object].each
+    size = 0 if table else machine.size(address)
     freed = call.state.get(FREED, ())
     assert isinstance(freed, tuple)
     machine.end_of_life(address.object)
     call.rests_on(Kind.FREED_MEMORY, call.name)
+    if table:  # is not given again: nothing is known of how large it is
+        return Outcome()
     return Outcome(state={FREED: tuple(sorted({*freed, (size, address.object.number)}))})
 
 

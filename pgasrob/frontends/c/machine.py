@@ -20,14 +20,14 @@ from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.merging import Merging
 from pgasrob.frontends.c.nondeterminism import RANDOM, Leaf, leaves, leaves_of, only_leaves, range_of
-from pgasrob.frontends.c.output import registers_in
+from pgasrob.frontends.c.output import disturbed, registers_in
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Beyond, Faults, Problem, Several
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Integer, Pointer, Void
 from pgasrob.frontends.c.undecided import committed
-from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Undefined, Unknown, Value, no_pointer
+from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, ObjectId, Undefined, Unknown, Value, no_pointer
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr, Unary, folded
@@ -170,6 +170,9 @@ class Machine(Merging):
     # Instructions that touch memory; None: there is no meaning to it, so that a run that gets here faults
 
     def _load(self, load: code.Load, slots: list[Value]) -> Value | None:
+        entry = self.entry(slots[load.pointer])
+        if entry is not None:
+            return self.from_table(entry, load.type)
         address = self.followed(slots[load.pointer], "read")
         if address is not None:
             return self.load(address, load.type)
@@ -198,6 +201,9 @@ class Machine(Merging):
                 self._points(name, Pointer(type.of), value)
 
     def _copy(self, copy: code.Copy, slots: list[Value]) -> None:
+        if (entry := self.entry(slots[copy.source])) is not None:
+            self._copy_entry(slots[copy.pointer], entry, copy.type)
+            return
         to, of = self.followed(slots[copy.pointer], "set"), self.followed(slots[copy.source], "read")
         if to is None or of is None:
             self.fault(self._no_pointer(copy.pointer if to is None else copy.source))
@@ -208,6 +214,15 @@ class Machine(Merging):
                 self.store(target, self.load(source, type), type)
         else:
             self.copy(to, of, size_of(copy.type))
+
+    def _copy_entry(self, pointer: Value, entry: Entry, type: CType) -> None:
+        to = self.followed(pointer, "set")
+        if to is None:
+            raise NumberNeeded("a struct is set through what is no pointer", self.span)
+        for offset, each in scalars_of(type):
+            target = self.offset(to, Known(offset), 1)
+            assert isinstance(target, Address)
+            self.store(target, self.from_table(self.moved_entry(entry, Known(offset), 1), each), each)
 
     def _clear(self, clear: code.Clear, slots: list[Value]) -> None:
         address = self.followed(slots[clear.pointer], "set")
@@ -260,6 +275,8 @@ class Machine(Merging):
     def _fork(self, condition: Expr, yes: _Pending, no: _Pending) -> None:
         """Go on at ``yes`` when ``condition`` holds, else at ``no``."""
         any_way = bool(leaves(condition))
+        for way in (yes, no):
+            disturbed(way.state)
         if any_way:
             for truth, way in ((True, yes), (False, no)):
                 self.assume(way.state, condition, truth)
@@ -378,6 +395,7 @@ class Machine(Merging):
         for term, value in self.each_value(several.expr, several.what):
             state = self.state.copy()
             self.substitute(state, term, value)
+            disturbed(state)
             ways.append(_Pending(self.fresh().label, state, first=committed(self.span)))
         self.pending += ways[::-1]
         self.close(*(way.label for way in ways))
@@ -408,7 +426,9 @@ class Machine(Merging):
         self._fork(condition, *(self._way(way, again) for way in (look.yes, look.no)))
 
     def _way(self, way: Way | None, again: str) -> _Pending:
-        return _Pending(self.fresh().label, self.state.copy(), way, again=again)
+        state = self.state.copy()
+        disturbed(state)
+        return _Pending(self.fresh().label, state, way, again=again)
 
     def _go_on(self, way: Way | None, again: str) -> None:
         if way is None:

@@ -5,13 +5,26 @@ from __future__ import annotations
 from pgasrob.frontends.c.arithmetic import LONG, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.effects import MOST_KNOWN, Effects
+from pgasrob.frontends.c.facts import ObjectFacts
 from pgasrob.frontends.c.flows import UNKNOWN
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range_of
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.types import CHAR, DOUBLE, CType, Floating, Integer
-from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Handle, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, CType, Floating, Integer
+from pgasrob.frontends.c.values import (
+    UNDEFINED,
+    Address,
+    Code,
+    Entry,
+    Handle,
+    Known,
+    ObjectId,
+    Undefined,
+    Unknown,
+    Value,
+    of_registers,
+)
 from pgasrob.frontends.c.views import extracted, turned
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
@@ -121,17 +134,44 @@ class Memory(Effects):
         object = self.facts.objects[address.object]
         offsets = self.offsets(address, size_of(type))
         declared, types = self.facts.declared(address.object, offsets), object.accesses.types(*offsets)
+        known = types | declared if isinstance(address.offset, int) else types
         if not isinstance(type, Integer):
-            mixed = object.mixed or any(isinstance(each, Integer) for each in types)
+            mixed = object.mixed or any(isinstance(each, Integer) for each in known)
+            if type == FLOAT and any(isinstance(each, Integer) and size_of(each) == 4 for each in known):
+                raise self._of_two_kinds(object)
             return Unknown(Unary("cast", register, LONG) if mixed and type == DOUBLE else register)
-        if size_of(type) != 8 and any(isinstance(each, Floating) for each in types):
-            raise Problem(
-                "PG142",
-                f"`{object.name}` holds an integer and a floating-point number",
-                "access shared memory with one type per variable",
-            )
+        if size_of(type) != 8 and any(isinstance(each, Floating) for each in known):
+            raise self._of_two_kinds(object)
         alike = declared == {type} and len(types) <= 1 and not object.mixed
         return Unknown(register if alike else Unary("cast", register, type.type))
+
+    def number_at(self, address: Address, type: CType, *, compared: bool) -> None:
+        """A call uses the scalar at ``address``, which lies in a cell, as one of ``type``. Cells hold numbers of the
+        types that these have where they come from, so who compares them there needs them of one."""
+        id, size, offsets = address.object, size_of(type), self.offsets(address, size_of(type))
+        if not isinstance(address.offset, int):
+            self.facts.note_each(id, offsets, type)
+        elif self.within(address, size):
+            self.facts.note(id, address.offset, type)
+        object = self.facts.objects[id]
+        if len({kind for offset in offsets for kind in self.facts.kinds(id, offset)}) > 1:
+            raise self._of_two_kinds(object)
+        several = len({sign for offset in offsets for sign in self.facts.signs(id, offset, size)}) > 1
+        if several:
+            self.facts.mix(id)
+        if compared and (several or (object.mixed and not object.dense)):
+            raise Problem(
+                "PG142",
+                f"a call compares what `{object.name}` holds, which is set with another sign, or in parts",
+                "use the type of the variable in all calls",
+            )
+
+    def _of_two_kinds(self, object: ObjectFacts) -> Problem:
+        return Problem(
+            "PG142",
+            f"`{object.name}` holds an integer and a floating-point number",
+            "access shared memory with one type per variable",
+        )
 
     def store(self, address: Address, value: Value, type: CType) -> None:
         """The scalar of ``type`` at ``address`` becomes ``value``."""
@@ -146,12 +186,14 @@ class Memory(Effects):
                     if isinstance(value, Address) and not isinstance(value.offset, int):
                         raise Problem("PG143", "a pointer is stored of which it is not known where it points",
                                       "keep an index instead")  # fmt: skip
+                    if of_registers(value):
+                        raise NumberNeeded("a pointer is stored, and to whose memory is another thing each time")
                     self.contents(address.object, write=True).store(address.offset, value, type)
                     return None
                 self.facts.share(address.object, address.offset, size)
         else:
             self.facts.note_each(address.object, self.offsets(address, size), type)
-        if isinstance(value, Address | Code | Handle):
+        if isinstance(value, Address | Entry | Code | Handle):
             raise Problem(
                 "PG143",
                 f"a pointer is stored in `{self.facts.objects[address.object].name}`, memory that other ranks access",
@@ -281,11 +323,15 @@ class Memory(Effects):
             size = read.get(offset) or written.get(offset) or known[offset][0]
             floating = known[offset][2] if offset in known else None
             place = Address(of.object, offset, of.owner)
-            type = self.scalar_type(place, size)
+            there = Address(to.object, offset + shift)
             if floating:
-                type = Floating(8 * size)
+                type: CType = Floating(8 * size)
             elif offset in written and offset not in read and offset not in known:
-                type = self.scalar_type(Address(to.object, offset + shift), size)
+                type = self.scalar_type(there, size)
+            else:
+                type = self.known_type(place, size) or self.scalar_type(there, size)
+            if offset in read:
+                self.facts.note(of.object, offset, type)
             if offset < of.offset or offset + size > of.offset + bytes:
                 raise self._split(of)
             values.append((offset, self._copied(place, size, type, source, offset in read), type))
@@ -326,6 +372,7 @@ class Memory(Effects):
             for offset, size in sorted(self.pieces(Address(id, 0), self.size(Address(id, 0))).items()):
                 self.issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
         self.state.memory.pop(id, None)
+        self.state.tables.pop(id, None)
         self.state.initialised.pop(id, None)
 
 

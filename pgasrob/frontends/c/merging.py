@@ -14,7 +14,7 @@ from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, range_
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame, Variables, various
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.values import Address, Known, Unknown
+from pgasrob.frontends.c.values import Address, Known, Unknown, of_registers
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands
 from pgasrob.program.expressions import Const, Expr, Register, is_of_rank, registers_of
@@ -224,6 +224,8 @@ class Merging(Memory):
         for frame, live in self.state.live():
             for slot in live:
                 value = frame.slots[slot]
+                if of_registers(value):
+                    raise NumberNeeded("to whose memory a pointer points is another thing each time", self.span)
                 # What has not been set yet stays so, for a run that uses it faults: such a state is another one.
                 if isinstance(value, Known):
                     variable = ("slot", frame.function.name, frame.depth, frame.pc, slot)

@@ -24,7 +24,7 @@ class Objects(Unset):
         self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
     ) -> None:
         known = self.facts.objects.get(id)
-        if self.world.symbolic and known is not None and known.size != size:
+        if self.world.symbolic and known is not None and (known.size != size or known.each):
             # Ways that only some ranks take on some numbers of nodes are made for all: the largest size is not theirs.
             raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
         if id.allocated:
@@ -95,7 +95,11 @@ class Objects(Unset):
         """The bytes of the object of ``address``: as many as the rank has allocated on this way, where it has. What is
         another rank's is as large as any has made it."""
         self.object(address.object)
-        largest = self.facts.objects[address.object].size
+        object = self.facts.objects[address.object]
+        if object.each:
+            what = f"how large `{shortest(address.object, object)}` is"
+            raise NumberNeeded(f"{what} is another thing on every number of nodes", self.span)
+        largest = object.size
         return largest if self.whose(address) else self.state.sizes.get(address.object, largest)
 
     def room(self, address: Address) -> int:
@@ -125,13 +129,17 @@ class Objects(Unset):
 
     def scalar_type(self, address: Address, size: int) -> CType:
         """As what the scalar at ``address`` is used."""
+        return self.known_type(address, size) or Integer(IntType(8 * size, True))
+
+    def known_type(self, address: Address, size: int) -> CType | None:
+        """The same; None where nobody has said."""
         object = self.facts.objects[address.object]
         assert isinstance(address.offset, int)
         declared = scalar_at(object.type, address.offset) if object.type else None
         for each in (*object.accesses.types(address.offset), declared):
             if isinstance(each, Integer | Floating) and size_of(each) == size:
                 return each
-        return Integer(IntType(8 * size, True))
+        return None
 
 
 def initial_contents(object: code.Object) -> Contents:

@@ -10,7 +10,7 @@ from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.values import Address, Code, Unknown, Value
+from pgasrob.frontends.c.values import Address, Code, Entry, Unknown, Value, of_registers
 from pgasrob.frontends.c.world import World
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands
@@ -18,6 +18,9 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr, Me, Register, registers_of
 from pgasrob.program.statements import NOWHERE, Do, Span, Statement
 
+UNDISTURBED = "machine.undisturbed"
+"""What the state holds true from where a call notes it, as long as nothing is issued but assignments to registers, and
+the rank goes on in one way."""
 MOST_STATEMENTS = 100_000
 """For one rank."""
 
@@ -90,6 +93,8 @@ class Writer:
         self.open = False
 
     def emit(self, *statements: Statement) -> None:
+        if any(not isinstance(each, Do) or not isinstance(each.command, commands.Assign) for each in statements):
+            disturbed(self.state)
         self.node.statements += statements
         self.quiet = False
         self.statements += len(statements)
@@ -194,10 +199,16 @@ class Writer:
             number += 1
 
 
+def disturbed(state: State) -> None:
+    if state.notes.get(UNDISTURBED):
+        state.notes[UNDISTURBED] = False
+
+
 def registers_in(value: Value) -> frozenset[int]:
     """The indexes of the registers that ``value`` depends on."""
     if isinstance(value, Unknown):
         return registers_of(value.expr)
-    if isinstance(value, Address) and not isinstance(value.offset, int):
-        return registers_of(value.offset)
+    if isinstance(value, Address | Entry):
+        offset = value.offset if isinstance(value, Address) else 0
+        return of_registers(value) | (frozenset() if isinstance(offset, int) else registers_of(offset))
     return frozenset()

@@ -10,18 +10,19 @@ from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.arithmetic import LONG
 from pgasrob.frontends.c.nondeterminism import leaves_of
-from pgasrob.frontends.c.objects import Objects
 from pgasrob.frontends.c.parts import part_name
 from pgasrob.frontends.c.problem import Beyond, Problem
+from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.tables import Tables
 from pgasrob.frontends.c.types import Integer
-from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Undefined, Unknown, Value
+from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, Undefined, Unknown, Value
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Symbol
 
 NOT_YET = Const(-2)
 """The address of what is not laid out yet: the machine will run again."""
 
 
-class Pointers(Objects):
+class Pointers(Tables):
     """Arithmetic on pointers, and the cells at addresses."""
 
     def offsets(self, address: Address, size: int) -> Sequence[int]:
@@ -39,6 +40,9 @@ class Pointers(Objects):
             return Known(IntType(64, False).wrap(pointer.value + index.value * size))
         if leaves_of(pointer):
             raise Beyond("arithmetic on a pointer that is an unknown value")
+        entry = self.entry(pointer) if isinstance(index, Unknown) or isinstance(pointer, Entry) else None
+        if entry is not None and isinstance(index, Known | Unknown):
+            return self.moved_entry(entry, index, size)
         if not isinstance(pointer, Address) or not isinstance(index, Known | Unknown):
             raise Problem("PG143", "arithmetic on a pointer of which more must be known", "index an array instead")
         if isinstance(index, Known):
@@ -110,6 +114,8 @@ class Pointers(Objects):
         if isinstance(pointer, Address):
             if self.whose(pointer) is None:
                 return pointer
+            if self.world.symbolic:
+                raise NumberNeeded(f"whose memory is {what} through a pointer here is another thing on some ranks")
             self.rests_on_memory("a pointer")
             if not pointer.mapped or pointer.owner not in self.world.neighbours(self.rank):
                 say = ", or, where the ranks share memory, say so: `--shared-memory all`" if pointer.mapped else ""

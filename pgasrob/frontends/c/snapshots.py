@@ -12,7 +12,7 @@ from pgasrob.frontends.c.contents import Contents, Key, Pages, scalars_of_page
 from pgasrob.frontends.c.initialised import ALL, NOTHING, Initialised
 from pgasrob.frontends.c.nondeterminism import Bounds, Leaf, leaves_of
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import UNDEFINED, Known, ObjectId, Value
+from pgasrob.frontends.c.values import UNDEFINED, Known, ObjectId, Table, Value
 from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import NOWHERE, Span
 
@@ -72,8 +72,9 @@ class Frame:
 
 @dataclass(slots=True)
 class State:
-    """``sizes``: of the objects that the rank has allocated, in bytes. ``initialised``: what has been set of objects in
-    cells, where that is not what it is when their lives begin.
+    """``sizes``: of the objects that the rank has allocated, in bytes. ``tables``: what lies in those that have an
+    entry for each rank. ``initialised``: what has been set of objects in cells, where that is not what it is when their
+    lives begin.
     ``heads``: the loop heads passed on the way here, each with the label of its latest snapshot. ``assumed``: what the
     branches taken on unknown values say of them; ``guarded``: the unknown values of which they say more than that.
     ``leaves`` counts the unknown values made so far."""
@@ -81,6 +82,7 @@ class State:
     frames: list[Frame]
     memory: dict[ObjectId, Contents] = field(default_factory=dict)
     sizes: dict[ObjectId, int] = field(default_factory=dict)
+    tables: dict[ObjectId, Table] = field(default_factory=dict)
     initialised: dict[ObjectId, Initialised] = field(default_factory=dict)
     notes: dict[str, Hashable] = field(default_factory=dict)
     heads: list[tuple[Place, str]] = field(default_factory=list)
@@ -92,8 +94,8 @@ class State:
         for contents in self.memory.values():
             contents.shared = True
         return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.sizes),
-                     dict(self.initialised), dict(self.notes), list(self.heads), dict(self.assumed), self.guarded,
-                     self.leaves)  # fmt: skip
+                     dict(self.tables), dict(self.initialised), dict(self.notes), list(self.heads), dict(self.assumed),
+                     self.guarded, self.leaves)  # fmt: skip
 
     def is_set(self, id: ObjectId) -> Initialised:
         """What has been set of an object in cells. All is that is no variable of a call: it begins with zeros."""
@@ -115,7 +117,7 @@ class State:
             for frame, live in self.live()
         )
         memory = frozenset((id, contents.key) for id, contents in self.memory.items())
-        others = (self.sizes, self.initialised, self.notes, self.assumed)
+        others = (self.sizes, self.tables, self.initialised, self.notes, self.assumed)
         return frames, memory, *(frozenset(each.items()) for each in others), self.guarded
 
     def variables(self) -> Variables:

@@ -11,7 +11,7 @@ from pgasrob.frontends.c.initialised import ALL, PERHAPS
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.values import Address, ObjectId
 from pgasrob.program import core
-from pgasrob.program.expressions import Const
+from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.statements import Choose, Do, Goto, If, Labelled, Loop, Skip, Statement, While
 
 Places = set[tuple[ObjectId, int | None]]
@@ -20,9 +20,11 @@ Places = set[tuple[ObjectId, int | None]]
 class Unset(Flows):
     """Keeps what a rank has set of its variables in cells (`State.initialised`)."""
 
-    def whose(self, address: Address) -> Const | None:
-        """The rank in whose memory ``address`` is; None for one's own."""
-        return None if address.owner is None or address.owner == self.rank else Const(address.owner)
+    def whose(self, address: Address) -> Expr | None:
+        """The rank in whose memory ``address`` is, which may be one's own if it is no number; None for one's own."""
+        if address.owner is None or isinstance(address.owner, Expr):
+            return address.owner
+        return None if address.owner == self.rank else Const(address.owner)
 
     def is_set(self, address: Address, size: int) -> bool:
         """Whether the scalar of ``size`` bytes at ``address``, which lies in cells, has been set, or may have been.

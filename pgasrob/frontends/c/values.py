@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgasrob.program.expressions import Expr
+from pgasrob.program.expressions import Expr, registers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +58,31 @@ class Unknown:
 class Address:
     """A pointer: ``offset`` in bytes from the beginning of ``object``; an expression over registers, in cells from the
     beginning of the object, where it is not known. ``owner``: the rank whose memory it points into (ARMCI and MPI give
-    programs such pointers), None for one's own. ``mapped``: where ranks share memory this is an address here, and not
+    programs such pointers), None for one's own; where the program is made for every number of nodes an expression,
+    which may be one's own rank all the same. ``mapped``: where ranks share memory this is an address here, and not
     only what the owner knows the place by (GASNet gives programs such numbers). ``steps``: where the offset is not
     known, the least that it may be, in bytes, and how far apart those are that it may be."""
 
     object: ObjectId
     offset: int | Expr
-    owner: int | None = None
+    owner: int | Expr | None = None
     mapped: bool = True
     steps: tuple[int, int] = (0, 0)
 
     @property
-    def place(self) -> tuple[ObjectId, int | None, bool]:
+    def place(self) -> tuple[ObjectId, int | Expr | None, bool]:
         """Addresses in one place are so and so far apart."""
         return self.object, self.owner, self.mapped
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A pointer into the entry of ``rank``, ``byte`` bytes behind its beginning, in a table that has one for each rank,
+    however many there are (`tables.py`)."""
+
+    object: ObjectId
+    rank: Expr
+    byte: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +110,22 @@ NULL = Known(0)
 """The null pointer too: pointers are compared with it and never follow it."""
 UNDEFINED = Undefined()
 
-Value = Known | Unknown | Address | Code | Handle | Undefined
+Value = Known | Unknown | Address | Entry | Code | Handle | Undefined
+
+
+def of_registers(value: Value) -> frozenset[int]:
+    """The registers that decide in whose memory, or in whose entry, ``value`` points."""
+    rank = value.rank if isinstance(value, Entry) else value.owner if isinstance(value, Address) else None
+    return registers_of(rank) if isinstance(rank, Expr) else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An entry for each rank, of ``each`` bytes: ``fields`` are values of 8 bytes by their offsets. An address is that
+    of others; in its own entry a rank has the one that it accesses the memory by."""
+
+    each: int
+    fields: tuple[tuple[int, Address | Known], ...]
 
 
 LOWEST = 4096

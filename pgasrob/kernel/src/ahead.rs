@@ -10,13 +10,13 @@ use std::ops::ControlFlow;
 use crate::facts::{Seen, look_at};
 use crate::memory::{Error, Result};
 use crate::moves::{Move, Space, Successor};
-use crate::operands::World;
 use crate::persistent::Persistent;
 use crate::races::look::Look;
 use crate::reduction::Reduction;
 use crate::state::State;
 use crate::store::Link;
 use crate::visited::{ATTACK, SC, Visited};
+use crate::world::World;
 
 /// Barriers that a worker passes; states with more are left to the search.
 const BARRIERS: u64 = 64;

@@ -4,8 +4,9 @@
 
 use crate::code::Value;
 use crate::memory::{Error, Result, copied, filled};
-use crate::tables::touch::Ways;
-use crate::tables::{Raw, Tables, below, collect, malformed, number, offsets, rows, touch};
+use crate::raw::{Raw, below, collect, malformed, number, offsets, rows};
+use crate::tables::Tables;
+use crate::touch::{self, Ways};
 
 /// Which reductions are on.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,11 +5,13 @@
 
 use std::ops::Range;
 
+use crate::commands::{Command, Immediate};
 use crate::memory::Result;
 use crate::moves::{Space, Told};
-use crate::operands::{Operands, World};
+use crate::operands::Operands;
 use crate::state::State;
-use crate::tables::{Command, Immediate, Tables};
+use crate::tables::Tables;
+use crate::world::World;
 
 /// A command that a rank stands before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Intervals of values, and what an expression may be when its registers lie in some (`pgasrob/analysis/meanwhile.py`).
 
 use crate::code::{GREATEST, Instruction, LEAST, Program, Relation, Type, Value};
+use crate::commands::Expression;
 use crate::memory::{Error, Result};
-use crate::tables::Expression;
 
 /// From the least to the greatest value, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

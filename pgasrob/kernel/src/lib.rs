@@ -3,12 +3,15 @@
 //! It knows nothing of syntax, and nothing of happens-before beyond the rules of the search: a violation that it finds
 //! is replayed by `pgasrob/semantics` before anybody is told.
 
+pub mod access;
 pub mod ahead;
 pub mod analyses;
 pub mod code;
+pub mod commands;
 pub mod facts;
 pub mod intern;
 pub mod intervals;
+pub mod layout;
 pub mod liveness;
 pub mod meanwhile;
 pub mod meetings;
@@ -21,14 +24,17 @@ pub mod placement;
 #[cfg(feature = "python")]
 mod python;
 pub mod races;
+pub mod raw;
 pub mod recorded;
 pub mod reduction;
+pub mod rows;
 pub mod search;
 pub mod state;
-pub mod steps;
 pub mod store;
 pub mod symmetry;
 pub mod tables;
+pub mod touch;
 pub mod traces;
 pub mod updates;
 pub mod visited;
+pub mod world;

@@ -4,9 +4,10 @@ use crate::analyses::{Analyses, Cells, usage};
 use crate::intern::{Place, ValueId, bits};
 use crate::memory::{Result, copied, filled};
 use crate::moves::Space;
-use crate::operands::World;
 use crate::state::State;
-use crate::tables::{Tables, touch};
+use crate::tables::Tables;
+use crate::touch;
+use crate::world::World;
 
 /// So many cells are compared at once with what they hold when they are not needed, which most do in a large memory.
 const BLOCK: usize = 256;

@@ -6,16 +6,17 @@
 
 use std::ops::Range;
 
+use crate::access::Access;
 use crate::analyses::Analyses;
 use crate::code::{GREATEST, LEAST, Relation};
+use crate::commands::{Command, Immediate, MOST_STEPS, Operand, Phase, Transfer, Update};
 use crate::intervals::{ANY, Evaluation, Interval, ZERO};
 use crate::memory::{Result, filled};
-use crate::operands::World;
 use crate::state::State;
-use crate::steps::{Access, Phase};
-use crate::tables::touch::Ways;
-use crate::tables::{Command, Immediate, Operand, Tables, Transfer, Update, touch};
+use crate::tables::Tables;
+use crate::touch::{self, Ways};
 use crate::updates::Operation;
+use crate::world::World;
 
 /// Commands that are looked at before it is given up, and cells that one access may be to.
 const MOST_COMMANDS: usize = 2_000;
@@ -357,7 +358,7 @@ impl Around<'_> {
             None => None,
             Some(address) => Some(region!(None, address)),
         };
-        let mut regions: [Option<Region>; crate::steps::MOST_STEPS] = Default::default();
+        let mut regions: [Option<Region>; MOST_STEPS] = Default::default();
         for (region, step) in regions.iter_mut().zip(command.steps.iter()) {
             *region = Some(region!(step.at_target.then_some(command.rank), step.address));
         }

@@ -1,10 +1,12 @@
 //! Merging: a rank's deterministic local commands belong to the move before them.
 
+use crate::commands::Command;
 use crate::memory::{Result, filled};
 use crate::moves::{Space, Told};
-use crate::operands::{Operands, World};
+use crate::operands::Operands;
 use crate::state::State;
-use crate::tables::{Command, Tables};
+use crate::tables::Tables;
+use crate::world::World;
 
 /// Commands run in one go, at most: a loop of local commands may never end, nor come back to where it has been.
 const LONGEST: usize = 1000;

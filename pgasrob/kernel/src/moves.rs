@@ -4,15 +4,18 @@
 
 use std::ops::ControlFlow;
 
+use crate::access::{Access, Source};
+use crate::commands::{Command, MOST_STEPS, Phase, Step};
 use crate::intern::ValueId;
 use crate::meetings;
 use crate::memory::{Error, Result};
-use crate::operands::{Operands, Transfer, World, evaluate, value_after};
+use crate::operands::{Operands, Transfer, evaluate, value_after};
 use crate::placement::{begin_bundle, delay, fence, first_bound, wait_is_over};
-use crate::state::{Source, State};
-use crate::steps::{Access, MOST_STEPS, Phase, Step};
-use crate::tables::{Command, Tables, touch};
+use crate::state::State;
+use crate::tables::Tables;
+use crate::touch;
 use crate::updates::Given;
+use crate::world::World;
 
 /// What labels an edge of one rank: it issues the command of a transition, whose first `now` of `steps` steps are in
 /// part 1, the others in part 2.
@@ -116,7 +119,7 @@ impl<'a> Space<'a> {
                 *place = Some(transfer.access(step));
             }
         }
-        let pruned = at_issue.is_some_and(|access| access.meets_delayed(state));
+        let pruned = at_issue.is_some_and(|access| state.meets_delayed(access));
         let moves = !blocked && !pruned && self.enabled(world, state, rank, operands)?;
         Ok(Outlook { accesses, moves, passes: !blocked && !pruned })
     }
@@ -223,8 +226,8 @@ impl Issue<'_> {
         let mut reached = false;
         let access = access_at_issue(operands);
         if let (Some(source), Some(access)) = (state.source, access) {
-            reached = state.tainted[rank] || access.meets_done(state);
-            if access.meets_delayed(state) {
+            reached = state.tainted[rank] || state.meets_done(access);
+            if state.meets_delayed(access) {
                 // In sigma it would come after D, so it is not in part 1; but it may be e.
                 return if reached && access.conflicts_with(source) {
                     visit(world, label, Successor::Found)
@@ -237,7 +240,7 @@ impl Issue<'_> {
         self.perform(world, next, operands)?;
         if let (true, Some(access)) = (reached, access) {
             next.taint(rank)?;
-            access.enter(space.tables, next, false)?;
+            next.enter(space.tables, access, false)?;
         }
         visit(world, label, Successor::State(next))
     }
@@ -300,14 +303,14 @@ impl Issue<'_> {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        if captured.is_some_and(|access| access.meets_delayed(state)) {
+        if captured.is_some_and(|access| state.meets_delayed(access)) {
             // In sigma the command would be issued after D.
             return Ok(ControlFlow::Continue(()));
         }
-        let conflict = steps.iter().position(|step| transfer.access(step).meets_delayed(state)).unwrap_or(steps.len());
+        let conflict = steps.iter().position(|step| state.meets_delayed(transfer.access(step))).unwrap_or(steps.len());
         let now = bound.min(conflict);
         self.issue_steps(world, next, transfer, now)?;
-        let reached = |access: Access| access.meets_done(state) || access.meets_delayed(state);
+        let reached = |access: Access| state.meets_done(access) || state.meets_delayed(access);
         if state.tainted[rank]
             || captured.is_some_and(reached)
             || steps.iter().any(|step| reached(transfer.access(step)))
@@ -347,10 +350,10 @@ impl Issue<'_> {
         let tables = self.space.tables;
         next.taint(self.rank)?;
         if let Some(access) = transfer.captured() {
-            access.enter(tables, next, false)?;
+            next.enter(tables, access, false)?;
         }
         for (place, step) in transfer.steps().iter().enumerate() {
-            transfer.access(step).enter(tables, next, place >= now)?;
+            next.enter(tables, transfer.access(step), place >= now)?;
         }
         Ok(())
     }
@@ -390,12 +393,12 @@ impl Issue<'_> {
     /// the steps that are left come last of all, after D too.
     fn leaving(self, source: Source, transfer: &Transfer<'_>, free: usize) -> Option<usize> {
         let (state, captured, steps) = (self.state, transfer.captured(), transfer.steps());
-        let done = |step: &Step| transfer.access(step).meets_done(state);
-        let delayed = |step: &Step| transfer.access(step).meets_delayed(state);
+        let done = |step: &Step| state.meets_done(transfer.access(step));
+        let delayed = |step: &Step| state.meets_delayed(transfer.access(step));
         let enters = |now: usize| {
             let (before, left) = steps.split_at(now);
             state.tainted[self.rank]
-                || captured.is_some_and(|access| access.meets_done(state))
+                || captured.is_some_and(|access| state.meets_done(access))
                 || before.iter().any(done)
                 || left.iter().any(|step| done(step) || delayed(step))
         };

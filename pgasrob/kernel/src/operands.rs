@@ -1,50 +1,18 @@
 //! A command with its expressions evaluated, which happens once, at issue (`Operands` in `program/instance.py`).
 
+use crate::access::Access;
 use crate::code::{Relation, Value};
-use crate::intern::{Slots, ValueId, Values};
-use crate::memory::{Budget, Result};
-use crate::steps::{Access, MOST_STEPS, Step};
-use crate::tables::{self, Command, Expression, Operand, Tables};
+use crate::commands::{self, Command, Expression, MOST_STEPS, Operand, Step};
+use crate::intern::ValueId;
+use crate::memory::Result;
+use crate::tables::Tables;
 use crate::updates::{Given, Update};
-
-/// What the search learns on the way and needs to evaluate and pack states.
-#[derive(Debug)]
-pub struct World {
-    pub values: Values,
-    pub slots: Slots,
-    pub budget: Budget,
-    stack: Vec<Value>,
-}
-
-impl World {
-    pub fn new(tables: &Tables, limit: Option<usize>) -> Result<Self> {
-        let slots = Slots::new(tables.nodes)?;
-        Ok(World { values: Values::default(), slots, budget: Budget::new(limit), stack: Vec::new() })
-    }
-
-    /// A copy that gives no numbers itself.
-    pub fn frozen(&self) -> Result<Self> {
-        let mut copy =
-            World { values: Values::default(), slots: Slots::default(), budget: Budget::new(None), stack: Vec::new() };
-        copy.catch_up(self)?;
-        Ok(copy)
-    }
-
-    /// Learns the numbers that `other` has given since this became a copy of it.
-    pub fn catch_up(&mut self, other: &World) -> Result<()> {
-        self.slots.follow(&other.slots);
-        self.values.follow(&other.values)
-    }
-
-    pub fn number(&mut self, value: Value) -> Result<ValueId> {
-        self.values.number(value, &mut self.budget)
-    }
-}
+use crate::world::World;
 
 /// A command with steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer<'a> {
-    command: &'a tables::Transfer,
+    command: &'a commands::Transfer,
     /// The cell that it reads at its issue, and those of its steps. There are 2^31 cells at most.
     captured: u32,
     cells: [u32; MOST_STEPS],
@@ -72,7 +40,12 @@ impl<'a> Transfer<'a> {
     /// What its destination step does with the cell; None: it writes what has been read.
     pub fn update(&self) -> Option<Update> {
         let (operand, expected) = (Given::Number(self.operand), self.expected);
-        self.command.update.map(|tables::Update { operation, kind, .. }| Update { operation, kind, operand, expected })
+        self.command.update.map(|commands::Update { operation, kind, .. }| Update {
+            operation,
+            kind,
+            operand,
+            expected,
+        })
     }
 
     /// Whether it is a notification that comes after writes in every queue.
@@ -191,7 +164,7 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    fn transfer<'a>(&mut self, command: &'a tables::Transfer) -> Result<Option<Transfer<'a>>> {
+    fn transfer<'a>(&mut self, command: &'a commands::Transfer) -> Result<Option<Transfer<'a>>> {
         let (Some(target), Some(queue)) = (self.rank(command.rank)?, self.queue(command.queue)?) else {
             return Ok(None);
         };
@@ -214,8 +187,8 @@ impl Evaluation<'_> {
         Ok(Some(Transfer { command, captured, cells, queue, target, operand, expected }))
     }
 
-    fn update(&mut self, command: tables::Update) -> Result<Option<Update>> {
-        let tables::Update { operation, kind, operand, expected } = command;
+    fn update(&mut self, command: commands::Update) -> Result<Option<Update>> {
+        let commands::Update { operation, kind, operand, expected } = command;
         // What is none of its operands, a step reads before it is needed.
         let mut update = Update { operation, kind, operand: Given::Number(0), expected: 0 };
         if let Some(operand) = operand {

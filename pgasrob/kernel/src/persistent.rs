@@ -1,13 +1,14 @@
 //! Persistent sets of ranks (`proofs/reductions.md`): which ranks may be expanded alone at a state.
 
+use crate::access::Access;
 use crate::analyses::Analyses;
 use crate::meanwhile::{Meanwhile, Standing};
 use crate::memory::{Result, filled};
 use crate::moves::Space;
-use crate::operands::{Operands, World};
+use crate::operands::Operands;
 use crate::races::rules::Next;
 use crate::state::State;
-use crate::steps::Access;
+use crate::world::World;
 
 /// What one rank may do next.
 #[derive(Debug, Default)]

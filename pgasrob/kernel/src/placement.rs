@@ -1,12 +1,13 @@
 //! Where the steps of a rank have been placed, as far as later commands depend on it
 //! (`pgasrob/analysis/placement.py`): in part 1, or in D.
 
+use crate::commands::Step;
 use crate::intern::{Place, bits};
 use crate::memory::Result;
-use crate::operands::{Transfer, World};
+use crate::operands::Transfer;
 use crate::state::State;
-use crate::steps::Step;
 use crate::tables::Tables;
+use crate::world::World;
 
 /// The bits of slots, as far as any are set.
 pub trait Slotted {

@@ -7,10 +7,11 @@ use crate::liveness::Liveness;
 use crate::memory::Result;
 use crate::merging;
 use crate::moves::{Space, Told};
-use crate::operands::World;
+use crate::raw::Raw;
 use crate::state::State;
 use crate::symmetry::Symmetry;
-use crate::tables::{Raw, Tables};
+use crate::tables::Tables;
+use crate::world::World;
 
 #[derive(Debug)]
 pub struct Reduction {

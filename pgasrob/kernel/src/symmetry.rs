@@ -2,13 +2,14 @@
 //!
 //! The same order as `pgasrob/robustness/reduction/renaming.py`, number for number, so that both store the same states.
 
+use crate::access::Source;
 use crate::analyses::Symmetry as Known;
 use crate::code::Value;
 use crate::intern::{Place, ValueId};
 use crate::memory::{Result, filled};
-use crate::operands::World;
 use crate::state::State;
 use crate::tables::Tables;
+use crate::world::World;
 
 #[derive(Debug)]
 pub struct Symmetry {
@@ -123,7 +124,7 @@ impl Symmetry {
             Some(_) => places[cell / size] * size + cell % size,
             None => cell,
         };
-        state.source = Some(crate::state::Source { cell: home(source.cell), ..source });
+        state.source = Some(Source { cell: home(source.cell), ..source });
         for (cell, &touched) in old.touched.iter().enumerate() {
             state.touched[home(cell)] = touched;
         }

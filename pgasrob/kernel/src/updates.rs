@@ -3,7 +3,7 @@
 use crate::code::{Type, Value, float_bits, float_value};
 use crate::intern::ValueId;
 use crate::memory::Result;
-use crate::operands::World;
+use crate::world::World;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {

@@ -1,9 +1,10 @@
 //! The states that a search has stored: records of both classes, in the order of discovery.
 
+use crate::layout::Layout;
 use crate::memory::{Result, push};
-use crate::operands::World;
-use crate::state::{Layout, State};
+use crate::state::State;
 use crate::store::{Link, Store};
+use crate::world::World;
 
 /// The classes of records, by their number in a [`Link`].
 pub const SC: usize = 0;

@@ -37,8 +37,9 @@ from pgasrob.models.litmus.program import (
     Thread,
     graph_of,
 )
-from pgasrob.models.litmus.reading import FORMS, UNKNOWN_NODE
+from pgasrob.models.litmus.reading import UNKNOWN_NODE
 from pgasrob.models.litmus.syntax import Call, Choice, Mention, Operand, Part, Repeat, Set, Text, ThreadText
+from pgasrob.models.litmus.words import FORMS
 from pgasrob.program.expressions import (
     Binary,
     Conditional,

@@ -29,7 +29,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
 from pgasrob.program.instance import Instance, Memory
 from pgasrob.semantics import state_space
-from pgasrob.semantics.effect import issue, set_cell
+from pgasrob.semantics.effect import issue, put
 from pgasrob.semantics.state_space import Letter, StateSpace, issue_pending, issued
 
 
@@ -118,14 +118,14 @@ class BufferedSpace:
             if way is Buffering.STORES:
                 assert isinstance(operands, core.Immediate) and operands.update is not None
                 assert operands.update.operand is not None and made is not None
-                buffers = _put(buffers, rank, (*buffer, Buffered(made.cell, operands.update.operand)))
+                buffers = put(buffers, rank, (*buffer, Buffered(made.cell, operands.update.operand)))
             if isinstance(operands, core.Transfer):
-                before = _put(before, rank, (*before[rank], len(buffer)))
+                before = put(before, rank, (*before[rank], len(buffer)))
             target = state_space.State(
-                _put(x.control, rank, transition.target),
-                _put(x.registers, rank, changed),
+                put(x.control, rank, transition.target),
+                put(x.registers, rank, changed),
                 x.memory if way is Buffering.STORES or way is Buffering.LOADS else memory,
-                _put(x.pending, rank, pending),
+                put(x.pending, rank, pending),
             )
             move = Move(issued(rank, transition, operands), "buffered" if way is Buffering.STORES else "issue", source)
             yield (move,), State(target, buffers, before)
@@ -155,9 +155,9 @@ class BufferedSpace:
         oldest, *left = state.buffers[rank]
         move = Move(Letter("store", rank, oldest.cell, 0), "drain")
         return (move,), State(
-            state.x._replace(memory=set_cell(state.x.memory, oldest.cell, oldest.value)),
-            _put(state.buffers, rank, tuple(left)),
-            _put(state.before, rank, tuple(max(0, count - 1) for count in state.before[rank])),
+            state.x._replace(memory=put(state.x.memory, oldest.cell, oldest.value)),
+            put(state.buffers, rank, tuple(left)),
+            put(state.before, rank, tuple(max(0, count - 1) for count in state.before[rank])),
         )
 
     def _steps(self, state: State, rank: int) -> Iterator[tuple[tuple[Move, ...], State]]:
@@ -172,16 +172,12 @@ class BufferedSpace:
                 before = state.before[rank]
                 if letter.last:
                     before = (*before[:place], *before[place + 1 :])
-                yield (Move(letter, "step"),), State(x, state.buffers, _put(state.before, rank, before))
+                yield (Move(letter, "step"),), State(x, state.buffers, put(state.before, rank, before))
 
 
 def _seen(memory: Memory, buffer: tuple[Buffered, ...], cell: Cell) -> tuple[Memory, int | None]:
     """The memory that a load of ``cell`` sees, and the place of the store in the buffer that it takes it from."""
     for place in reversed(range(len(buffer))):
         if buffer[place].cell == cell:
-            return set_cell(memory, cell, buffer[place].value), place
+            return put(memory, cell, buffer[place].value), place
     return memory, None
-
-
-def _put(items: tuple[state_space.T, ...], index: int, item: state_space.T) -> tuple[state_space.T, ...]:
-    return (*items[:index], item, *items[index + 1 :])

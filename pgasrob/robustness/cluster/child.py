@@ -19,12 +19,13 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.robustness.batch import Checked, Checker, Job, Task
 from pgasrob.robustness.check import PREPARING
+from pgasrob.robustness.crew import Interrupts
 from pgasrob.robustness.native import MissingKernelWarning
 from pgasrob.robustness.traces.exploration import Subtrees
 from pgasrob.robustness.traces.parts import Found, go_through, parts_of
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import LimitReached, Watch
-from pgasrob.robustness.workers import Interrupts, do
+from pgasrob.robustness.workers import do
 
 
 class Request(NamedTuple):

@@ -8,24 +8,24 @@ import pickle
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.files import Copies, Recorder
 from pgasrob.program.parser import read_source
-from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher, unwatched
+from pgasrob.robustness.batch import Checked, Job, Task, Watcher, unwatched
 from pgasrob.robustness.build import build
 from pgasrob.robustness.cluster import ClusterError
 from pgasrob.robustness.cluster.child import Request
 from pgasrob.robustness.cluster.worker import WrongBuild
+from pgasrob.robustness.crew import Crew, Interrupts, Watching, WorkerError
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.traces.exploration import Subtrees
 from pgasrob.robustness.traces.parts import Found
 from pgasrob.robustness.watch import Progress
-from pgasrob.robustness.workers import Interrupts, WorkerError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -69,16 +69,7 @@ def check_on_cluster(
     with Interrupts() as interrupts:
         with interrupts.welcome():
             client = _connected(address)
-        crew = _Crew(client, address, tasks, job, convert, watch, own_memory)
-        try:
-            for result in crew.results(interrupts):
-                with interrupts.welcome():
-                    yield result
-        except KeyboardInterrupt:
-            yield from crew.last_results()
-            raise
-        finally:
-            crew.end()
+        yield from _Jobs(client, address, tasks, job, convert, watch, own_memory).work(interrupts)
 
 
 def _connected(address: str) -> Client:
@@ -110,8 +101,8 @@ async def _greet(address: str) -> None:
         raise ValueError(f"what is there is a {who['type']}")
 
 
-class _Crew(Generic[T]):
-    """The jobs that are handed out, and the results that wait for earlier ones."""
+class _Jobs(Crew[T]):
+    """The jobs that are handed out."""
 
     def __init__(
         self,
@@ -123,28 +114,23 @@ class _Crew(Generic[T]):
         watch: Watcher,
         own_memory: bool,
     ) -> None:
-        self._client, self._address, self._tasks, self._convert, self._watch = client, address, tasks, convert, watch
         # The cores are taken by the jobs.
-        self._job, self._own_memory = replace(job, threads=1), own_memory
-        self._checker = Checker(self._job)
+        super().__init__(tasks, replace(job, threads=1), convert, watch)
+        self._client, self._address, self._own_memory = client, address, own_memory
         self._news: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._topic = f"pgasrob-{uuid.uuid4().hex}"
         client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
         self._copied: dict[str, Copies] = {}
         """By file; read once, so that all parts are of one program whatever becomes of the file meanwhile."""
         self._futures: dict[_Name, Future[Any]] = {}
-        self._watching: dict[_Name, _Watching] = {}
+        self._watching: dict[_Name, Watching] = {}
         self._nodes: dict[int, int | None] = {}
         """The node counts of the tasks at work, where they are known."""
         self._parts: dict[int, list[Found | Subtrees]] = {}
         """Of large tasks the parts, and what was found in those that are done."""
-        self._given = self._told = 0
-        """How many tasks have been handed out, and how many results have been told."""
-        # Pickled: many results can pile up behind a long check.
-        self._results: dict[int, bytes] = {}
         self._threads, self._looked, self._seen, self._ever = 1, 0.0, time.monotonic(), False
 
-    def results(self, interrupts: Interrupts) -> Iterator[T]:
+    def _work(self, interrupts: Interrupts) -> Iterator[T]:
         while self._told < len(self._tasks):
             with interrupts.welcome():
                 interrupts.due()
@@ -164,13 +150,12 @@ class _Crew(Generic[T]):
                 case (number, place, "title", nodes, title) if (number, place) in self._futures:
                     self._done((number, place))  # by a worker that is lost
                     self._nodes[number] = nodes
-                    self._watching[number, place] = _Watching(self._watch(title))
+                    self._watching[number, place] = Watching(self._watch(title))
                 case (number, place, phase, states, seconds, doing) if (number, place) in self._watching:
                     self._watching[number, place].show(Progress(phase, states, seconds, doing))
             yield from self._ready()
 
-    def last_results(self) -> Iterator[T]:
-        """After Ctrl-C: what there is of the tasks that have been handed out."""
+    def _last_results(self) -> Iterator[T]:
         for name, future in list(self._futures.items()):
             with suppress(Exception):
                 if future.status == "finished":
@@ -179,7 +164,7 @@ class _Crew(Generic[T]):
             self._note_unknown(number, Interruption())
         yield from self._ready()
 
-    def end(self) -> None:
+    def _end(self) -> None:
         for name in list(self._watching):
             self._done(name)
         with suppress(Exception):
@@ -296,10 +281,7 @@ class _Crew(Generic[T]):
         self._submit((number, WHOLE))
 
     def _note_unknown(self, number: int, reason: Reason) -> None:
-        task = self._tasks[number]
-        nodes = self._nodes.get(number, task.nodes)
-        result = self._convert(self._checker.unknown(task.file, nodes, reason))
-        self._results[number] = pickle.dumps(result)
+        self._set_unknown(number, self._nodes.get(number, self._tasks[number].nodes), reason)
         self._forget(number)
 
     def _forget(self, number: int) -> None:
@@ -318,14 +300,6 @@ class _Crew(Generic[T]):
     def _done(self, name: _Name) -> None:
         if name in self._watching:
             self._watching.pop(name).end()
-
-    def _ready(self) -> Iterator[T]:
-        """The results whose turn it is."""
-        while (pickled := self._results.pop(self._told, None)) is not None:
-            self._told += 1
-            result: T | None = pickle.loads(pickled)
-            if result is not None:
-                yield result
 
     def _count_workers(self) -> None:
         """Look, now and then, at how many workers there are; give up when there has been none for long."""
@@ -351,17 +325,3 @@ class _Crew(Generic[T]):
             if number not in self._results:
                 self._note_unknown(number, WorkerDied("is lost with all workers of the cluster"))
         self._given = len(self._tasks)
-
-
-class _Watching:
-    """A check in its display."""
-
-    def __init__(self, context: AbstractContextManager[Callable[[Progress], None] | None]) -> None:
-        self._context, self._show = context, context.__enter__()
-
-    def show(self, progress: Progress) -> None:
-        if self._show:
-            self._show(progress)
-
-    def end(self) -> None:
-        self._context.__exit__(None, None, None)

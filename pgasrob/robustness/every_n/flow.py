@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from pgasrob.program import core
 from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import INT32, constant, parts
-from pgasrob.robustness.every_n.known import ZERO, Known, Ranks, with_register
+from pgasrob.robustness.every_n.known import ZERO, Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Domain, Linear, Value, between, number
 from pgasrob.robustness.every_n.values import File, Values
 
@@ -96,16 +96,13 @@ class Flow(Known):
         """What registers may hold behind a command, None if it cannot be issued; what it writes is written."""
         file = self.files[rank][state]
         assert file is not None, "only what has been reached is followed"
-        found, values = self.legal(rank, file, form), self.values[rank]
-        if found is None:
+        # Which values are awaited is left to the unfolded automata, where they are told one by one.
+        read = None
+        if isinstance(form, core.Immediate) and form.register is not None:
+            read = self.held(rank, state, form.access.cell)
+        after = self.behind(rank, file, form, read)
+        if after is None:
             return None
-        match form:
-            case core.Assign(register, assigned):
-                after = with_register(found, register, values.of(assigned, file))
-            case core.Immediate(access, register=int(register)):
-                after = with_register(found, register, self.held(rank, state, access.cell))
-            case _:
-                after = found
         for _, place, value in self.writes(rank, state, form):
             self._write(rank, state, place, value)
         return after

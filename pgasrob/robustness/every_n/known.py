@@ -106,6 +106,26 @@ class Known:
             return values.narrowed(form.condition, True, found)
         return found
 
+    def behind(self, rank: int, file: File, form: Form, read: Value | None) -> File | None:
+        """What registers may hold behind a command that is issued with ``file`` and has ``read`` that at its issue
+        (None: nothing, or whatever it waits for); None when it cannot be issued, or waits for something else."""
+        values, found = self.values[rank], self.legal(rank, file, form)
+        if found is None:
+            return None
+        match form:
+            case core.Assign(register, assigned):
+                return with_register(found, register, values.of(assigned, file))
+            case core.Immediate() if read is not None:
+                if form.condition is not None:
+                    awaited = values.of(form.condition.value, file)
+                    if awaited is None or not values.may_be(form.condition.relation, read, awaited):
+                        return None
+                if form.register is None:
+                    return found
+                after = with_register(found, form.register, read)
+                return after if form.until is None or after is None else values.narrowed(form.until.holds, True, after)
+        return found
+
     def _may_be_legal(
         self, values: Values, expr: Expr, file: File, bounds: tuple[Linear | None, Linear | None]
     ) -> bool:

@@ -8,15 +8,13 @@ known behind it. One that fails (`program.polls`) leads nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
-from pgasrob.program.expressions import Expr
 from pgasrob.program.live_registers import live_registers
 from pgasrob.robustness.every_n.flow import Flow
-from pgasrob.robustness.every_n.known import Known, Ranks, with_register
+from pgasrob.robustness.every_n.known import Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
 from pgasrob.robustness.every_n.values import File, legal_addresses
 
@@ -26,14 +24,6 @@ MOST_STATES = 400
 """States of a name from which on no more files are told apart."""
 MOST_READ = 6
 """Values of a cell that are told apart when it is read."""
-
-
-@dataclass(frozen=True)
-class _Way:
-    """The registers behind a command, and what it has ``read`` at its issue."""
-
-    file: File
-    read: Value | None = None
 
 
 class _Edge(NamedTuple):
@@ -117,27 +107,29 @@ class _Unfolding:
         """What becomes of a transition; one that leads nowhere when it cannot be taken."""
         transition = self._out[state][place]
         ways = self._ways(file, transition.form)
-        found = [_Edge(state, place, self._number(transition.target, way.file), way.read) for way in ways]
+        found = [_Edge(state, place, self._number(transition.target, after), read) for after, read in ways]
         return found or [_Edge(state, place, None, None)]
 
-    def _ways(self, file: File, form: core.Form) -> Iterator[_Way]:
-        """To what a command may lead; to nothing when it cannot be issued."""
-        values = self._values
-        found = self._flow.legal(self._rank, file, form)
-        if found is None:
-            return
-        match form:
-            case core.Assign(register, assigned):
-                after = with_register(found, register, values.of(assigned, file))
-                if after is not None:
-                    yield _Way(after)
-            case core.Immediate(access) if access.reads:
-                for value in self._read(file, access):
-                    way = self._behind_read(form, file, found, value)
-                    if way is not None:
-                        yield way
-            case _:
-                yield _Way(found)
+    def _ways(self, file: File, form: core.Form) -> Iterator[tuple[File, Value | None]]:
+        """The registers behind a command, each with what it has read at its issue; none when it cannot be issued."""
+        reads: Sequence[Value | None] = (None,)
+        if isinstance(form, core.Immediate) and form.access.reads:
+            reads = self._read(file, form.access)
+        for read in reads:
+            after = self._flow.behind(self._rank, file, form, read)
+            if after is not None:
+                yield after, self._accepted(file, form, after, read)
+
+    def _accepted(self, file: File, form: core.Form, after: File, read: Value | None) -> Value | None:
+        """What is left of what a command has ``read`` when that is what it waits for."""
+        if not isinstance(form, core.Immediate) or read is None:
+            return None
+        if form.register is not None:
+            read = after[form.register]
+        awaited = None if form.condition is None else self._values.of(form.condition.value, file)
+        if form.condition is None or awaited is None:
+            return read
+        return self._values.related(form.condition.relation, read, awaited)
 
     def _read(self, file: File, access: core.Access[core.Place]) -> list[Value]:
         """What a command may read, one by one if that is not much."""
@@ -148,21 +140,3 @@ class _Unfolding:
         if high - low >= MOST_READ:
             return [value]
         return [between(each, each) for each in range(low, high + 1)]
-
-    def _behind_read(
-        self, form: core.Immediate[core.Place, Expr], file: File, found: File, value: Value
-    ) -> _Way | None:
-        """What is behind a command that has read ``value``, None when that is not what it waits for."""
-        values = self._values
-        if form.condition is not None:
-            awaited = values.of(form.condition.value, file)
-            read = awaited and values.related(form.condition.relation, value, awaited)
-            if read is None:
-                return None
-            value = read
-        if form.register is None:
-            return _Way(found, value)
-        after = with_register(found, form.register, value)
-        if form.until is not None and after is not None:
-            after = values.narrowed(form.until.holds, True, after)
-        return None if after is None else _Way(after, after[form.register])

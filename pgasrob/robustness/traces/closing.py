@@ -24,7 +24,7 @@ from pgasrob.robustness.traces.delaying import Delaying, Left, Order, Source
 from pgasrob.robustness.traces.subsets import MOST_SETS, TooMany, Updates
 from pgasrob.robustness.traces.trace import Command, Entry, Event, Layer, Standing, Trace, value_after
 from pgasrob.semantics.accesses import conflict
-from pgasrob.semantics.effect import set_register
+from pgasrob.semantics.effect import put
 
 MOST_FURTHER = 1 << 12
 """The sets of further sources that are tried for one source, whoever waits for it."""
@@ -236,5 +236,5 @@ def passes(operands: core.Operands, standing: Standing, value: int) -> bool:
         return False
     registers = standing.registers
     if operands.register is not None:
-        registers = set_register(registers, operands.register, value)
+        registers = put(registers, operands.register, value)
     return until is None or until.satisfied(registers)

@@ -12,12 +12,12 @@
 int main(int argc, char *argv[])
 {
   int me, nproc;
-  void *base[64];
 
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &nproc);
   ARMCI_Init();
+  void **base = malloc(nproc * sizeof *base);
   ARMCI_Malloc(base, 8 * sizeof(int));
   int *cells = base[me];
   const int right = (me + 1) % nproc, left = (me + nproc - 1) % nproc;
@@ -31,6 +31,7 @@ int main(int argc, char *argv[])
   printf("%d from %d\n", cells[1], left);
 
   ARMCI_Free(base[me]);
+  free(base);
   ARMCI_Finalize();
   MPI_Finalize();
   return 0;

@@ -14,7 +14,7 @@
 #define ROW (CELLS + 2)
 
 static int me, nproc;
-static int *base[64]; /* two rows of every process that take turns: [ghost, cells ..., ghost] */
+static int **base; /* two rows of every process that take turns: [ghost, cells ..., ghost] */
 
 static int *cell_of(int process, int row, int cell)
 {
@@ -79,6 +79,7 @@ int main(int argc, char *argv[])
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &nproc);
   check(ARMCI_Init(), "ARMCI_Init");
+  base = malloc(nproc * sizeof *base);
   check(ARMCI_Malloc((void **) base, 2 * ROW * sizeof(int)), "ARMCI_Malloc");
 
   for (int i = 1; i <= CELLS; i++)
@@ -97,6 +98,7 @@ int main(int argc, char *argv[])
   armci_msg_barrier();
 
   check(ARMCI_Free(base[me]), "ARMCI_Free");
+  free(base);
   ARMCI_Finalize();
   MPI_Finalize();
   return 0;

@@ -20,10 +20,9 @@
 #define CELLS 2 /* of each rank, without the ghost cells */
 #define STEPS 2
 #define ROW (CELLS + 2)
-#define MAX_NODES 64
 
 static gasnet_node_t me, nodes;
-static gasnet_seginfo_t segments[MAX_NODES];
+static gasnet_seginfo_t *segments;
 /* In each segment two rows that take turns: [ghost, cells ..., ghost]. */
 
 static int *cell_of(gasnet_node_t node, int row, int cell)
@@ -65,16 +64,16 @@ static void relax(int row)
 /* Rank 0 collects what the others have with implicit gets. */
 static void report(int row)
 {
-  static int values[MAX_NODES][CELLS];
   int sum = 0;
   if (me != 0)
     return;
-  for (int node = 0; node < nodes; node++)
-    gasnet_get_nbi_bulk(values[node], node, cell_of(node, row, 1), CELLS * sizeof(int));
-  gasnet_wait_syncnbi_gets();
-  for (int node = 0; node < nodes; node++)
+  for (gasnet_node_t node = 0; node < nodes; node++) {
+    int values[CELLS];
+    gasnet_get_nbi_bulk(values, node, cell_of(node, row, 1), CELLS * sizeof(int));
+    gasnet_wait_syncnbi_gets();
     for (int i = 0; i < CELLS; i++)
-      sum += values[node][i];
+      sum += values[i];
+  }
   printf("%d cells, sum %d\n", (int) nodes * CELLS, sum);
 }
 
@@ -84,8 +83,9 @@ int main(int argc, char *argv[])
   SAFE(gasnet_attach(NULL, 0, GASNET_PAGESIZE, 0));
   me = gasnet_mynode();
   nodes = gasnet_nodes();
-  if (nodes > MAX_NODES || gasnet_getMaxLocalSegmentSize() < 2 * ROW * sizeof(int))
+  if (gasnet_getMaxLocalSegmentSize() < 2 * ROW * sizeof(int))
     gasnet_exit(1);
+  segments = malloc(nodes * sizeof *segments);
   SAFE(gasnet_getSegmentInfo(segments, nodes));
 
   for (int i = 1; i <= CELLS; i++)

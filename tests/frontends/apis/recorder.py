@@ -39,7 +39,6 @@ class RecordedCall:
     """A call: cells are four bytes unless it says otherwise, and are named after their object."""
 
     span: Span = NOWHERE
-    position: Hashable = 0
 
     def __init__(
         self,
@@ -95,6 +94,12 @@ class RecordedCall:
     def cell(self, address: Address, size: int) -> Expr:
         assert isinstance(address.offset, int)
         return Symbol(f"{self._name(address.object)}+{address.offset}", address.offset)
+
+    def number(self, address: Address, type: CType, *, compared: bool = False) -> Expr:
+        return self.cell(address, size_of(type))
+
+    def as_number(self, register: Register, address: Address, type: CType) -> Expr:
+        return register
 
     def _name(self, object: ObjectId) -> str:
         parts = object.number if isinstance(object.number, tuple) else (object.kind, object.number)

@@ -29,25 +29,31 @@ LIMITS = Limits(max_states=10_000, timeout=4)
 PROVED = {
     "1_09_exchange_barrier", "1_10_exchange_mpi", "1_12_get_gaspi_wait", "1_e4_reuse_shmem_put",
     "1_e4_reuse_shmem_quiet", "2_11_mp_mpi_flush", "3_11_increments", "3_12_fetching", "3_13_accumulate",
-    "4_03_shmem_quiet", "4_05_mpi_flush", "4_08_gaspi_notify", "4_e3_notify", "5_05_put_signal",
-    "5_07_fence_put_signal", "5_13_mpi_ticket_flush", "5_19_shmem_lock", "7_07_handover_fence", "7_e3_counter_barrier",
-    "7_e4_two_slots_put", "accumulate_order", "atomic_nbi_quiet", "column_halo", "context_quiet", "fetch_exchange",
-    "figure_1", "figure_10", "figure_11_two_fences", "figure_4c", "figure_4c_exclusive", "figure_7a", "figure_7b",
-    "figure_7b_no_sync", "figure_8_atomics", "figure_8a", "figure_8b", "figure_8d", "gaspi_lock_101",
-    "gaspi_lock_atomic", "gaspi_notify_same_queue", "gaspi_one_to_one_notify", "gaspi_pipeline",
-    "gaspi_poll_fetch_add", "gaspi_poll_read", "gaspi_read_notify", "gaspi_read_wait", "gaspi_source_reuse_wait",
-    "gaspi_wait_test_loop", "gaspi_wait_then_barrier_101", "gaspi_waitsome_test_loop", "gaspi_work_queue",
-    "gaspi_write_list_notify", "gaspi_write_notify_covers_all_101", "get_exchange", "gpi_allreduce", "gpi_flag",
-    "gpi_lock", "gpi_one_to_one_wait", "gpi_read_back_wait", "gpi_stencil", "gpi_work_counter", "lock",
-    "lock_exclusive", "look_then_wait", "message_passing_atomic_flag_add", "message_passing_fence",
-    "message_passing_flush", "own_flag", "own_flag_fence", "pipeline", "put_barrier", "put_fence_put_signal",
-    "put_quiet_get", "put_signal", "quiet_sync", "request_wait_flush", "rget", "ring_halo", "signal_fetch",
-    "signal_numbers_fence", "source_reuse", "spin_lock", "stencil", "store_buffering_quiet", "test_exchange",
-    "test_lock", "ticket_lock", "try_two", "two_targets_quiet",
+    "4_03_shmem_quiet", "4_05_mpi_flush", "4_08_gaspi_notify", "4_11_gasnet_wait", "4_e3_notify", "5_05_put_signal",
+    "5_07_fence_put_signal", "5_13_mpi_ticket_flush", "5_19_shmem_lock", "7_07_handover_fence",
+    "7_e3_counter_barrier", "7_e4_two_slots_put", "accumulate_order", "armci_accumulate", "armci_flag",
+    "armci_flag_nonblocking_fence", "armci_flag_other_process_fence", "armci_flag_value", "armci_get_own_put_fence",
+    "armci_lock_fence", "armci_nbput_source_reuse_wait", "armci_nbput_wait_fence", "armci_put_barrier",
+    "armci_put_fence_msg_barrier", "armci_stencil", "armci_token_ring", "armci_vector", "atomic_nbi_quiet",
+    "column_halo", "context_quiet", "fetch_exchange", "figure_1", "figure_10", "figure_11_two_fences", "figure_4c",
+    "figure_4c_exclusive", "figure_7a", "figure_7b", "figure_7b_no_sync", "figure_8_atomics", "figure_8a",
+    "figure_8b", "figure_8d", "gasnet_ex_local_event", "gasnet_ex_put", "gasnet_flag", "gasnet_flag_region",
+    "gasnet_get", "gasnet_get_try", "gasnet_nonbulk_source_reuse", "gasnet_put", "gasnet_put_nb_sync",
+    "gasnet_put_nbi_sync", "gasnet_stencil", "gasnet_token_ring", "gaspi_lock_101", "gaspi_lock_atomic",
+    "gaspi_notify_same_queue", "gaspi_one_to_one_notify", "gaspi_pipeline", "gaspi_poll_fetch_add",
+    "gaspi_poll_read", "gaspi_read_notify", "gaspi_read_wait", "gaspi_source_reuse_wait", "gaspi_wait_test_loop",
+    "gaspi_wait_then_barrier_101", "gaspi_waitsome_test_loop", "gaspi_work_queue", "gaspi_write_list_notify",
+    "gaspi_write_notify_covers_all_101", "get_exchange", "gpi_allreduce", "gpi_flag", "gpi_lock",
+    "gpi_one_to_one_wait", "gpi_read_back_wait", "gpi_stencil", "gpi_work_counter", "lock", "lock_exclusive",
+    "look_then_wait", "message_passing_atomic_flag_add", "message_passing_fence", "message_passing_flush",
+    "own_flag", "own_flag_fence", "pipeline", "put_barrier", "put_fence_put_signal", "put_quiet_get", "put_signal",
+    "quiet_sync", "request_wait_flush", "rget", "ring_halo", "signal_fetch", "signal_numbers_fence", "source_reuse",
+    "spin_lock", "stencil", "store_buffering_quiet", "test_exchange", "test_lock", "ticket_lock", "try_two",
+    "two_targets_quiet",
 }  # fmt: skip
 WEAKER = ("mcs_lock.c", "poll_fetch_and_op.c")
 """Programs in MPI that wait for what goes to one rank, which they know by several names."""
-LONG = {"gaspi_credits", "stencil_2d"}
+LONG = {"armci_stencil_no_fence", "armci_transpose", "gasnet_stencil_late_sync", "gaspi_credits", "stencil_2d"}
 """Programs of which the proof, or the lowering, takes more than a few seconds."""
 
 

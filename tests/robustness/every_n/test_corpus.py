@@ -34,6 +34,7 @@ PROVED = {
 BY_VIEWS = {
     "6_02_unreachable", "6_e4_even", "await_shadow", "look_then_await", "notify_halo", "one_to_one_flag",
     "poll_counts_for_nobody", "poll_exchange", "poll_shadow",
+    "counted_and_told", "counted_rounds", "flag_and_answer", "flag_and_barrier", "sense_reversal",
 }  # fmt: skip
 """Proved by what registers hold, and what is known of two ranks at once."""
 VALUES = "values decide"

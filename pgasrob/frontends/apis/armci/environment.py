@@ -152,6 +152,9 @@ def malloc(call: Call) -> Outcome:
     call.publish(name, size, by_all=True)
     steps = Steps(call)
     barrier_of_all(steps)
+    if call.symbolic:
+        call.fill_table(table, 8, ((0, NULL if size == 0 else memory),))
+        return steps.outcome(OK)
     for rank in range(call.nodes):
         asked = size if rank == call.rank else call.published(rank, name)
         owner = None if rank == call.rank else rank

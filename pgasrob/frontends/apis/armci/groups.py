@@ -26,6 +26,7 @@ from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import INT, VOID, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known
 from pgasrob.program.assumptions import Kind
+from pgasrob.program.expressions import Const
 
 PROTOTYPES = Prototypes()
 OK = Known(0)
@@ -178,7 +179,7 @@ def fence(call: Call) -> Outcome:
     """Every put and accumulate to the members is complete there."""
     steps = Steps(call)
     for member in _members(call, 0):
-        state.fence(steps, member)
+        state.fence(steps, Const(member))
     return steps.outcome()
 
 

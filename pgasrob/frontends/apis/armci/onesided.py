@@ -98,24 +98,24 @@ ARGUMENTS = {
 def _puts(call: Call, shape: str, nonblocking: bool) -> Outcome:
     """Blocking: the source is captured, and puts come after earlier ones to the same process."""
     pieces, index = SHAPES[shape](call, 0)
-    process, steps = call.known(index), Steps(call)
+    process, steps = state.process_in(call, index), Steps(call)
     key = (*state.handle(call, index + 1), "put") if nonblocking else state.BLOCKING
     move = write if nonblocking else put
     where = state.use(steps, key, process, True) if nonblocking else ordered(steps, process)
     for piece in pieces:
         source, goal = state.local(call, 0, piece.source), state.remote(call, _goal(shape), piece.target, process)
-        move(steps, source, Const(process), goal, piece.bytes, where)
+        move(steps, source, process, goal, piece.bytes, where)
     return steps.outcome(OK)
 
 
 def _gets(call: Call, shape: str, nonblocking: bool) -> Outcome:
     pieces, index = SHAPES[shape](call, 0)
-    process, steps = call.known(index), Steps(call)
+    process, steps = state.process_in(call, index), Steps(call)
     key = (*state.handle(call, index + 1), "get") if nonblocking else state.BLOCKING
     for piece in pieces:
         source, goal = state.remote(call, 0, piece.source, process), state.local(call, _goal(shape), piece.target)
         where = state.use(steps, key, process, True) if nonblocking else blocking_queue(call, "armci")
-        read(steps, goal, Const(process), source, piece.bytes, where)
+        read(steps, goal, process, source, piece.bytes, where)
     if steps.commands and not nonblocking:
         steps.do(Wait(blocking_queue(call, "armci")))
     return steps.outcome(OK)
@@ -126,10 +126,10 @@ def _goal(shape: str) -> int:
     return {"": 1, "S": 2, "V": 0}[shape]
 
 
-def ordered(steps: Steps, process: int) -> Const:
+def ordered(steps: Steps, process: Expr) -> Const:
     """The queue of blocking puts to ``process``, with everything in it ordered before what comes now."""
     if state.used(steps, state.BLOCKING, process):
-        steps.do(Fence(state.queue(steps, state.BLOCKING, process), Const(process)))
+        steps.do(Fence(state.queue(steps, state.BLOCKING, state.named(process)), process))
     return state.use(steps, state.BLOCKING, process, False)
 
 
@@ -155,7 +155,7 @@ def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
     type, steps = DATA[data], Steps(call)
     scale = value_at(steps, target(call, 1), type)
     pieces, index = SHAPES[shape](call, 2)
-    process = call.known(index)
+    process = state.process_in(call, index)
     if nonblocking:
         key = (*state.handle(call, index + 1), "put")
         where = state.use(steps, key, process, True)
@@ -173,10 +173,10 @@ def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
             mine = element(call, source, place, type)
             if nonblocking:
                 here = call.cell(mine, call.size_of(type))
-                steps.do(UpdateFrom(operation, here, Const(process), there, where, type=int_type(type), atomic=atomic))
+                steps.do(UpdateFrom(operation, here, process, there, where, type=int_type(type), atomic=atomic))
             else:
                 value = _scaled(scale, value_at(steps, mine, type), type)
-                steps.do(Update(operation, value, Const(process), there, where, type=int_type(type), atomic=atomic))
+                steps.do(Update(operation, value, process, there, where, type=int_type(type), atomic=atomic))
     return steps.outcome(OK)
 
 
@@ -205,18 +205,18 @@ for _shape, _arguments in ARGUMENTS.items():
 
 
 def _put_value(call: Call, type: CType, nonblocking: bool) -> Outcome:
-    process, steps = call.known(2), Steps(call)
+    process, steps = state.process_in(call, 2), Steps(call)
     cell = call.cell(state.remote_argument(call, 1, process), call.size_of(type))
     key = (*state.handle(call, 3), "put") if nonblocking else state.BLOCKING
     where = state.use(steps, key, process, True) if nonblocking else ordered(steps, process)
-    steps.do(Update("set", call.expression(0), Const(process), cell, where, type=int_type(type), atomic=""))
+    steps.do(Update("set", call.expression(0), process, cell, where, type=int_type(type), atomic=""))
     return steps.outcome(OK)
 
 
 def _get_value(call: Call, type: CType) -> Outcome:
-    process, register = call.known(1), call.register("value")
+    process, register = state.process_in(call, 1), call.register("value")
     cell = call.cell(state.remote_argument(call, 0, process), call.size_of(type))
-    return Outcome(call.do(Fetch(register, Const(process), cell, atomic="")), Unknown(register))
+    return Outcome(call.do(Fetch(register, process, cell, atomic="")), Unknown(register))
 
 
 for _name, _type in (("Int", INT), ("Long", LONG), ("Float", FLOAT), ("Double", DOUBLE)):
@@ -235,14 +235,14 @@ for _name, _type in (("Int", INT), ("Long", LONG), ("Float", FLOAT), ("Double", 
 def _put_flag(call: Call, shape: str) -> Outcome:
     """A blocking put and then the flag, which comes after it as every put to that process does."""
     pieces, index = SHAPES[shape](call, 0)
-    process, steps = call.known(index + 2), Steps(call)
+    process, steps = state.process_in(call, index + 2), Steps(call)
     where = ordered(steps, process)
     for piece in pieces:
         source, goal = state.local(call, 0, piece.source), state.remote(call, _goal(shape), piece.target, process)
-        put(steps, source, Const(process), goal, piece.bytes, where)
+        put(steps, source, process, goal, piece.bytes, where)
     cell = call.cell(state.remote_argument(call, index, process), 4)
-    flag = Update("set", call.expression(index + 1), Const(process), cell, where, atomic="")
-    steps.do(Fence(where, Const(process)), flag)
+    flag = Update("set", call.expression(index + 1), process, cell, where, atomic="")
+    steps.do(Fence(where, process), flag)
     return steps.outcome(OK)
 
 

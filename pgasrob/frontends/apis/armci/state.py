@@ -3,6 +3,10 @@
 Blocking puts have one queue for each process, which the fences between them keep in order. A handle, or the process's
 implicit one, has two queues for each process, for puts and for gets: ARMCI_Fence waits for puts alone.
 
+Where the program is made for every number of nodes a process may be an expression. What is computed from `me` and
+`nodes` has queues of its own, as a number has: two of them may be for one process, and then less is waited for than may
+be. All that may be another process each time has one, which only what waits for all processes waits for.
+
 The state of a rank: ``armci.queues``, entries of a queue's key, its process, and whether something in it is not yet
 complete on the local side. Entries of puts stay until a fence. ``armci.aggregate``: the handles that aggregate, whose
 operations need not have begun before they are waited for, so that a fence does not wait for them.
@@ -13,17 +17,19 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import target
+from pgasrob.frontends.apis.arguments import is_owner, target
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Address
 from pgasrob.program.commands import Wait, WaitLocal
-from pgasrob.program.expressions import Const
+from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
 
 Key = tuple[int | str, ...]
-Entry = tuple[Key, int, bool]
+Entry = tuple[Key, int | str, bool]
 BLOCKING: Key = ("put",)
 IMPLICIT: Key = ("implicit",)
+SOMEWHERE = "somewhere"
+"""What stands for a process that may be another one each time."""
 
 
 def handle(call: Call, index: int) -> Key:
@@ -42,24 +48,37 @@ def entries(steps: Steps) -> tuple[Entry, ...]:
     return cast("tuple[Entry, ...]", steps.recall("armci.queues", ()))
 
 
-def queue(steps: Steps, key: Key, process: int) -> Const:
-    name = "_".join(map(str, (*key, "to", process)))
+def process_in(call: Call, index: int) -> Expr:
+    """The process in argument ``index``, which is a number where that of nodes is known."""
+    return call.expression(index) if call.symbolic else Const(call.known(index))
+
+
+def named(process: Expr) -> int | str:
+    """What a rank knows ``process`` by in all its runs, or that it may be another one next time."""
+    if isinstance(process, Const):
+        return process.value
+    return name_of(process) if is_of_rank(process) else SOMEWHERE
+
+
+def queue(steps: Steps, key: Key, process: int | str) -> Const:
+    name = "_".join(map(str, (*key, *(("to", process) if isinstance(process, int) else ()))))
     return steps.call.queue("armci", *key, process, name=name)
 
 
-def used(steps: Steps, key: Key, process: int) -> bool:
-    return any((key, process) == entry[:2] for entry in entries(steps))
+def used(steps: Steps, key: Key, to: Expr) -> bool:
+    return any((key, named(to)) == entry[:2] for entry in entries(steps))
 
 
-def use(steps: Steps, key: Key, process: int, pending: bool) -> Const:
+def use(steps: Steps, key: Key, to: Expr, pending: bool) -> Const:
     """The queue, with something more in it that is ``pending`` on the local side."""
+    process = named(to)
     others = [entry for entry in entries(steps) if entry[:2] != (key, process)]
     was = any(entry == (key, process, True) for entry in entries(steps))
     _set(steps, [*others, (key, process, pending or was)])
     return queue(steps, key, process)
 
 
-def wait_local(steps: Steps, which: Callable[[Key, int], bool]) -> None:
+def wait_local(steps: Steps, which: Callable[[Key, int | str], bool]) -> None:
     """Complete queues on the local side. Gets are done then, puts stay for a fence."""
     left = []
     for key, process, pending in entries(steps):
@@ -72,8 +91,11 @@ def wait_local(steps: Steps, which: Callable[[Key, int], bool]) -> None:
     _set(steps, left)
 
 
-def fence(steps: Steps, process: int | None) -> None:
-    """Complete the puts to ``process``, or to all, on the other side."""
+def fence(steps: Steps, to: Expr | None) -> None:
+    """Complete the puts to one process, or to all, on the other side."""
+    process = None if to is None else named(to)
+    if process == SOMEWHERE:
+        return
     left, aggregate = [], _aggregate(steps.call)
     for entry in entries(steps):
         key, other, pending = entry
@@ -98,22 +120,28 @@ def _set(steps: Steps, left: list[Entry]) -> None:
     steps.note("armci.queues", tuple(sorted(left, key=repr)))
 
 
-def remote(call: Call, index: int, address: Address, process: int) -> Address:
+def remote(call: Call, index: int, address: Address, process: Expr) -> Address:
     """``address``, of argument ``index``, which must be one of ``process``."""
-    owner = call.rank if address.owner is None else address.owner
-    if owner != process:
+    owner = call.me if address.owner is None else address.owner
+    if isinstance(owner, int):
+        owner = Const(owner)
+    if not is_owner(owner, process):
+        if call.symbolic:
+            call.number_needed(f"whether {call.texts[index]} is an address of that process")
         call.fail(
-            f"{call.texts[index]} is an address of rank {owner}, not of rank {process}",
+            f"{call.texts[index]} is an address of rank {render(owner)}, not of rank {render(process)}",
             "pass the address that ARMCI_Malloc has given for that process",
         )
     return address
 
 
 def local(call: Call, index: int, address: Address) -> Address:
+    if isinstance(address.owner, Expr):
+        call.number_needed(f"in whose memory {call.texts[index]} points")
     if address.owner is not None and address.owner != call.rank:
         call.fail(f"{call.texts[index]} is an address of rank {address.owner}", "pass the address of a buffer here")
     return address
 
 
-def remote_argument(call: Call, index: int, process: int) -> Address:
+def remote_argument(call: Call, index: int, process: Expr) -> Address:
     return remote(call, index, target(call, index, of_others=True), process)

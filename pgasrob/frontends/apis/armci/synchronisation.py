@@ -38,8 +38,9 @@ def test(call: Call) -> Sequence[Outcome]:
 @PROTOTYPES.calls("int ARMCI_WaitProc(int proc);")
 def wait_process(call: Call) -> Outcome:
     """What has no handle and goes to one process."""
-    steps, process = Steps(call), call.known(0)
-    state.wait_local(steps, lambda key, other: key == state.IMPLICIT and other == process)
+    steps, process = Steps(call), state.named(state.process_in(call, 0))
+    if process != state.SOMEWHERE:
+        state.wait_local(steps, lambda key, other: key == state.IMPLICIT and other == process)
     return steps.outcome(OK)
 
 
@@ -55,7 +56,7 @@ def wait_all(call: Call) -> Outcome:
 def fence(call: Call) -> Outcome:
     """Every put and accumulate to the process is complete there."""
     steps = Steps(call)
-    state.fence(steps, call.known(0))
+    state.fence(steps, state.process_in(call, 0))
     return steps.outcome()
 
 
@@ -95,14 +96,14 @@ def read_modify_write(call: Call) -> Outcome:
     operation = call.known(0)
     if not 0 <= operation < len(RMW):
         call.fail(f"{call.texts[0]} is no operation", "use ARMCI_FETCH_AND_ADD or ARMCI_SWAP, or their _LONG forms")
-    (kind, type), steps, process = RMW[operation], Steps(call), call.known(4)
+    (kind, type), steps, process = RMW[operation], Steps(call), state.process_in(call, 4)
     local = state.local(call, 1, target(call, 1, of_others=True))
     cell = call.cell(state.remote_argument(call, 2, process), call.size_of(type))
     old, atomic = call.register("old"), f"{shown(type)} by rmw"
     if kind == "add":
-        steps.do(FetchAdd(old, Const(process), cell, call.expression(3), int_type(type), atomic=atomic))
+        steps.do(FetchAdd(old, process, cell, call.expression(3), int_type(type), atomic=atomic))
     else:
-        steps.do(Swap(old, Const(process), cell, value_at(steps, local, type), atomic=atomic))
+        steps.do(Swap(old, process, cell, value_at(steps, local, type), atomic=atomic))
     steps.store(local, old, type)
     return steps.outcome(OK)
 
@@ -117,8 +118,8 @@ def mutexes(call: Call) -> Outcome:
 
 
 def _mutex(call: Call) -> tuple[Expr, Expr]:
-    number, process = call.known(0), call.known(1)
-    return Const(process), call.cell(call.internal("armci", "mutex", number, name=f"mutex {number}"), 8)
+    number = call.known(0)
+    return state.process_in(call, 1), call.cell(call.internal("armci", "mutex", number, name=f"mutex {number}"), 8)
 
 
 @PROTOTYPES.calls("void ARMCI_Lock(int mutex, int proc);")

@@ -6,7 +6,7 @@ of the calculus; a single one that does something in between lets it be two halv
 Barriers may have names. As long as no two that a program gives can differ these have no effect; else the ranks tell
 each other, and a wait says whether they match.
 
-The state of a rank: ``gasnet.notified``, the position of the notify that has not been waited for, with its name.
+The state of a rank: ``gasnet.notified``, the name of the notify that has not been waited for.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pgasrob.frontends.apis.gasnet.names import ANONYMOUS, BARRIER_MISMATCH, MIS
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.c.output import UNDISTURBED
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.commands import Fetch, Store
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr
@@ -35,7 +36,7 @@ def _everyone(call: Call) -> Group:
 
 def _split(call: Call) -> bool:
     """Whether some rank does something between the halves."""
-    return any(call.published(rank, "gasnet.split") for rank in range(call.nodes))
+    return any(call.all_facts("gasnet.split"))
 
 
 def _name(call: Call) -> int:
@@ -47,13 +48,14 @@ def _name(call: Call) -> int:
 
 def _named_differently(call: Call, name: int) -> bool:
     """Whether two barriers may mismatch, so that their names have to be told."""
-    used = call.published(call.rank, "gasnet.names") or frozenset()
+    used = call.own_fact("gasnet.names") or frozenset()
     assert isinstance(used, frozenset)
     if name:
         call.publish("gasnet.names", used | {name})
     names: set[int] = {name}
-    for rank in range(call.nodes):
-        names |= call.published(rank, "gasnet.names") or frozenset()  # type: ignore[arg-type]
+    for told in call.all_facts("gasnet.names"):
+        assert isinstance(told, frozenset)
+        names |= told
     return 2 in names or len(names - {0}) > 1
 
 
@@ -65,9 +67,8 @@ def notify(steps: Steps, name: int = 0) -> None:
         steps.do(Store(_cell(call, steps.count("gasnet.told", 2)), Const(name)))
     if _split(call):
         flags.arrive(steps, _everyone(call), BARRIER)
-        steps.note("gasnet.notified", (None, name))
-    else:
-        steps.note("gasnet.notified", (call.position, name))
+    steps.note("gasnet.notified", name)
+    steps.note(UNDISTURBED, True)
 
 
 def wait(steps: Steps, name: int = 0) -> Expr:
@@ -76,15 +77,14 @@ def wait(steps: Steps, name: int = 0) -> Expr:
     notified = steps.recall("gasnet.notified")
     if notified is None:
         call.fail("a wait for a barrier that has not been notified", "call gasnet_barrier_notify before")
-    assert isinstance(notified, tuple)
     steps.note("gasnet.notified", None)
     if _split(call):
         flags.depart(steps, _everyone(call), BARRIER)
     else:
-        if notified[0] != call.position:
+        if not steps.recall(UNDISTURBED):
             call.publish("gasnet.split", True)
         flags.barrier(steps, _everyone(call), BARRIER)
-    if name != notified[1]:
+    if name != notified:
         return Const(BARRIER_MISMATCH)
     return _result(steps) if _named_differently(call, name) else Const(OK)
 

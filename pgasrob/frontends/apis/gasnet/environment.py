@@ -14,6 +14,7 @@ from pgasrob.frontends.c.types import ULONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Known, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Barrier
+from pgasrob.program.expressions import Expr
 
 PROTOTYPES = Prototypes()
 
@@ -94,21 +95,41 @@ def allocate(steps: Steps, size: int) -> None:
     steps.do(Barrier(steps.call.name))
 
 
-def segment_of(call: Call, rank: int, *, here: bool = False) -> Address:
+def own_segment() -> Address:
+    return Address(state.SEGMENT, 0)
+
+
+def segment_of(call: Call, rank: int | Expr, *, here: bool = False) -> Address:
     """The address of a rank's segment there; or ``here``, where the ranks share memory."""
-    own = rank == call.rank
+    own = rank == (call.me if call.symbolic else call.rank)
     return Address(state.SEGMENT, 0, None if own else rank, own or here)
 
 
-def size_of(call: Call, rank: int) -> int:
-    size = call.state.get("gasnet.size") if rank == call.rank else call.published(rank, "gasnet.size")
+def size_of(call: Call, rank: int | Expr) -> int:
+    if not isinstance(rank, int):
+        return own_size(call)  # all have attached one of the same size, and know it when they all have
+    size = own_size(call) if rank == call.rank else call.published(rank, "gasnet.size")
     return size if isinstance(size, int) else 0
+
+
+def own_size(call: Call) -> int:
+    size = call.state.get("gasnet.size")
+    if not isinstance(size, int):
+        if call.symbolic:
+            call.number_needed("how large the segments are before there are any")
+        return 0
+    return size
 
 
 @PROTOTYPES.calls("int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int entries);")
 def segment_info(call: Call) -> Outcome:
     table, steps = target(call, 0), Steps(call)
-    call.own_element(segment_of(call, call.rank), table, "gasnet_mynode()")
+    call.own_element(own_segment(), table, "gasnet_mynode()")
+    if call.symbolic:
+        if call.expression(1) != call.count:
+            call.number_needed(f"of which ranks `{call.name}` tells")
+        call.fill_table(table, 16, ((0, Address(state.SEGMENT, 0, mapped=False)), (8, Known(own_size(call)))))
+        return Outcome(result=Known(OK))
     for rank in range(min(call.known(1), call.nodes)):
         steps.store(call.moved(table, 16 * rank), segment_of(call, rank), Pointer(VOID))
         steps.store(call.moved(table, 16 * rank + 8), Known(size_of(call, rank)), ULONG)

@@ -28,6 +28,7 @@ from pgasrob.frontends.apis.transfers import Steps, as_value, put, read, write
 from pgasrob.frontends.c.types import ULONG, VOID, Opaque, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
 from pgasrob.program.commands import WaitLocal
+from pgasrob.program.expressions import Expr
 
 PROTOTYPES = Prototypes()
 LEAF, LEAVES, BARRIER = "gasnet.leaf", "gasnet.leaves", "gasnet.barrier"
@@ -67,29 +68,33 @@ def size(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("void *gex_Segment_QueryAddr(gex_Segment_t segment);")
 def segment_address(call: Call) -> Outcome:
-    return Outcome(result=environment.segment_of(call, call.rank))
+    return Outcome(result=environment.own_segment())
 
 
 @PROTOTYPES.calls("size_t gex_Segment_QuerySize(gex_Segment_t segment);")
 def segment_size(call: Call) -> Outcome:
-    return Outcome(result=Known(environment.size_of(call, call.rank)))
+    return Outcome(result=Known(environment.own_size(call)))
 
 
 def _bound(call: Call, result: Value) -> Outcome:
     """Where the segment of a rank is: its address there, here (nowhere, unless they share memory), and its size. Null
     pointers ask nothing."""
-    steps, owner = Steps(call), call.known(1)
-    here = owner == call.rank or owner in call.neighbours()
-    answers = (
-        (2, environment.segment_of(call, owner), Pointer(VOID)),
-        (3, environment.segment_of(call, owner, here=True) if here else NULL, Pointer(VOID)),
-        (4, Known(environment.size_of(call, owner)), ULONG),
-    )
-    for index, value, type in answers:
-        address = call.pointer(index)
-        if address is not None:
-            steps.store(address, value, type)
+    steps = Steps(call)
+    owner = call.expression(1) if call.symbolic else call.known(1)
+    there, here, size = (call.pointer(index) for index in (2, 3, 4))
+    if there is not None:
+        steps.store(there, environment.segment_of(call, owner), Pointer(VOID))
+    if here is not None:
+        steps.store(here, _address_here(call, owner), Pointer(VOID))
+    if size is not None:
+        steps.store(size, Known(environment.size_of(call, owner)), ULONG)
     return steps.outcome(result)
+
+
+def _address_here(call: Call, owner: int | Expr) -> Value:
+    if owner == call.me or owner == call.rank or owner in call.neighbours():
+        return environment.segment_of(call, owner, here=True)
+    return NULL
 
 
 _WHERE = "gex_TM_t team, gex_Rank_t rank, void **owner, void **here, size_t *size"

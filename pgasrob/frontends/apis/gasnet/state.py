@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import target
+from pgasrob.frontends.apis.arguments import is_owner, target
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Handle, Known, Value
@@ -105,7 +105,11 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
     if owner is None and address.object.kind in ("segment", "symmetric", "global"):
         call.rests_on(Kind.SAME_ADDRESSES)
         return address, rank
-    if owner is None or rank != Const(owner):
+    if isinstance(owner, Expr) and is_owner(owner, rank):
+        return address, owner
+    if call.symbolic:
+        call.number_needed(f"whether {call.texts[index]} is an address of rank {call.texts[node]}")
+    if not isinstance(owner, int) or rank != Const(owner):
         call.fail(
             f"{call.texts[index]} is no address of rank {call.texts[node]}",
             "pass an address in the segment of that rank, as gasnet_getSegmentInfo gives it",
@@ -115,6 +119,8 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
 
 def local(call: Call, index: int) -> Address:
     address = target(call, index, of_others=True)
+    if isinstance(address.owner, Expr):
+        call.number_needed(f"in whose memory {call.texts[index]} points")
     if address.owner is not None and address.owner != call.rank:
         call.fail(f"{call.texts[index]} is an address of rank {address.owner}", "pass the address of a buffer here")
     return address

@@ -110,6 +110,12 @@ def _cells(call: Call, found: list[Element]) -> list[Expr]:
     return [call.cell(each.address, call.size_of(each.type)) for each in found]
 
 
+def _numbers(call: Call, found: list[Element], update: str = "") -> list[Expr]:
+    """The same of what is updated by ``update``, or of its operands or results."""
+    compared = update.rstrip(".") in ("min", "max", "compare_swap")
+    return [call.number(each.address, each.type, compared=compared) for each in found]
+
+
 def _targets(
     call: Call, place: int, window_index: int, type_index: int, go: Callable[[Operation, Window], None]
 ) -> list[Outcome]:
@@ -289,6 +295,8 @@ def accumulate(call: Call) -> list[Outcome]:
         if name == "fetch":  # MPI_NO_OP
             return
         local = operation.local(0, bounded(call, 1), local_type)
+        for side in (local, remote or []):
+            _numbers(call, side, name)
         for here, there in _pairs(call, local, local_type, remote):
             operation.steps.do(_update(name, here, operation, there, queue, None, type, atomic))
 
@@ -314,12 +322,12 @@ def get_accumulate(call: Call) -> list[Outcome]:
         remote = operation.remote(bounded(call, 8), remote_type)
         if remote is None:
             return
-        there = _cells(call, remote)
-        result = _cells(call, operation.local(3, bounded(call, 4), result_type))
+        there = _numbers(call, remote, name)
+        result = _numbers(call, operation.local(3, bounded(call, 4), result_type))
         # With MPI_NO_OP the operand, its count and its type are ignored.
         local: list[Expr | None] = [None] * len(there)
         if name != "fetch":
-            local = list(_cells(call, operation.local(0, bounded(call, 1), datatype(call, 2))))
+            local = list(_numbers(call, operation.local(0, bounded(call, 1), datatype(call, 2)), name))
         if not len(local) == len(there) == len(result):
             call.fail(f"the counts of {call.name} differ", "give the same number of elements for all three buffers")
         for operand, target, old in zip(local, there, result, strict=True):
@@ -340,8 +348,8 @@ def fetch_and_op(call: Call) -> list[Outcome]:
         name, remote = update_name(call, 5, type), operation.remote(1, of_all)
         if remote is None:
             return
-        operand = None if name == "fetch" else _cells(call, operation.local(0, 1, of_all))[0]
-        (there,), (old,) = _cells(call, remote), _cells(call, operation.local(1, 1, of_all))
+        operand = None if name == "fetch" else _numbers(call, operation.local(0, 1, of_all), name)[0]
+        (there,), (old,) = _numbers(call, remote, name), _numbers(call, operation.local(1, 1, of_all))
         atomic = _atomic(call, 5, of_all)
         operation.steps.do(_update(name, operand, operation, there, queue, old, type, atomic))
 
@@ -361,8 +369,11 @@ def compare_and_swap(call: Call) -> list[Outcome]:
         type, remote = _single(call, of_all), operation.remote(1, of_all)
         if remote is None:
             return
-        new, expected, old = (_cells(call, operation.local(index, 1, of_all))[0] for index in (0, 1, 2))
-        (there,) = _cells(call, remote)
+        new, expected, old = (
+            _numbers(call, operation.local(index, 1, of_all), "compare_swap" if index == 1 else "")[0]
+            for index in (0, 1, 2)
+        )
+        (there,) = _numbers(call, remote, "compare_swap")
         update = UpdateFrom(
             "compare_swap", new, operation.rank, there, queue, old, expected, located=True, type=int_type(type),
             atomic=_atomic(call, None, of_all),

@@ -164,8 +164,9 @@ def signal(call: Call) -> Outcome:
 
 def _result(at: Arguments, index: int) -> Expr:
     """The cell here that an old value goes to."""
-    return at.call.cell(at.pointer(index), at.call.size_of(at.target(index)))
+    return at.call.number(at.pointer(index), at.target(index))
 
 
 def _cell(at: Arguments, index: int) -> Expr:
-    return at.call.cell(at.symmetric(index), at.call.size_of(at.target(index)))
+    compared = "compare_swap" in at.call.name or "cswap" in at.call.name
+    return at.call.number(at.symmetric(index), at.target(index), compared=compared)

@@ -72,7 +72,7 @@ def get_nbi(call: Call) -> Outcome:
 def p(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     type = at.target(0)
-    cell = call.cell(at.symmetric(0), call.size_of(type))
+    cell = call.number(at.symmetric(0), type)
     steps.do(Update("set", at.expression(1), at.pe(2), cell, at.queue, type=transfers.int_type(type), atomic=""))
     return steps.outcome()
 
@@ -81,7 +81,7 @@ def p(call: Call) -> Outcome:
 def g(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     register = call.register()
-    steps.do(Fetch(register, at.pe(1), call.cell(at.symmetric(0), call.size_of(at.target(0))), atomic=""))
+    steps.do(Fetch(register, at.pe(1), call.number(at.symmetric(0), at.target(0)), atomic=""))
     return steps.outcome(register)
 
 

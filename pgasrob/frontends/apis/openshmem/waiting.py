@@ -9,7 +9,7 @@ from pgasrob.frontends.apis.openshmem.arguments import SIGNAL, Arguments
 from pgasrob.frontends.apis.openshmem.names import FUNCTIONS, INTEGERS, RELATIONS, typed
 from pgasrob.frontends.apis.transfers import Steps, element, int_type, value_at
 from pgasrob.frontends.c.layout import shown
-from pgasrob.frontends.c.types import INT, ULONG, CType
+from pgasrob.frontends.c.types import INT, ULONG
 from pgasrob.frontends.c.values import Address, Known
 from pgasrob.program.commands import Assume, Await, Load
 from pgasrob.program.expressions import Binary, Expr, constant
@@ -50,9 +50,10 @@ FUNCTIONS.add("void shmem_wait_until(long *ivar, int cmp, long cmp_value)", wait
 @typed("int shmem_{N}_test({C} *ivar, int cmp, {C} cmp_value)", INTEGERS)
 def test(call: Call) -> Way:
     at, steps = Arguments(call), Steps(call)
-    register = call.register("seen")
-    steps.do(Load(register, _cell(at, at.pointer(0)), atomic=shown(at.target(0))))
-    holds = Binary(relation(call, at, 1), register, at.expression(2), int_type(at.target(0)))
+    register, type = call.register("seen"), at.target(0)
+    steps.do(Load(register, _cell(at, at.pointer(0), waits=False), atomic=shown(type)))
+    seen = call.as_number(register, at.pointer(0), type)
+    holds = Binary(relation(call, at, 1), seen, at.expression(2), int_type(type))
     return steps.look(holds, Outcome(result=Known(1)), Outcome(result=Known(0)))
 
 
@@ -109,8 +110,9 @@ class Elements:
         value = self.value(steps, index)
         # What a wait sees besides what it has waited for is a part of the wait.
         waits = "_wait_" in self.call.name
-        steps.do(Load(self.seen, self._cell(index), atomic=shown(self.type), polling=waits))
-        return steps.look(Binary(self.relation, self.seen, value, int_type(self.type)), yes, no)
+        steps.do(Load(self.seen, self._cell(index, waits=False), atomic=shown(self.type), polling=waits))
+        seen = self.call.as_number(self.seen, element(self.call, self.base, index, self.type), self.type)
+        return steps.look(Binary(self.relation, seen, value, int_type(self.type)), yes, no)
 
     def look_at_all(self, indexes: Sequence[int], holds: bool, then: Way) -> Way:
         """``then``, when the condition holds for all elements, or for none."""
@@ -118,8 +120,8 @@ class Elements:
             then = self.look(index, then, None) if holds else self.look(index, None, then)
         return then
 
-    def _cell(self, index: int) -> Expr:
-        return _cell(self.at, element(self.call, self.base, index, self.type))
+    def _cell(self, index: int, *, waits: bool = True) -> Expr:
+        return _cell(self.at, element(self.call, self.base, index, self.type), waits=waits)
 
     def found(self, indexes: Sequence[int], rest: Sequence[int], steps: Steps | None = None) -> Way:
         """The elements ``indexes`` hold, and those of the ``rest`` that do when they are looked at, after ``steps``.
@@ -238,7 +240,7 @@ def signal_fetch(call: Call) -> Outcome:
 def signal_wait_until(call: Call) -> Outcome:
     """Gives the value that was seen, which is another one than the value compared with unless that is for equality."""
     at, steps = Arguments(call), Steps(call)
-    cell, holds, value = call.cell(at.pointer(0), 8), relation(call, at, 1), at.expression(2)
+    cell, holds, value = call.number(at.pointer(0), ULONG, compared=True), relation(call, at, 1), at.expression(2)
     steps.do(Await(cell, holds, value, atomic=SIGNAL))
     if holds == "==":
         number = constant(value)
@@ -248,6 +250,5 @@ def signal_wait_until(call: Call) -> Outcome:
     return steps.outcome(register)
 
 
-def _cell(at: Arguments, address: Address) -> Expr:
-    type: CType = at.target(0)
-    return at.call.cell(address, at.call.size_of(type))
+def _cell(at: Arguments, address: Address, *, waits: bool = True) -> Expr:
+    return at.call.number(address, at.target(0), compared=waits)

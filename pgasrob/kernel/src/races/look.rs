@@ -3,10 +3,11 @@
 use crate::facts::Standing;
 use crate::memory::Result;
 use crate::moves::{Space, access_at_issue};
-use crate::operands::{Operands, World};
+use crate::operands::Operands;
 use crate::placement::first_bound;
 use crate::races::rules::{Next, Rules};
 use crate::state::State;
+use crate::world::World;
 
 /// The second access of a race, where the first is the source's.
 #[derive(Clone, Copy, Debug)]

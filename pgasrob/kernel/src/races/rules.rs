@@ -1,8 +1,8 @@
 //! What decides whether two accesses race, besides cells and ways (`pgasrob/races/pairs.py`).
 
 use crate::memory::{Result, filled};
-use crate::tables::touch::Ways;
-use crate::tables::{Tables, below, collect, malformed, number, offsets, rows, touch};
+use crate::raw::{below, collect, malformed, number, offsets, rows};
+use crate::touch::{self, Ways};
 
 /// The rules as they come from Python (`pgasrob/races/rules.py`, which documents their format).
 #[derive(Clone, Debug, Default)]
@@ -58,7 +58,8 @@ const ATOMIC: usize = 2;
 const STANDS: usize = 4;
 
 impl Rules {
-    pub fn new(raw: &RawRules, tables: &Tables) -> Result<Self> {
+    /// For commands of so many `transitions`, in memories of so many cells.
+    pub fn new(raw: &RawRules, transitions: usize, size: usize) -> Result<Self> {
         let facts = number(raw.facts, "facts", 0, 1 << 16)?;
         let kinds = collect(rows::<4>(&raw.kinds, "kinds")?.map(|row| {
             let flags = number(row[2], "kinds", 0, WAITS | ATOMIC | STANDS)?;
@@ -72,13 +73,13 @@ impl Rules {
             })
         }))?;
         let accesses = collect(raw.accesses.iter().map(|&kind| below(kind, "accesses", kinds.len())))?;
-        let starts = offsets(&raw.starts, tables.transitions.len(), accesses.len(), "accesses")?;
+        let starts = offsets(&raw.starts, transitions, accesses.len(), "accesses")?;
         if raw.excluded.len() != facts * facts {
             return malformed("excluded must have an entry for every two facts");
         }
-        let mut made_up = filled(false, tables.size)?;
+        let mut made_up = filled(false, size)?;
         for &address in &raw.made_up {
-            made_up[below(address, "made_up", tables.size)?] = true;
+            made_up[below(address, "made_up", size)?] = true;
         }
         let excluded = collect(raw.excluded.iter().map(|&excluded| Ok(excluded != 0)))?;
         Ok(Rules { starts, accesses, kinds, excluded, facts, made_up, strict: raw.strict })

@@ -3,14 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use crate::access::Access;
+use crate::commands::Command;
 use crate::memory::Result;
-use crate::operands::{Operands, World, evaluate};
+use crate::operands::{Operands, evaluate};
 use crate::placement::{begin_bundle, delay, fence, first_bound, wait_is_over};
-use crate::steps::Access;
-use crate::tables::touch::Ways;
-use crate::tables::{Command, Tables};
+use crate::tables::Tables;
+use crate::touch::Ways;
 use crate::traces::delaying::{Left, Order, Placed, Source};
 use crate::traces::run::{BARRIER, Run};
+use crate::world::World;
 
 pub struct Stopping {
     /// The rank of the source.

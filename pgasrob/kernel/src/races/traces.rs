@@ -5,15 +5,17 @@ use std::collections::{HashMap, HashSet};
 use crate::facts::Standing;
 use crate::memory::Result;
 use crate::moves::Told;
-use crate::operands::{Operands, World, evaluate};
+use crate::operands::{Operands, evaluate};
 use crate::placement::first_bound;
 use crate::races::rules::{Next, RawRules, Rules};
 use crate::races::stopping::Stopping;
+use crate::raw::Raw;
 use crate::search::FoundRace;
-use crate::tables::{Raw, Tables};
+use crate::tables::Tables;
 use crate::traces::delaying::{Left, Order, Source};
 use crate::traces::exploration::{Came, Exploration, Subtrees};
 use crate::traces::run::{Event, Run};
+use crate::world::World;
 
 /// An access of a command that a rank stands before after so many `events`: which command there, which of its accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,8 +66,8 @@ pub struct TraceRaces {
 impl TraceRaces {
     pub fn new(raw: &Raw, rules: &RawRules, all: bool, longest: usize, limit: Option<usize>) -> Result<Self> {
         let tables = Tables::new(raw)?;
-        let rules = Rules::new(rules, &tables)?;
-        let mut world = World::new(&tables, limit)?;
+        let rules = Rules::new(rules, tables.transitions.len(), tables.size)?;
+        let mut world = World::new(tables.nodes, limit)?;
         let whole = Subtrees { levels: 0, first: 0, end: u64::MAX };
         let exploration = Exploration::new(&tables, &mut world, whole)?;
         let mut search = TraceRaces {

@@ -8,3 +8,4 @@ pub mod answers;
 pub mod delaying;
 pub mod events;
 pub mod order;
+pub mod slots;

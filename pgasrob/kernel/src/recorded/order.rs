@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::memory::Result;
-use crate::recorded::delaying::Slot;
 use crate::recorded::events::{Access, Command, Recorded, read};
+use crate::recorded::slots::Slot;
 
 pub struct Event {
     pub rank: usize,

@@ -2,15 +2,20 @@
 
 use std::collections::HashMap;
 
+use crate::access::Access;
 use crate::intern::ValueId;
 use crate::memory::Result;
 use crate::moves::Told;
-use crate::operands::{Operands, World, evaluate};
+use crate::operands::{Operands, evaluate};
 use crate::placement::first_bound;
-use crate::tables::{Tables, touch};
+use crate::tables::Tables;
+use crate::touch;
 use crate::traces::delaying::{Delaying, Left, Order, Source};
-use crate::traces::run::{BARRIER, Entry, Event, Next, Run, passes};
+use crate::traces::layers::Entry;
+use crate::traces::run::{BARRIER, Event, Run};
+use crate::traces::standing::{Next, passes};
 use crate::traces::subsets::{MOST_SETS, Updates, combinations, value_after};
+use crate::world::World;
 
 /// A command that `rank` may issue after `events` of its events; `number` among those there.
 #[derive(Clone, Copy, Debug)]
@@ -218,7 +223,7 @@ impl<'a> Closing<'a> {
             }
         }
         let tainted = delaying.tainted(rank, events);
-        let hits = |access: &crate::steps::Access| {
+        let hits = |access: &Access| {
             let ways = delaying.touched(self.run, access.cell, &without);
             let against = access.against();
             (ways & against != 0, ways & touch::delayed(against) != 0)
@@ -231,9 +236,7 @@ impl<'a> Closing<'a> {
                     done || delayed
                 })
         };
-        let leaves = |access: &crate::steps::Access| {
-            access.cell == source.access.cell && access.against() & source.access.ways != 0
-        };
+        let leaves = |access: &Access| access.cell == source.access.cell && access.against() & source.access.ways != 0;
         if bound.iter().any(leaves) && enters(0) {
             return Ok(Some(0));
         }

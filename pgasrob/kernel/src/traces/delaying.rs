@@ -3,14 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use crate::access::Access;
+use crate::commands::Command;
 use crate::memory::Result;
-use crate::operands::{Operands, World, evaluate};
+use crate::operands::{Operands, evaluate};
 use crate::placement::{Slotted, begin_bundle, delay, fence, first_bound, wait_is_over};
-use crate::steps::Access;
-use crate::tables::touch::Ways;
-use crate::tables::{Command, Tables, touch};
+use crate::tables::Tables;
+use crate::touch::{self, Ways};
 use crate::traces::clock::Clock;
-use crate::traces::run::{BARRIER, Cells, Entry, Event, Run};
+use crate::traces::layers::{Cells, Entry};
+use crate::traces::run::{BARRIER, Event, Run};
+use crate::world::World;
 
 /// A step: its place among the steps of an event, and its access.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,15 @@
 //! The traces of the maximal SC runs, one run of each (`pgasrob/robustness/traces/exploration.py`).
 
+use crate::access::Access;
 use crate::intern::ValueId;
 use crate::memory::Result;
-use crate::operands::World;
-use crate::steps::Access;
 use crate::tables::Tables;
 use crate::traces::clock::Clock;
-use crate::traces::run::{BARRIER, Entry, Layer, Next, Run, passes};
+use crate::traces::layers::{Entry, Layer};
+use crate::traces::run::{BARRIER, Run};
+use crate::traces::standing::{Next, passes};
 use crate::traces::subsets::{Commuting, MOST_SETS, Passes, Updates, value_after};
+use crate::world::World;
 
 /// A command that has been tried before, in a run that comes to the same: of a rank, what it does and looks at.
 #[derive(Clone, Debug)]

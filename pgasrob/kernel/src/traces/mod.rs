@@ -6,6 +6,8 @@ pub mod clock;
 pub mod closing;
 pub mod delaying;
 pub mod exploration;
+pub mod layers;
 pub mod run;
 pub mod search;
+pub mod standing;
 pub mod subsets;

@@ -6,18 +6,21 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::code::{Relation, Value};
+use crate::access::Access;
+use crate::commands::{Command, Phase};
 use crate::intern::ValueId;
 use crate::meetings;
 use crate::memory::{Result, filled, push};
 use crate::moves::Told;
-use crate::operands::{Operands, Transfer, World, evaluate, value_after};
-use crate::steps::{Access, MOST_STEPS, Phase};
-use crate::tables::touch::Ways;
-use crate::tables::{Command, Operand, Tables, touch};
+use crate::operands::{Operands, Transfer, evaluate};
+use crate::tables::Tables;
+use crate::touch::{self};
 use crate::traces::clock::{Clock, Epoch, Past};
+use crate::traces::layers::{Cells, Entry};
+use crate::traces::standing::{Next, Standing, passes};
 use crate::traces::subsets::Commuting;
 use crate::updates::Given;
+use crate::world::World;
 
 /// In place of a rank: who takes part in barriers is everybody.
 pub const BARRIER: usize = usize::MAX;
@@ -25,76 +28,6 @@ pub const BARRIER: usize = usize::MAX;
 const LONG: usize = 1_000;
 /// The place of an access in the chain of its command, when it is a look.
 const LOOK: u8 = u8::MAX;
-
-/// The accesses of a command, the one at its issue first if there is one.
-#[derive(Clone, Copy, Debug)]
-pub struct Accesses {
-    all: [Access; MOST_STEPS],
-    count: u8,
-    pub at_issue: bool,
-}
-
-impl Accesses {
-    pub fn of(operands: &Operands<'_>) -> Self {
-        let mut made = Accesses { all: [Access { cell: 0, ways: 0 }; MOST_STEPS], count: 0, at_issue: false };
-        match operands {
-            Operands::Immediate { access, .. } => made.add(*access, true),
-            Operands::Transfer(transfer) => {
-                if let Some(captured) = transfer.captured() {
-                    made.add(captured, true);
-                }
-                for step in transfer.steps() {
-                    made.add(transfer.access(step), false);
-                }
-            }
-            _ => {}
-        }
-        made
-    }
-
-    fn add(&mut self, access: Access, at_issue: bool) {
-        self.all[self.count as usize] = access;
-        self.count += 1;
-        self.at_issue |= at_issue;
-    }
-
-    pub fn all(&self) -> &[Access] {
-        &self.all[..self.count as usize]
-    }
-
-    /// How many are made at the issue.
-    pub fn bound(&self) -> usize {
-        usize::from(self.at_issue)
-    }
-
-    /// Those of the steps.
-    pub fn steps(&self) -> &[Access] {
-        &self.all()[self.bound()..]
-    }
-}
-
-/// What a rank may issue where it stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Next {
-    pub transition: usize,
-    pub accesses: Accesses,
-    /// Whether it depends on the value of a cell whether it is enabled.
-    pub waits: bool,
-    /// Of a barrier its name.
-    pub barrier: Option<usize>,
-    /// Whether it is an assume that does not hold.
-    blocked: bool,
-    /// Whether it is an assertion that does not hold.
-    pub fails: bool,
-}
-
-/// Where a rank stands.
-#[derive(Clone, Debug)]
-pub struct Standing {
-    pub control: u32,
-    pub registers: Arc<[ValueId]>,
-    pub commands: Vec<Next>,
-}
 
 /// An access as it was made. `before`: what the cell held.
 #[derive(Clone, Copy, Debug)]
@@ -123,72 +56,6 @@ impl Event {
     /// Whether it is among the events of `clock`, the past of another one.
     pub fn is_in(&self, clock: &Clock) -> bool {
         if self.rank == BARRIER { self.clock.epoch() <= clock.epoch() } else { self.index < clock.count(self.rank) }
-    }
-}
-
-/// An access of an event; `place` in the chain of its command.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    pub event: usize,
-    pub place: u8,
-    pub update: Option<Commuting>,
-}
-
-/// Accesses to one cell that follow each other and do not conflict.
-#[derive(Debug)]
-pub struct Layer {
-    pub before: ValueId,
-    pub ways: Ways,
-    pub entries: Vec<Entry>,
-}
-
-impl Layer {
-    pub fn commutes(&self) -> bool {
-        self.ways & !(touch::READ | touch::WRITTEN) != 0
-    }
-}
-
-/// The accesses of a run by cells, in layers.
-#[derive(Debug)]
-pub struct Cells(Vec<Vec<Layer>>);
-
-impl Cells {
-    pub fn new(cells: usize) -> Result<Self> {
-        let mut all = Vec::new();
-        all.try_reserve_exact(cells)?;
-        all.resize_with(cells, Vec::new);
-        Ok(Cells(all))
-    }
-
-    pub fn layers(&self, cell: usize) -> &[Layer] {
-        &self.0[cell]
-    }
-
-    /// Adds an access at the end; says in which layer of its cell it is.
-    pub fn enter(&mut self, access: Access, before: ValueId, entry: Entry) -> usize {
-        let layers = &mut self.0[access.cell];
-        match layers.last_mut() {
-            Some(last) if last.ways & access.against() == 0 => last.entries.push(entry),
-            _ => layers.push(Layer { before, ways: access.ways, entries: vec![entry] }),
-        }
-        layers.len() - 1
-    }
-
-    /// Takes back the last access to `cell`.
-    fn leave(&mut self, cell: usize) {
-        let layers = &mut self.0[cell];
-        if let Some(last) = layers.last_mut() {
-            last.entries.pop();
-            if last.entries.is_empty() {
-                layers.pop();
-            }
-        }
-    }
-
-    /// The entries of the last layer that conflicts with `access`, were it next.
-    pub fn met_by(&self, access: Access) -> &[Entry] {
-        let met = self.0[access.cell].iter().rev().find(|layer| layer.ways & access.against() != 0);
-        met.map_or(&[], |layer| &layer.entries)
     }
 }
 
@@ -286,15 +153,7 @@ impl Run {
                 self.fault = self.fault.or(Some((rank, transition)));
                 continue;
             };
-            commands.push(Next {
-                transition,
-                accesses: Accesses::of(&operands),
-                waits: matches!(operands, Operands::Immediate { condition, until, .. }
-                    if condition.is_some() || until.is_some()),
-                barrier: if let Operands::Barrier { name } = operands { Some(name) } else { None },
-                blocked: matches!(operands, Operands::Test { holds: false, blocks: true }),
-                fails: matches!(operands, Operands::Test { holds: false, blocks: false }),
-            });
+            commands.push(Next::of(transition, &operands));
         }
         self.waiting -= self.before_barrier(rank);
         world.budget.take(Self::standing_bytes(&commands))?;
@@ -613,36 +472,4 @@ impl Run {
         let commands = &self.standing[rank][index as usize].commands;
         commands.iter().find(|command| command.transition == transition).unwrap_or(&commands[0])
     }
-}
-
-/// Whether a command lets the value of its cell pass, or does not look at it.
-pub fn passes(
-    tables: &Tables,
-    world: &mut World,
-    rank: usize,
-    standing: &Standing,
-    command: &Next,
-    value: ValueId,
-) -> Result<bool> {
-    let operands = evaluate(tables, world, rank, tables.command(command.transition), &standing.registers)?;
-    let Some(Operands::Immediate { condition, register, until, .. }) = operands else { return Ok(true) };
-    lets_pass(tables, world, &standing.registers, condition, register, until, value)
-}
-
-fn lets_pass(
-    tables: &Tables,
-    world: &mut World,
-    registers: &[ValueId],
-    condition: Option<(Relation, Value)>,
-    register: Option<usize>,
-    until: Option<Operand>,
-    value: ValueId,
-) -> Result<bool> {
-    if !condition.is_none_or(|(relation, wanted)| relation.holds(world.values.get(value), wanted)) {
-        return Ok(false);
-    }
-    let Some(until) = until else { return Ok(true) };
-    let after = |index| if register == Some(index) { value } else { registers[index] };
-    // Where it has no value, the rank is to fault by itself.
-    Ok(value_after(tables, world, until, after)?.is_none_or(|holds| holds != 0))
 }

@@ -1,12 +1,14 @@
 //! Every trace of the SC runs, and for each whether an attack hides in it (`pgasrob/robustness/traces/search.py`).
 
+use crate::commands::{Command, Immediate};
 use crate::facts::{Facts, Standing, Stuck};
 use crate::memory::Result;
 use crate::moves::Told;
-use crate::operands::World;
-use crate::tables::{Command, Immediate, Raw, Tables};
+use crate::raw::Raw;
+use crate::tables::Tables;
 use crate::traces::closing::{Closing, Prepared};
 use crate::traces::exploration::{Came, Exploration, Subtrees};
+use crate::world::World;
 
 pub struct TraceSearch {
     tables: Tables,
@@ -30,7 +32,7 @@ pub struct TraceSearch {
 impl TraceSearch {
     pub fn new(raw: &Raw, guesses: bool, longest: usize, limit: Option<usize>, part: Subtrees) -> Result<Self> {
         let tables = Tables::new(raw)?;
-        let mut world = World::new(&tables, limit)?;
+        let mut world = World::new(tables.nodes, limit)?;
         let exploration = Exploration::new(&tables, &mut world, part)?;
         let facts = Facts::new(&tables, guesses);
         let mut search = TraceSearch {

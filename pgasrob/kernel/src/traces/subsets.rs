@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use crate::code::Type;
 use crate::intern::ValueId;
 use crate::memory::Result;
-use crate::operands::World;
 use crate::updates::{Given, Operation, Update};
+use crate::world::World;
 
 const MOST_VALUES: usize = 1 << 12;
 pub const MOST_SETS: usize = 1 << 10;

@@ -4,20 +4,25 @@ use std::ops::ControlFlow;
 
 use crate::ahead::{ALL, Met, Plan, Worker};
 use crate::analyses::Reductions;
-use crate::code::Value;
 use crate::facts::{Facts, Seen, Standing, look_at};
-use crate::intern::Place;
+use crate::layout::Layout;
 use crate::memory::{Error, Result, copied, filled};
 use crate::moves::{Move, Space, Successor, Told};
-use crate::operands::World;
 use crate::persistent::Persistent;
 use crate::races::look::{Look, Meeting, Second};
 use crate::races::rules::RawRules;
+use crate::raw::Raw;
 use crate::reduction::Reduction;
-use crate::state::{Layout, State};
+use crate::search::foresee::foresee;
+use crate::search::paths::{Step, told};
+use crate::state::State;
 use crate::store::Link;
-use crate::tables::{Command, Expression, Immediate, Raw, Tables, Transfer};
+use crate::tables::Tables;
 use crate::visited::{SC, Visited};
+use crate::world::World;
+
+pub mod foresee;
+pub mod paths;
 
 /// Barriers passed in one go: a state can have as many as there are combinations, and the caller wants to look around.
 const BARRIERS: u64 = 4096;
@@ -30,15 +35,6 @@ const MOST_THREADS: usize = 8;
 
 /// States that are unpacked at a time, at most.
 const UNPACKED: usize = 7;
-
-/// A move from one record to another, and what was merged into it.
-#[derive(Debug, Default)]
-struct Step {
-    /// Ranks by their places in the record that it leaves.
-    run: Vec<Told>,
-    /// Where the ranks have gone; None when all keep their places.
-    places: Option<Vec<usize>>,
-}
 
 /// A search that can be run a piece at a time.
 #[derive(Debug)]
@@ -110,7 +106,7 @@ impl Search {
         on: Reductions,
         limit: Option<usize>,
     ) -> Result<Self> {
-        let mut world = World::new(&tables, limit)?;
+        let mut world = World::new(tables.nodes, limit)?;
         world.budget.take(UNPACKED * State::bytes(&tables)?)?;
         let state = State::initial(&tables, &mut world)?;
         foresee(&tables, attack, &mut world)?;
@@ -528,192 +524,4 @@ impl Search {
     pub fn record_bytes(&self) -> [usize; 2] {
         self.visited.layout.bytes
     }
-
-    /// The run to the violation, None before it is found. Its last move is e.
-    pub fn violation(&mut self) -> Result<Option<Vec<Told>>> {
-        match self.visited.found {
-            Some(found) if self.violated => {
-                let last = self.step(found.parent, None)?;
-                Ok(Some(self.run_to(found.parent, Some(last))?.0))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// The run to a state in which a rank stands before a command, and which rank and command it is in that run.
-    fn run_before(&mut self, link: Link, standing: Standing) -> Result<(Standing, Vec<Told>)> {
-        let (run, real) = self.run_to(link, None)?;
-        let rank = real[standing.rank];
-        let transition = self.tables.counterpart(standing.transition, standing.rank, rank);
-        Ok((Standing { rank, transition }, run))
-    }
-
-    /// The moves along the path by which a record was first reached, and then `last`; and for every place in that
-    /// record the rank that stands there in the run.
-    fn run_to(&mut self, link: Link, last: Option<Step>) -> Result<(Vec<Told>, Vec<usize>)> {
-        let mut steps = Vec::new();
-        let mut after = link;
-        loop {
-            let before = self.visited.stores[after.class()].parent(after.index());
-            if before == Link::NONE {
-                break;
-            }
-            steps.try_reserve(1)?;
-            steps.push(self.step(before, Some(after))?);
-            after = before;
-        }
-        let mut real = filled(0, self.tables.nodes)?;
-        for (place, rank) in real.iter_mut().enumerate() {
-            *rank = place;
-        }
-        let (mut run, mut old) = (Vec::new(), real.clone());
-        for step in std::iter::once(&self.start).chain(steps.iter().rev()) {
-            self.translate(step, &real, &mut run)?;
-            if let Some(places) = &step.places {
-                old.copy_from_slice(&real);
-                for (place, &rank) in places.iter().zip(&old) {
-                    real[*place] = rank;
-                }
-            }
-        }
-        if let Some(last) = &last {
-            self.translate(last, &real, &mut run)?;
-        }
-        Ok((run, real))
-    }
-
-    /// Adds the moves of a step to `run`, with the ranks that stand at their places.
-    fn translate(&self, step: &Step, real: &[usize], run: &mut Vec<Told>) -> Result<()> {
-        for (mover, transitions, parts) in &step.run {
-            let mut translated = filled(0, transitions.len())?;
-            match *mover {
-                Some(place) => translated[0] = self.tables.counterpart(transitions[0], place, real[place]),
-                None => {
-                    for (place, &transition) in transitions.iter().enumerate() {
-                        translated[real[place]] = self.tables.counterpart(transition, place, real[place]);
-                    }
-                }
-            }
-            run.try_reserve(1)?;
-            run.push((mover.map(|place| real[place]), translated, parts.clone()));
-        }
-        Ok(())
-    }
-
-    /// The first move from one record that leads to another, or to the state after e for None.
-    ///
-    /// Moves are not stored. A record is linked to the state that it was first reached from, by the first move there
-    /// that reaches it; so this is the one, or one as good.
-    fn step(&mut self, before: Link, after: Option<Link>) -> Result<Step> {
-        // Not self.state: the state that is being expanded may have barriers left.
-        let state = &mut self.state.duplicate()?;
-        let Search { tables, attack, world, reduction, visited, next, .. } = self;
-        let space = Space { tables, attack: *attack };
-        visited.load(before, world, state)?;
-        next.mix();
-        let mut packed = Vec::new();
-        let reaches = |world: &World, successor: &State, packed: &mut Vec<u8>| -> Result<bool> {
-            let Some(after) = after else { return Ok(false) };
-            if after.class() != usize::from(successor.source.is_some()) {
-                return Ok(false);
-            }
-            visited.layout.pack(successor, &world.slots, packed)?;
-            Ok(packed == visited.stores[after.class()].record(after.index()))
-        };
-        let mut taken: Option<Step> = None;
-        for rank in 0..tables.nodes {
-            let mut visit = |world: &mut World, label: Move, successor: Successor<'_>| {
-                let mut run = Vec::new();
-                run.try_reserve(1)?;
-                run.push(told(label));
-                let same = match successor {
-                    Successor::Found => after.is_none(),
-                    Successor::State(next) => {
-                        reduction.normalise(space, world, next, Some(rank), Some(&mut run))?
-                            && reaches(world, next, &mut packed)?
-                    }
-                };
-                Ok(if same {
-                    taken = Some(Step { run, places: None });
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
-            };
-            if space.commands(world, state, rank, next, &mut visit)?.is_break() {
-                break;
-            }
-        }
-        if taken.is_none() {
-            for choice in 0..space.barriers(state) {
-                let mut run = vec![(None, space.barrier(state, choice)?, Vec::new())];
-                space.pass_barrier(state, choice, next)?;
-                if reduction.normalise(space, world, next, None, Some(&mut run))? && reaches(world, next, &mut packed)?
-                {
-                    taken = Some(Step { run, places: None });
-                    break;
-                }
-            }
-        }
-        let mut taken = taken.ok_or_else(|| Error::Malformed("no move leads along the path of a state".into()))?;
-        next.mix();
-        // The move that was taken is the one that was normalised last.
-        taken.places = if after.is_some() { reduction.places().map(copied).transpose()? } else { None };
-        Ok(taken)
-    }
-}
-
-/// Numbers the values and slots that stand in the program. A record has room for them from the beginning, so that fewer
-/// have to be packed anew.
-fn foresee(tables: &Tables, attack: bool, world: &mut World) -> Result<()> {
-    for (rank, &states) in tables.states.iter().enumerate() {
-        for transition in (0..states).flat_map(|state| tables.leaving(rank, state)) {
-            let stored = match *tables.command(transition) {
-                Command::Assign { value, .. } => Some(value),
-                Command::Immediate(Immediate { update: Some(update), .. }) if !update.computes() => update.operand,
-                Command::Transfer(ref transfer) => {
-                    if attack {
-                        foresee_slots(tables, rank, transfer, world)?;
-                    }
-                    transfer.update.filter(|update| !update.computes()).and_then(|update| update.operand)
-                }
-                _ => None,
-            };
-            if let Some(value) = stored.and_then(|operand| constant(tables, operand)) {
-                world.number(value)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The same for the slots in which the steps of a command of `rank` are placed, as far as its operands are constants.
-fn foresee_slots(tables: &Tables, rank: usize, transfer: &Transfer, world: &mut World) -> Result<()> {
-    let named = |operand| constant(tables, operand);
-    let Some(queue) = named(transfer.queue).and_then(|queue| u64::try_from(queue).ok()) else { return Ok(()) };
-    let World { slots, budget, .. } = world;
-    let mut number = |place: Place| slots.number(rank, place, place.width(tables), budget).map(|_| ());
-    number(Place::Queue(queue))?;
-    if tables.signals {
-        number(Place::Bundle)?;
-    }
-    let target = named(transfer.rank).and_then(|target| u32::try_from(target).ok());
-    let Some(target) = target.filter(|&target| (target as usize) < tables.nodes) else { return Ok(()) };
-    let fenced = transfer.steps.iter().any(|step| step.fenced);
-    if fenced && (tables.notifies_everywhere || tables.is_unordered(queue)) {
-        number(Place::Target(queue, target))?;
-    }
-    Ok(())
-}
-
-fn constant(tables: &Tables, operand: usize) -> Option<Value> {
-    match tables.expressions[operand] {
-        Expression::Constant(value) => Some(value),
-        _ => None,
-    }
-}
-
-fn told(label: Move) -> Told {
-    let Move { rank, transition, now, steps } = label;
-    (Some(rank), vec![transition], (0..steps).map(|step| if step < now { 1 } else { 2 }).collect())
 }

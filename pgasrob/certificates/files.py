@@ -1,0 +1,43 @@
+"""Certificates in files: text, which is packed with gzip where the name ends so (`c.json.gz`).
+
+States are much alike, so a large certificate becomes a hundred times smaller. A small file must not unpack to more than
+can be read in, hence the bound.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+MOST_BYTES = 1 << 28
+"""Of the text of a certificate."""
+PACKED = ".gz"
+
+
+class BadFile(Exception):
+    """What is in a file is no text, is not packed as its name says, or is too long to be written or read; the text says
+    which."""
+
+
+def stored(path: str) -> str:
+    """The certificate in the file ``path``. Raises :class:`BadFile` and :class:`OSError`."""
+    try:
+        with gzip.open(path) if path.endswith(PACKED) else open(path, "rb") as file:
+            found = file.read(MOST_BYTES + 1)
+            if len(found) > MOST_BYTES:
+                raise BadFile(f"it is longer than {MOST_BYTES} bytes")
+            return found.decode()
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise BadFile("it is not packed with gzip, as its name says, or only in part") from None
+    except UnicodeDecodeError:
+        raise BadFile("it is no text in UTF-8") from None
+
+
+def store(path: str, text: str) -> None:
+    """Write a certificate to the file ``path``: the same text to the same bytes. Raises :class:`BadFile` and
+    :class:`OSError`."""
+    written = text.encode()
+    if len(written) > MOST_BYTES:
+        raise BadFile(f"it would be longer than {MOST_BYTES} bytes")
+    Path(path).write_bytes(gzip.compress(written, mtime=0) if path.endswith(PACKED) else written)

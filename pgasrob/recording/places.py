@@ -1,0 +1,89 @@
+"""Where addresses of a recorded run are: in places, pieces of memory that are the same on all ranks, or that a library
+has for itself."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+
+from pgasrob.runtime.record.records import Region
+
+SHIFT = 48
+"""Addresses are ``place << SHIFT | offset``, in bytes."""
+SYMMETRIC, STATIC, WINDOW, OF_ANOTHER = 1, 2, 3, 5
+"""Kinds of regions. The last one is memory of another rank, mapped here."""
+_SHARED = {SYMMETRIC: 1, STATIC: 0, WINDOW: 3}
+"""The kinds of regions that are places of all ranks, in the order in which they name memory."""
+
+
+class NotSupported(Exception):
+    """There is something in the trace of which it is not known what it means; says what and where."""
+
+
+class Places:
+    """The memory of so many ``ranks``. ``numbers``: what each place is, ``made_up``: those that a library has for
+    itself. What asks for memory that is not what a call needs raises :class:`NotSupported`."""
+
+    def __init__(self, ranks: int) -> None:
+        self.numbers: dict[tuple[object, ...], int] = {}
+        self.made_up: set[int] = set()
+        self._regions: list[dict[int, Region]] = [{} for _ in range(ranks)]
+        self._starts: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]  # address, region
+
+    def begin(self, rank: int, region: Region) -> None:
+        self._regions[rank][region.region] = region
+        insort(self._starts[rank], (region.address, region.region))
+
+    def end(self, rank: int, number: int) -> None:
+        gone = self._regions[rank].pop(number, None)
+        if gone is not None:
+            self._starts[rank].remove((gone.address, gone.region))
+
+    def place(self, *what: object) -> int:
+        """The number of a place."""
+        return self.numbers.setdefault(what, len(self.numbers))
+
+    def own(self, *what: object) -> int:
+        """The address of something that the library has for itself."""
+        place = self.place(*what)
+        self.made_up.add(place)
+        return place << SHIFT
+
+    def _region(self, rank: int, address: int) -> Region | None:
+        """The region that an address of ``rank`` is in, that of a program's variable before that of a window."""
+        end = bisect_right(self._starts[rank], (address, 1 << 62))
+        found = [self._regions[rank][number] for _, number in self._starts[rank][:end]]
+        inside = [each for each in found if each.address <= address < each.address + max(each.bytes, 1)]
+        return min(inside, key=lambda each: _SHARED.get(each.kind, 2), default=None)
+
+    def at(self, rank: int, address: int) -> tuple[int, int] | None:
+        """Whose memory an address of ``rank`` is, and where there; None for memory that does not matter."""
+        region = self._region(rank, address)
+        if region is None:
+            return None
+        offset = address - region.address
+        if region.kind == OF_ANOTHER:
+            return region.rank, self.remote(rank, region.rank, region.remote + offset)
+        if region.kind in _SHARED:
+            return rank, self.place(region.kind, region.identity) << SHIFT | offset
+        return rank, self.place("buffer") << SHIFT | address
+
+    def remote(self, rank: int, target: int, address: int) -> int:
+        """Where a symmetric address of ``rank`` is at ``target``."""
+        region = self._region(rank, address)
+        if region is None or region.kind not in (SYMMETRIC, STATIC):
+            raise NotSupported(f"rank {rank} accesses memory of rank {target} that is not symmetric")
+        return self.place(region.kind, region.identity) << SHIFT | address - region.address
+
+    def in_window(self, target: int, window: int, offset: int) -> int:
+        """Where so many bytes behind the beginning of a window are at ``target``."""
+        for region in self._regions[target].values():
+            if region.kind == WINDOW and region.identity == window and offset < region.bytes:
+                at = self.at(target, region.address + offset)
+                assert at is not None
+                return at[1]
+        raise NotSupported(f"an operation goes to rank {target}, outside its memory of the window, or that is dynamic")
+
+    def local(self, rank: int, address: int) -> int:
+        """Where an address of ``rank`` is among what it alone accesses, or its own part of what all do."""
+        at = self.at(rank, address)
+        return self.place("buffer") << SHIFT | address if at is None or at[0] != rank else at[1]

@@ -1,0 +1,121 @@
+"""What is common to those who work at a batch side by side: results in the order of the tasks, and Ctrl-C."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
+from typing import Any, Generic, TypeVar
+
+from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher
+from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.watch import Progress
+
+T = TypeVar("T")
+
+
+class WorkerError(RuntimeError):
+    """A check raised an exception in another process; the text is its traceback."""
+
+
+class Interrupts:
+    """Ctrl-C, put off where it would leave something half done: a message half sent, a result half noted."""
+
+    def __init__(self) -> None:
+        self.asked = self._welcome = False
+        self._before: Any = None
+
+    def __enter__(self) -> Interrupts:
+        # Where Ctrl-C is ignored (a background job) it stays so, and only the main thread can say what it does.
+        if signal.getsignal(signal.SIGINT) != signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        again, self.asked = self.asked, True
+        # A second one must not cut short what is done about the first.
+        if self._welcome and not again:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def welcome(self, yes: bool = True) -> Iterator[None]:
+        """A context in which Ctrl-C may come at any point, or, with ``yes`` false, at none."""
+        before, self._welcome = self._welcome, yes
+        try:
+            yield
+        finally:
+            self._welcome = before
+
+    def due(self) -> None:
+        """Raise what was put off."""
+        if self.asked:
+            raise KeyboardInterrupt
+
+
+class Watching:
+    """A check in its display."""
+
+    def __init__(self, context: AbstractContextManager[Callable[[Progress], None] | None]) -> None:
+        self._context, self._show = context, context.__enter__()
+
+    def show(self, progress: Progress) -> None:
+        if self._show:
+            self._show(progress)
+
+    def end(self) -> None:
+        self._context.__exit__(None, None, None)
+
+
+class Crew(ABC, Generic[T]):
+    """Those who work at ``tasks``, and the results that wait for earlier ones."""
+
+    def __init__(self, tasks: Sequence[Task], job: Job, convert: Callable[[Checked], T], watch: Watcher) -> None:
+        self._tasks, self._job, self._convert, self._watch = tasks, job, convert, watch
+        self._checker = Checker(job)
+        self._given = self._told = 0
+        """How many tasks have been handed out, and how many results have been told."""
+        # Pickled: many results can pile up behind a long check.
+        self._results: dict[int, bytes] = {}
+
+    def work(self, interrupts: Interrupts) -> Iterator[T]:
+        """Do the tasks; the results as they come, in order."""
+        try:
+            for result in self._work(interrupts):
+                with interrupts.welcome():
+                    yield result
+        except KeyboardInterrupt:
+            yield from self._last_results()
+            raise
+        finally:
+            self._end()
+
+    @abstractmethod
+    def _work(self, interrupts: Interrupts) -> Iterator[T]: ...
+
+    @abstractmethod
+    def _last_results(self) -> Iterator[T]:
+        """After Ctrl-C: what there is of the tasks that have been handed out."""
+
+    @abstractmethod
+    def _end(self) -> None: ...
+
+    def _ready(self) -> Iterator[T]:
+        """The results whose turn it is."""
+        while (pickled := self._results.pop(self._told, None)) is not None:
+            self._told += 1
+            result: T | None = pickle.loads(pickled)
+            if result is not None:
+                yield result
+
+    def _set_unknown(self, number: int, nodes: int | None, reason: Reason) -> None:
+        """The task has a result all the same."""
+        result = self._convert(self._checker.unknown(self._tasks[number].file, nodes, reason))
+        self._results[number] = pickle.dumps(result)

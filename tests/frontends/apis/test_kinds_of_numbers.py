@@ -1,0 +1,117 @@
+"""What a transfer moves between numbers of two kinds: what is read there is what its bits are, or it is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+import pgasrob
+from pgasrob.frontends.lower import parse_c
+
+SHMEM = """#include <shmem.h>
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+{}
+int main(void) {{
+  shmem_init(); int me = shmem_my_pe();
+  {}
+  shmem_barrier_all();
+  {}
+  shmem_finalize(); return 0;
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("memory", "first", "then"),
+    [
+        ("static uint64_t a;", "double d = -1.0; if (!me) shmem_putmem(&a, &d, 8, 1);", "assert(a >> 52 == 0xbff);"),
+        ("static double a;", "uint64_t u = 0xbffull << 52; if (!me) shmem_putmem(&a, &u, 8, 1);", "assert(a == -1.0);"),
+        ("struct s { int i; float f; }; static struct s a[2];",
+            "struct s l = {1, 2.5f}; if (!me) shmem_putmem(&a[1], &l, sizeof l, 1);", "assert(a[1].f == 2.5f);"),
+        ("static char a[8];", "float l[2] = {1, 2.5f}; if (!me) shmem_putmem(a, l, 8, 1);",
+            "float r[2]; memcpy(r, a, 8); assert(r[1] == 2.5f);"),
+    ],
+    ids=["a double as an integer", "an integer as a double", "a structure", "bytes that carry floats"],
+)  # fmt: skip
+def test_bits_are_what_they_are(memory: str, first: str, then: str) -> None:
+    for told, expected in ((then, "hold"), (then.replace("==", "!="), "violated")):
+        verdict = pgasrob.check(parse_c(SHMEM.format(memory, first, f"if (me == 1) {{ {told} }}")), 2)
+        assert (verdict.verdict, verdict.assertions) == ("robust", expected)
+
+
+@pytest.mark.parametrize(
+    ("memory", "first", "then"),
+    [
+        ("static uint32_t a;", "float f = 1; if (!me) shmem_putmem(&a, &f, 4, 1);", "assert(a == 0x3f800000);"),
+        ("static float a; static uint32_t b = 1;", "if (!me) shmem_put32(&a, &b, 1, 1);", "assert(a < 1);"),
+        ("static float a;", "if (!me) shmem_float_p(&a, 1, 1);", "assert(*(uint32_t *) &a == 0x3f800000);"),
+        ("static int a[2];", "if (!me) shmem_int_p(a, 0x3f800000, 1);",
+            "float r; memcpy(&r, a, 4); assert(r == 1);"),
+    ],
+    ids=["to an integer", "to a float", "within an object", "carried by integers"],
+)  # fmt: skip
+def test_a_float_is_no_integer(memory: str, first: str, then: str) -> None:
+    """Cells hold floats as doubles, so their bits are others."""
+    verdict = pgasrob.check(parse_c(SHMEM.format(memory, first, f"if (me == 1) {{ {then} }}")), 2)
+    assert verdict.verdict == "error" and "float" in str(verdict.reason)
+
+
+@pytest.mark.parametrize(
+    ("memory", "first", "then"),
+    [
+        ("static int f;", "shmem_int_p(&f, -1, me); shmem_quiet();",
+            "assert(shmem_uint_test((unsigned *) &f, SHMEM_CMP_GT, 5) == 1);"),
+        ("static int8_t f; static uint8_t a[2];",
+            "shmem_int8_p(&f, -1, me); shmem_barrier_all(); shmem_fcollectmem(SHMEM_TEAM_WORLD, a, &f, 1);",
+            "assert(a[0] == 255);"),
+        ("static int8_t f; static uint8_t a;",
+            "shmem_int8_p(&f, -1, me); shmem_barrier_all(); "
+            "shmem_uint8_max_reduce(SHMEM_TEAM_WORLD, &a, (uint8_t *) &f, 1);", "assert(a == 255);"),
+    ],
+    ids=["a test", "a collect", "a reduction"],
+)  # fmt: skip
+def test_calls_read_numbers_of_another_sign(memory: str, first: str, then: str) -> None:
+    for told, expected in ((then, "hold"), (then.replace("==", "!="), "violated")):
+        verdict = pgasrob.check(parse_c(SHMEM.format(memory, first, f"if (me == 1) {{ {told} }}")), 2)
+        assert (verdict.verdict, verdict.assertions) == ("robust", expected)
+
+
+WAIT = "shmem_uint_wait_until((unsigned *) &f, SHMEM_CMP_GT, 5);"
+OF_A_FLOAT = "shmem_float_p(&f, 1, me); shmem_barrier_all();"
+
+
+@pytest.mark.parametrize(
+    ("memory", "first", "then"),
+    [
+        ("static int f;", "shmem_int_p(&f, -1, me);", WAIT),
+        ("static int f;", "shmem_int_p(&f, -1, me);",
+            "if (shmem_uint_atomic_compare_swap((unsigned *) &f, -1, 1, 1) != -1u) f = 7;"),
+        ("static float f;", "shmem_uint32_p((uint32_t *) &f, 0x3f800000, me);", "assert(f == 1);"),
+        ("static float f;", OF_A_FLOAT, "assert(shmem_uint32_g((uint32_t *) &f, 1) == 0x3f800000);"),
+        ("static float f; static uint32_t a;",
+            f"{OF_A_FLOAT} shmem_uint32_max_reduce(SHMEM_TEAM_WORLD, &a, (uint32_t *) &f, 1);", "assert(a > 5);"),
+        ("static float f; static uint32_t a[2];",
+            f"{OF_A_FLOAT} shmem_fcollectmem(SHMEM_TEAM_WORLD, a, &f, 4);", "assert(a[0] > 5);"),
+    ],
+    ids=["a wait", "a comparison", "a put", "a get", "a reduction", "a collect"],
+)  # fmt: skip
+def test_numbers_that_calls_would_read_wrongly_are_refused(memory: str, first: str, then: str) -> None:
+    verdict = pgasrob.check(parse_c(SHMEM.format(memory, first, f"if (me == 1) {{ {then} }}")), 2)
+    assert verdict.verdict == "error" and "`f`" in str(verdict.reason)
+
+
+def test_accumulates_that_compare_numbers_of_another_sign_are_refused() -> None:
+    text = """#include <mpi.h>
+    static int x, k = -1;
+    int main(void) {
+      int me; MPI_Win w;
+      MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &me);
+      MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+      MPI_Win_fence(0, w);
+      if (!me) MPI_Accumulate(&k, 1, TYPE, 1, 0, 1, TYPE, MPI_MAX, w);
+      MPI_Win_fence(0, w);
+      return x;
+    }"""
+    assert pgasrob.check(parse_c(text.replace("TYPE", "MPI_INT")), 2).verdict == "robust"
+    verdict = pgasrob.check(parse_c(text.replace("TYPE", "MPI_UNSIGNED")), 2)
+    assert verdict.verdict == "error" and "another sign" in str(verdict.reason)
