@@ -22,7 +22,7 @@ from pgasrob.robustness.every_n.commands import Ranks, rules_of
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.known import Ranks as RanksOf
-from pgasrob.robustness.every_n.pairs import Pairs, TooMany
+from pgasrob.robustness.every_n.meetings import Pairs, TooMany
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.every_n.views import views_of
@@ -128,7 +128,7 @@ class Prover:
     def setting(self, case: Case, known: Known, by_pairs: bool = False) -> Setting:
         """What the fixpoints for all sources share in ``case``; ``by_pairs``: with where two ranks may be at once.
 
-        Raises :class:`~pgasrob.robustness.every_n.pairs.TooMany`, with these.
+        Raises :class:`~pgasrob.robustness.every_n.meetings.TooMany`, with these.
         """
         ranks = Ranks(case, known, self._kinds, self._rules, self._polls_wait)
         commands = ranks.commands()

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from pgasrob.program.parser import parse
-from pgasrob.robustness.every_n import pairs
+from pgasrob.robustness.every_n import meetings
 from pgasrob.robustness.every_n.linear import NODES, Linear
-from pgasrob.robustness.every_n.pairs import Pairs
+from pgasrob.robustness.every_n.meetings import Pairs
 from pgasrob.robustness.every_n.prove import Prover
 from pgasrob.robustness.reduction.fixpoint import Fixpoint
 from tests.robustness.every_n.drawn_rounds import drawn_rounds
@@ -101,7 +101,7 @@ def without_what_the_source_rank_writes(patch: pytest.MonkeyPatch) -> None:
 def without_barriers(patch: pytest.MonkeyPatch) -> None:
     before = Pairs._behind
 
-    def behind(self: Pairs, pair: pairs._Pair, state: pairs._State) -> Iterator[pairs._State]:
+    def behind(self: Pairs, pair: meetings._Pair, state: meetings._State) -> Iterator[meetings._State]:
         return (each for each in before(self, pair, state) if each.first == state.first or each.second == state.second)
 
     patch.setattr(Pairs, "_behind", behind)
@@ -115,7 +115,7 @@ def with_each_rank_adding_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def with_whatever_is_added_for_one(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(pairs, "constant", lambda _: 1)
+    patch.setattr(meetings, "constant", lambda _: 1)
 
 
 def with_updates_that_always_write(patch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def with_updates_that_always_write(patch: pytest.MonkeyPatch) -> None:
 def with_targets_that_are_known_alone(patch: pytest.MonkeyPatch) -> None:
     before = Pairs._at
 
-    def at(self: Pairs, *arguments: object) -> tuple[list[pairs._Cell], bool]:
+    def at(self: Pairs, *arguments: object) -> tuple[list[meetings._Cell], bool]:
         found, sure = before(self, *arguments)  # type: ignore[arg-type]
         return found if sure else [], sure
 
