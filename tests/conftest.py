@@ -54,6 +54,17 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("nightly" if config.getoption("--nightly") else "default")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """On several processes one that has done its tests takes over half of another's, where plain `pytest -n` deals out
+    most of what takes long before it begins, and then waits for the slower one."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """What is marked no_cover is not traced in processes of pytest-xdist either: there pytest-cov has started coverage
@@ -84,6 +95,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("no_cover")
     if hasattr(config, "workerinput"):
         # On several processes (pytest-xdist) what takes long comes first, so that none waits for another at the end.
+        slow.sort(key=lambda item: item.nodeid.partition("[")[0] not in tiers.LONGEST)
         items[:] = [*slow, *quick]
     if config.getoption("--nightly"):
         return

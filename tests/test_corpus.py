@@ -94,7 +94,7 @@ def test_a_second_engine_agrees_on_c_where_it_can_decide(engine: str) -> None:
     """Not on large programs, of which it looks at a few thousand states; on one in five, with --nightly on all."""
     chosen = sampled(C, 5)
     assert len(chosen) > len(C) // 6
-    decided = [one for one in checked(engine, chosen, Limits(3000, 2)) if one.verdict.verdict != "unknown"]
+    decided = [one for one in checked(engine, chosen, Limits(3000, 60)) if one.verdict.verdict != "unknown"]
     assert not wrong(decided)
     assert len(decided) > len(chosen) * 2 // 3
 

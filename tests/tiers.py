@@ -36,6 +36,18 @@ SLOW: dict[str, str] = {
     "bench/test_bench.py": """
         every_size_is_a_program
     """,
+    "certificates/test_certificates.py": """
+        random_programs random_programs_of_other_kinds the_corpus
+    """,
+    "certificates/test_every_count.py": """
+        no_random_program_is_accepted_wrongly
+    """,
+    "certificates/test_forged.py": """
+        mutated_certificates
+    """,
+    "certificates/test_rules.py": """
+        without_a_rule_what_is_not_robust_is_accepted
+    """,
     "explore/test_nearest.py": """
         its_way_leads_to_a_cycle_and_no_earlier
     """,
@@ -65,11 +77,23 @@ SLOW: dict[str, str] = {
     "frontends/apis/test_gaspi.py": """
         a_waitsome_over_16_slots
     """,
+    "frontends/apis/test_long_transfers.py": """
+        many_elements_cost_what_a_few_do they_mean_what_short_ones_do
+    """,
+    "frontends/apis/test_names_of_cells.py": """
+        every_name_is_an_expression_over_names_of_the_source
+    """,
     "frontends/apis/test_one_sided_programs.py": """
         the_same_idiom_has_the_same_verdict
     """,
+    "frontends/apis/test_polling.py": """
+        a_look_that_decides_something_counts a_loop_that_only_looks_is_a_wait
+    """,
     "frontends/apis/test_programs.py": """
         a_compiler_accepts_it the_same_idiom_has_the_same_verdict
+    """,
+    "frontends/c/test_arrivals.py": """
+        random_programs_keep_their_verdicts
     """,
     "frontends/c/test_compiler_against_gcc.py": """
         random_expressions_print_what_gcc_says snippets_print_what_gcc_says
@@ -79,6 +103,10 @@ SLOW: dict[str, str] = {
     """,
     "frontends/c/test_machine.py": """
         pure_c_does_what_gcc_says
+    """,
+    "frontends/c/test_strings_in_cells.py": """
+        each_byte_that_a_function_accesses_is_an_access
+        every_pointer_of_the_table_is_followed_or_refused_or_only_an_address what_is_read_gives_the_result
     """,
     "frontends/c/test_unknown_values.py": """
         every_value_counts what_is_only_moved_costs_nothing
@@ -167,14 +195,26 @@ SLOW: dict[str, str] = {
     "races/test_random_facts.py": """
         random_programs_with_facts
     """,
+    "races/test_traces.py": """
+        the_effort_for_one_trace_is_about_linear the_kernel_has_the_traces_and_races_of_the_reference
+    """,
+    "recording/test_calls.py": """
+        mpi openshmem
+    """,
+    "recording/test_exact.py": """
+        the_answers_are_those_of_the_definition
+    """,
     "recording/test_files.py": """
-        openshmem
+        limits_hold_while_a_trace_is_gone_through openshmem
     """,
     "recording/test_must_rma.py": """
         corpus
     """,
     "recording/test_native.py": """
         the_kernel_gives_the_same_answers
+    """,
+    "recording/test_random_programs.py": """
+        recordings_race_where_their_programs_do
     """,
     "recording/test_segments.py": """
         segments_have_the_races_of_the_whole
@@ -225,8 +265,20 @@ SLOW: dict[str, str] = {
     "render/test_mermaid.py": """
         every_run_of_the_corpus_is_in_the_grammar
     """,
+    "render/test_notebook.py": """
+        the_beginning_of_a_notebook_runs
+    """,
+    "render/test_rows.py": """
+        rows_are_the_run what_the_cycle_does_not_need_is_folded
+    """,
     "render/test_run_dot.py": """
         dot_draws_it_in_the_lanes_and_rows_of_the_svg
+    """,
+    "render/test_schema.py": """
+        what_is_missing_or_renamed_or_of_another_type_is_noticed
+    """,
+    "render/test_slides.py": """
+        solutions_can_be_left_out
     """,
     "render/test_svg.py": """
         a_long_run_takes_little_time every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser
@@ -241,28 +293,52 @@ SLOW: dict[str, str] = {
     "render/test_witness_file.py": """
         mutants_are_refused_or_can_be_drawn
     """,
+    "repairs/test_corpus.py": """
+        a_repair_or_a_reason brute_force_finds_nothing_cheaper the_cheapest
+    """,
+    "repairs/test_further.py": """
+        the_cheapest
+    """,
+    "repairs/test_search.py": """
+        nothing_cheaper_than_what_brute_force_finds what_is_learned_of_grown_sets_changes_no_answer
+    """,
     "repairs/test_seeded.py": """
         the_fix_by_hand_or_a_cheaper_one
     """,
+    "repairs/test_thrift.py": """
+        a_halo_with_too_much_comes_back_to_the_thrifty_one
+    """,
     "robustness/every_n/test_c1.py": """
         random_programs_do_the_same
+    """,
+    "robustness/every_n/test_c_differences.py": """
+        what_differs_somewhere_is_not_proved
+    """,
+    "robustness/every_n/test_c_programs.py": """
+        random_programs the_corpus
     """,
     "robustness/every_n/test_check.py": """
         options_that_are_about_some_number
     """,
     "robustness/every_n/test_corpus.py": """
-        proofs_of_the_corpus_are_right_near_the_cutoff where_a_fault_is_in_the_way_there_is_one
+        proofs_of_the_corpus_are_right_near_the_cutoff what_is_proved_of_the_corpus
+        where_a_fault_is_in_the_way_there_is_one
     """,
     "robustness/every_n/test_soundness.py": """
-        no_proof_of_a_random_program_is_wrong
+        no_proof_of_a_random_program_is_wrong no_proof_of_random_messages_is_wrong
+        without_a_rule_there_is_a_wrong_proof
     """,
     "robustness/every_n/test_views.py": """
         no_proof_of_a_random_program_is_wrong
+    """,
+    "robustness/reduction/test_elements.py": """
+        random_programs
     """,
     "robustness/reduction/test_infeasibility.py": """
         64_ranks_take_no_time knowing_less_is_no_harm most_robust_programs_are_settled
         neither_with_many_fences_and_barriers no_other_step_is_the_source_of_a_violation
         no_violation_of_the_corpus_is_lost ranks_that_are_alike_are_looked_at_once what_cannot_fault_does_not
+        what_is_looked_at_is_linear_in_ranks
     """,
     "robustness/reduction/test_reduced.py": """
         every_reduction_agrees_on_loops every_reduction_agrees_on_programs_of_a_seed
@@ -277,11 +353,13 @@ SLOW: dict[str, str] = {
     "robustness/test_check.py": """
         a_fault_far_away_ends_the_search a_memory_limit_gives_unknown
         a_robust_verdict_waits_for_all_sc_runs_where_one_may_fault
+        a_violation_of_a_small_program_leaves_nothing_open
     """,
     "robustness/test_cluster.py": """
         a_cluster_says_what_one_process_says a_job_that_kills_its_workers_ends_as_unknown
         a_large_exploration_is_handed_out_in_parts clusters_that_are_not_there
-        limits_hold_on_the_workers_and_progress_is_told without_workers_nothing_waits_for_ever
+        limits_hold_on_the_workers_and_progress_is_told the_command_line
+        the_job_of_a_killed_worker_is_done_again without_workers_nothing_waits_for_ever
     """,
     "robustness/test_cycle_types.py": """
         z_accepts_the_marked_words_with_an_edge_between_the_marked_events
@@ -290,6 +368,12 @@ SLOW: dict[str, str] = {
     "robustness/test_definition.py": """
         a_violation_is_found_exactly_when_some_computation_is_violating
         choices_at_a_barrier_do_not_hold_the_caller_up loops the_violation_replays_to_a_cycle
+    """,
+    "robustness/test_diagnosis.py": """
+        every_violation_has_an_operation_that_is_late
+    """,
+    "robustness/test_effect.py": """
+        loops_put_nothing_off_for_ever what_is_seen_of_maximal_runs_is_what_all_of_them_show
     """,
     "robustness/test_engines_agree.py": """
         all_engines_and_the_oracle_agree all_engines_and_the_oracle_agree_on_further_commands
@@ -384,8 +468,18 @@ SLOW: dict[str, str] = {
         dropping_idle_fences_changes_no_language queues_can_always_be_emptied
         steps_carry_the_operation_and_occurrence_of_their_issue x_has_exactly_the_runs_of_the_oracle
     """,
+    "test_ci_clients.py": """
+        pre_commit_runs_the_hooks_on_what_is_committed
+    """,
     "test_cli.py": """
-        a_memory_limit_gives_unknown ctrl_c_prints_what_is_known files_that_are_no_programs
+        a_memory_limit_gives_unknown colour_is_for_terminals ctrl_c_prints_what_is_known engines
+        files_that_are_no_programs progress_is_shown_on_a_terminal_and_cleared
+    """,
+    "test_cli_certify.py": """
+        c
+    """,
+    "test_cli_memory_model.py": """
+        as_json
     """,
     "test_corpus.py": """
         a_second_engine_agrees_on_c_where_it_can_decide all_engines_read_a_program_in_two_ways
@@ -396,6 +490,9 @@ SLOW: dict[str, str] = {
     "test_coq.py": """
         the_main_theorems_have_no_axioms what_the_readme_names_is_there
     """,
+    "test_imports.py": """
+        rooms_import_what_lies_below_them there_is_no_cycle
+    """,
     "test_lectures.py": """
         a_command_prints_what_the_page_shows a_picture_is_what_its_command_draws
         sentences_about_verdicts_are_true_and_shown
@@ -404,8 +501,20 @@ SLOW: dict[str, str] = {
         lemma_6_the_last_issued_event_can_be_cancelled
         theorem_5_a_program_is_robust_iff_it_has_no_normal_form_violation
     """,
+    "test_readme.py": """
+        commands_print_what_is_shown
+    """,
 }
 """Test functions by file, without `test_`: those that take more than a second of CPU, all their cases together."""
+
+LONGEST = {
+    "tests/test_coq.py::test_the_main_theorems_have_no_axioms",
+    "tests/test_coq.py::test_what_the_readme_names_is_there",  # with what the one before has compiled
+    "tests/test_corpus.py::test_the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_date",
+    "tests/robustness/every_n/test_c1.py::test_random_programs_do_the_same",
+    "tests/robustness/every_n/test_corpus.py::test_what_is_proved_of_the_corpus",
+}
+"""Those with a case that takes more than ten seconds: several processes begin with them."""
 
 FUNCTIONS = {f"tests/{file}::test_{name}" for file, names in SLOW.items() for name in names.split()}
 

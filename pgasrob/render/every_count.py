@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.program.expressions import MOST_NODES
-from pgasrob.render.english import capital, on_nodes
-from pgasrob.render.json import Result, Witness
+from pgasrob.program.statements import place_of
+from pgasrob.render.english import listed, on_nodes
+from pgasrob.render.json import Place, Result, Witness
 from pgasrob.robustness.reasons import NotProved
 
+HOLD, NO_DEADLOCK = "the assertions hold", "there is no deadlock"
 OPTION = "--nodes all asks about every number of nodes."
 
 
@@ -59,10 +61,38 @@ def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
         yield f"Besides, {obstacle['sentence']}.", "open"
 
 
-def what_is_left_out(result: Result) -> str:
-    """That facts of SC runs are known for the numbers that were checked alone, "" when there are no such facts."""
-    facts = ["assertions"] * (result["assertions"] is not None) + ["deadlocks"] * (result["deadlock"] is not None)
-    if not facts or not checked(result):
-        return ""
-    told = capital(" and ".join(facts))
-    return f"{told} were looked at on {checked(result)} nodes alone: they are no part of the proof."
+def facts(result: Result) -> Iterator[tuple[str, str]]:
+    """What is known of assertions and deadlocks on the numbers of nodes that were checked, and what is in the way of a
+    proof for the others, each sentence with a style."""
+    counts = [each for each in result.get("checked", []) if each["verdict"] == "robust"]
+    claims = result.get("assertions_beyond", []) if result["assertions"] == "unknown" else []
+    deadlock = result.get("deadlock_beyond") if result["deadlock"] == "unknown" else None
+    hold = all(each["assertions"] in ("hold", None) for each in counts)
+    good = [HOLD] * (result["assertions"] == "unknown" and hold)
+    good += [NO_DEADLOCK] * (
+        result["deadlock"] == "unknown" and all(each["deadlock"] in (False, None) for each in counts)
+    )
+    if good and counts:
+        yield f"On {checked(result)} nodes, in every run on the network {' and '.join(good)}.", "good"
+    if any(claim["open"] for claim in claims) and hold:
+        proved = [claim["place"] for claim in claims if claim["place"] and not claim["open"]]
+        if proved:
+            yield f"On every number of nodes {listed([*map(_place, proved)])} hold{'s' * (len(proved) == 1)}.", "good"
+    whys = [claim["open"] for claim in (*claims, deadlock) if claim and claim["open"]]
+    if whys:
+        yield f"Not proved beyond: {'; '.join(whys)}.", "open"
+
+
+def _place(place: Place) -> str:
+    file, line = place_of(place["line"])
+    return f"`{place['command']}` in line {line}{f' of {file}' if file else ''}"
+
+
+def left_open(result: Result) -> tuple[bool, bool]:
+    """Whether it is unknown of assertions, and of deadlocks, on a number of nodes that was looked at."""
+    if not is_about_all(result):
+        return result["assertions"] == "unknown", result["deadlock"] == "unknown"
+    counts = result.get("checked", [])
+    return any(each["assertions"] == "unknown" for each in counts), any(
+        each["deadlock"] == "unknown" for each in counts
+    )

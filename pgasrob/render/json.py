@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.robustness import verdict as library
     from pgasrob.robustness.batch import Checked
+    from pgasrob.robustness.every_n.proof import Claim as _Claim
     from pgasrob.robustness.every_n.proof import CommandText
     from pgasrob.robustness.verdict import EffectKind
     from pgasrob.runs.simulate import Bias
@@ -400,8 +401,20 @@ class ProofCase(TypedDict):
 
 
 class Count(TypedDict):
+    """What a check of this number of nodes says."""
+
     nodes: int
     verdict: Literal["robust", "not robust", "unknown", "error"]
+    assertions: Literal["hold", "violated", "unknown"] | None
+    deadlock: bool | Literal["unknown"] | None
+
+
+class Claim(TypedDict):
+    """Something that holds in all runs on all numbers of nodes that a proof is about if it is not ``open``, which says
+    why that is not known. ``place``: the assertion that it is about, or the command before which ranks may be stuck."""
+
+    open: str | None
+    place: Place | None
 
 
 class Alike(TypedDict):
@@ -422,7 +435,9 @@ class Result(TypedDict):
     ``nodes`` is "all" for an answer about every number of nodes. Where that was asked for, ``proved`` says whether
     there is a proof for all from ``cutoff`` to ``most_nodes``, by ``cases``, ``views`` whether it rests on what is
     known of two ranks at once (`proofs/every-n.md`, section 4), ``obstacles`` what is in its way, and ``checked``
-    has the numbers that were checked one by one. ``one_block``: the program is for any number of nodes.
+    has the numbers that were checked one by one. ``assertions`` and ``deadlock`` are about all numbers then too:
+    ``assertions_beyond`` (each assertion) and ``deadlock_beyond`` (that there is none) say what is known of those from
+    ``cutoff`` on, where there is a proof. ``one_block``: the program is for any number of nodes.
 
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
@@ -474,6 +489,8 @@ class Result(TypedDict):
     cases: NotRequired[list[ProofCase]]
     obstacles: NotRequired[list[Obstacle]]
     checked: NotRequired[list[Count]]
+    assertions_beyond: NotRequired[list[Claim]]
+    deadlock_beyond: NotRequired[Claim | None]
 
 
 class RacingAccess(Event):
@@ -660,12 +677,6 @@ def to_json(verdict: library.Verdict) -> Result:
 
 def _add_every_count(result: Result, every: library.EveryCount) -> None:
     """Say what is known of every number of nodes."""
-
-    def place(known: CommandText | None) -> Place | None:
-        if known is None:
-            return None
-        return {"command": known.text, "line": known.span.line, "column": known.span.column}
-
     proof = every.proof
     if result["nodes"] is None:
         result["nodes"] = "all"
@@ -674,19 +685,35 @@ def _add_every_count(result: Result, every: library.EveryCount) -> None:
     result["most_nodes"] = proof.most
     result["views"] = proof.views
     result["cases"] = [{"source": source, "steps": steps} for source, steps in proof.cases]
-    result["checked"] = [{"nodes": nodes, "verdict": answer} for nodes, answer in every.checked]
+    result["checked"] = [
+        {"nodes": each.nodes, "verdict": each.verdict, "assertions": each.assertions, "deadlock": each.deadlock}
+        for each in every.checked
+    ]
+    if proof.holds:
+        result["assertions_beyond"] = [_claim(each) for each in proof.assertions]
+        result["deadlock_beyond"] = None if proof.deadlock is None else _claim(proof.deadlock)
     result["obstacles"] = [
         {
             "kind": each.kind,
             "sentence": str(each),
             "case": each.case or None,
-            "source": place(each.source),
+            "source": _place(each.source),
             "number": each.number if each.kind == "step" else None,
             "rank": each.rank or None,
-            "closing": place(each.closing),
+            "closing": _place(each.closing),
         }
         for each in proof.obstacles
     ]
+
+
+def _place(known: CommandText | None) -> Place | None:
+    if known is None:
+        return None
+    return {"command": known.text, "line": known.span.line, "column": known.span.column}
+
+
+def _claim(claim: _Claim) -> Claim:
+    return {"open": claim.open or None, "place": _place(claim.place)}
 
 
 def assumptions_to_json(assumptions: Iterable[kinds.Assumption]) -> list[Assumption]:

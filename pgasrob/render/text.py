@@ -146,9 +146,9 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             yield " ".join(told), "open"
     if meaning := words.effect(result):
         yield meaning, "open" if result.get("effect") == "none found" else "bad"
-    good = ["the assertions hold"] * (assertions == "hold")
-    good += ["there is no deadlock"] * (deadlock is False and not words.deadlocks_on_the_network(result))
-    where = f"On {every_count.checked(result)} nodes, in" if every_count.is_about_all(result) else "In"
+    good = [every_count.HOLD] * (assertions == "hold")
+    good += [every_count.NO_DEADLOCK] * (deadlock is False and not words.deadlocks_on_the_network(result))
+    where = "On every number of nodes, in" if every_count.is_about_all(result) else "In"
     if good and robust:
         yield f"{where} every run on the network {' and '.join(good)}.", "good"
     elif good:
@@ -164,13 +164,13 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         why = why if words.mismatch(result["deadlock_run"]) else ""
         where = every_count.where(result, result["deadlock_run"]) if result["deadlock_run"] else ""
         yield f"There is a deadlock{where}, already in an SC run (below){why}.", "bad"
-    open_ = ["whether the assertions hold"] * (assertions == "unknown")
-    open_ += ["whether there is a deadlock"] * (deadlock == "unknown")
+    if every_count.is_about_all(result):
+        yield from every_count.facts(result)
+    of_assertions, of_deadlocks = every_count.left_open(result)
+    open_ = ["whether the assertions hold"] * of_assertions + ["whether there is a deadlock"] * of_deadlocks
     if open_:
         more = f" --{result['limit']} sets the limit." if robust and result.get("limit") else ""
         yield f"Not all SC runs were seen, so it is unknown {' and '.join(open_)}.{more}", "open"
-    if every_count.is_about_all(result) and (left := every_count.what_is_left_out(result)):
-        yield left, "open"
     if assumed and (rests_on := assumptions.sentence(result)):
         yield rests_on, "faint"
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pgasrob.semantics.sc_order import SequentialOrder
 
 Answer = Literal["robust", "not robust", "unknown", "error"]
+Assertions = Literal["hold", "violated", "unknown"]
+Deadlock = bool | Literal["unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +121,22 @@ class Hardware:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedCount:
+    """The answer for a number of nodes, with what is known of assertions and deadlocks there."""
+
+    nodes: int
+    verdict: Answer
+    assertions: Assertions | None
+    deadlock: Deadlock | None
+
+
+@dataclass(frozen=True, slots=True)
 class EveryCount:
     """What is known of every number of nodes: the ``proof`` for all from some on, as far as there is one, and the
     answers for the numbers that were ``checked`` one by one, ascending."""
 
     proof: Proof
-    checked: tuple[tuple[int, Answer], ...]
+    checked: tuple[CheckedCount, ...]
 
 
 RECORDED = "recorded"
@@ -203,7 +215,7 @@ class Verdict(Result):
     by what a robust program may not be so on the hardware; None where that was not looked at. ``one_block``: it is
     robust, and one block is for all ranks but some that are named, so it is for any number of nodes. ``every``: what is
     known of every number of nodes, where that was asked for; with ``nodes`` None the verdict is about all of them, and
-    facts and runs are about those that were checked.
+    so are the facts: of those that were checked alone ``every`` has them.
     """
 
     file: str
@@ -212,8 +224,8 @@ class Verdict(Result):
     engine: str
     verdict: Answer
     reason: Reason | None = None
-    assertions: Literal["hold", "violated", "unknown"] | None = None
-    deadlock: bool | Literal["unknown"] | None = None
+    assertions: Assertions | None = None
+    deadlock: Deadlock | None = None
     stats: Stats = field(default_factory=Stats)
     witness: Witness | None = None
     assertion_run: Witness | None = None

@@ -312,7 +312,7 @@ def no_nodes(certificate: Json) -> None:
         ("flag", begin_alone, "may not be followed alone"),
         ("flag", others, "may not be followed alone"),
         ("flag", rounds, "leads on"),
-        ("flag", float_register, "0.5 is no integer"),
+        ("flag", float_register, "invalid literal for int() with base 10: '0.5'"),
         ("flag", no_reading, "no reading"),
         ("flag", no_nodes, "no node count"),
     ],

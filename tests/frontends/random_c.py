@@ -926,7 +926,7 @@ class Compared:
         return f"{self.difference}\n--- .pgas\n{self.pgas}\n--- C\n{self.c}"
 
 
-LIMITS = Limits(max_states=60_000, timeout=10, memory=500_000_000)
+LIMITS = Limits(max_states=60_000, timeout=60, memory=500_000_000)
 
 
 def compare(pgas: str, c: str, limits: Limits = LIMITS) -> Compared:

@@ -13,7 +13,7 @@ from pgasrob.frontends.lower import parse_c
 from tests.frontends.looping_c import drawn
 from tests.support import examples
 
-LIMITS = Limits(max_states=60_000, timeout=10, memory=500_000_000)
+LIMITS = Limits(max_states=60_000, timeout=60, memory=500_000_000)
 WRITTEN_OUT = 1_000_000_000, 8
 KEPT = (2, 1), (3, 1), (4, 2)
 """From so many commands on loops are kept, when something takes more than so many values."""

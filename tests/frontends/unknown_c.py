@@ -20,7 +20,7 @@ from pgasrob.frontends.options import FrontEnd
 from tests.frontends.random_c import Drawn, Statement, _indented, _Writer
 
 DOMAIN = (0, 1, 2, 3, 5, 7, 12)
-LIMITS = Limits(max_states=60_000, timeout=10, memory=500_000_000)
+LIMITS = Limits(max_states=60_000, timeout=60, memory=500_000_000)
 FORMS = ("{u}", "({u} % 2)", "({u} % 3)", "({u} & 3)", "({u} % 10 == 7)", "({u} > 4)", "({u} == 3 ? 2 : 1)", "-{u}")
 
 

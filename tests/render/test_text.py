@@ -84,7 +84,8 @@ def checked(text: str, nodes: int | None, engine: str, limits: Limits) -> Result
 
 
 def result(text: str, nodes: int | None = None, engine: str = "product", **limits: Any) -> Result:
-    return deepcopy(checked(text, nodes, engine, Limits(**limits)))
+    # What memory there is changes, and with it what is looked up.
+    return deepcopy(checked(text, nodes, engine, Limits(memory=None, **limits)))
 
 
 def told(text: str, nodes: int | None = None, width: int = 80, full: bool = False, **options: Any) -> str:

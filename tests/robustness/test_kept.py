@@ -46,6 +46,8 @@ from tests.bench.small import write_small_programs
 ROOT = Path(__file__).parents[2]
 ROBUST = "memory x; process { mem[x] <- 1; }"
 NOT_ROBUST = "memory x; queue q; nodes 1; process { write(x, 0, x, q); mem[x] <- 1; }"
+ENDLESS = """memory x, y; register r; queue q; process {
+  loop { mem[x] <- r; r <- r + 1; assert(1); if (r < 0) { write(x, me, y, q); r <- mem[y]; } } }"""
 TWO_FILES = {
     "main.c": '#include <shmem.h>\n#include "far.h"\ndouble a = 0.5, b;\nvoid send(void);\n'
     "int main(void) { shmem_init(); send(); a = WANTED; shmem_barrier_all(); shmem_finalize(); return 0; }\n",
@@ -196,20 +198,24 @@ def command(*arguments: str) -> subprocess.Popen[str]:
 
 
 def told(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=600)
     return [json.loads(line) for line in output.splitlines()]
 
 
 def test_after_a_kill_no_result_is_lost_or_doubled(folder: Path) -> None:
     names = write_small_programs(folder, 60)
-    process = command("--jobs", "2")
+    held_up = folder / names[40]
+    small = held_up.read_text()
+    held_up.write_text(ENDLESS)
+    process = command("--jobs", "2", "--max-states", "0")
     assert process.stdout is not None
     before = [json.loads(process.stdout.readline()) for _ in range(20)]
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     there = rows()
     assert 20 <= there < 60
-    after = told(command("--jobs", "2"))
+    held_up.write_text(small)
+    after = told(command("--jobs", "2", "--max-states", "0"))
     assert [result["file"] for result in after] == names and rows() == 60
     assert after[:20] == before, "with the seconds that they took: they are not checked again"
     assert sorted(path.name for path in folder.iterdir() if path.suffix != ".pgas") == ["kept.db"]

@@ -306,7 +306,7 @@ def expressions(leaves: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
 
 
 @given(CONSTANTS, expressions(st.builds(Const, CONSTANTS) | st.just(Register("r", 0))))
-@settings(max_examples=examples(400, nightly=10_000))
+@settings(max_examples=examples(240, nightly=10_000))
 def test_expressions_of_all_types(start: int, expr: Expr) -> None:
     """Registers are shown by a fault, here the one of ``expr`` or the one after it."""
     value, fault = Const(start), Binary("/", Const(1), Const(0))
@@ -570,19 +570,23 @@ def test_a_search_can_be_run_in_pieces_of_any_size() -> None:
 
 
 def test_other_threads_go_on_meanwhile() -> None:
-    search = kernel.Search(tables(big()))
-    thread = threading.Thread(target=search.run, args=(1 << 40,))
+    def turns() -> int:
+        search, count = kernel.Search(tables(big())), 0
+        thread = threading.Thread(target=search.run, args=(1 << 40,))
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.0001)
+            count += 1
+        assert search.run(1)
+        return count
+
     interval = sys.getswitchinterval()
     sys.setswitchinterval(10)  # so that nobody gets the lock unless it is released
     try:
-        thread.start()
-        turns = 0
-        while thread.is_alive():
-            thread.join(0.0001)
-            turns += 1
+        # On a busy machine the search may be over before this thread has a processor again.
+        assert any(turns() > 1 for _ in range(50))
     finally:
         sys.setswitchinterval(interval)
-    assert search.run(1) and turns > 1
 
 
 def told(program: Instance, reductions: tuple[str, ...], threads: int, piece: int = 2_000) -> tuple[object, ...]:

@@ -35,7 +35,7 @@ FRESH = 2
 
 def pgasrob(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pgasrob", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
 
 
 def built(compiler: str, source: Path, into: Path, *options: str) -> Path:

@@ -159,7 +159,8 @@ class Case(NamedTuple):
         if found.x % to.x or found.n % to.x or found.c % to.x:
             return bool(found.x % to.x or found.n % to.x)
         x, last = Linear(*(each // to.x for each in found)), Linear(0, 1, -1 - of.domain.high)
-        named = any(linear(each.me) == Linear(0, 0, of.domain.rank).plus(x, modulus) for each in self.names)
+        origin = Linear(0, 0, of.domain.rank).plus(x, modulus)
+        named = origin in (linear(each.me) for each in self.names if not each.rest)
         return not named and domain.range(x)[1] >= of.domain.low and domain.range(x.plus(last, -1))[0] <= 0
 
 

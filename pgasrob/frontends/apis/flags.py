@@ -106,10 +106,14 @@ def arrive(steps: Steps, group: Group, collective: str) -> None:
 
     The halves of one ``collective`` of the group belong to each other. Every member has two flags for each other one,
     for even and odd phases, that change between 0 and 1. What a rank does between the halves is ordered with nothing
-    that others do between theirs, which a counter would not give.
+    that others do between theirs, which a counter would not give. Where the number of ranks is not known every rank has
+    two flags at all, its own ones, and the others look there.
     """
     call = steps.call
     phase = steps.count(group.name(f"arrived.{collective}"), 4)
+    if group.members is EVERYONE:
+        steps.do(Store(_cell(call, group, collective, "flag", phase & 1), Const(0 if phase & 2 else 1)))
+        return
     for member in group.members:
         if member != call.rank:
             cell = _cell(call, group, collective, "flag", phase & 1, call.rank)
@@ -120,10 +124,23 @@ def arrive(steps: Steps, group: Group, collective: str) -> None:
 def depart(steps: Steps, group: Group, collective: str) -> None:
     """The second half of a split barrier: wait until all others have arrived."""
     _caught_up(steps, group)
+    if group.members is EVERYONE:
+        _meet_all(steps, group, collective)
+        return
     for member in group.members:
         if member != steps.call.rank:
             meet(steps, group, collective, member)
     departed(steps, group, collective)
+
+
+def _meet_all(steps: Steps, group: Group, collective: str) -> None:
+    """Wait for all ranks, one after the other, this one too."""
+    call, phase = steps.call, steps.count(group.name(f"departed.{collective}"), 4)
+    cell, rank = _cell(call, group, collective, "flag", phase & 1), call.register("rank")
+    each = call.do(
+        AwaitAdd(rank, cell, "==", Const(0 if phase & 2 else 1), Const(0)), Assign(rank, Binary("+", rank, Const(1)))
+    )
+    steps.do(Assign(rank, Const(0)), While(Binary("<", rank, call.count), Block(each), call.span))
 
 
 def meet(steps: Steps, group: Group, collective: str, member: int) -> None:

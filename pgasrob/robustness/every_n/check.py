@@ -18,7 +18,7 @@ from pgasrob.robustness.every_n.proof import Obstacle, Proof
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import CountLeft, Interruption, NotProved, Reason
-from pgasrob.robustness.verdict import EveryCount, Stats, Verdict
+from pgasrob.robustness.verdict import CheckedCount, EveryCount, Stats, Verdict
 from pgasrob.robustness.watch import LimitReached, Watch
 
 if TYPE_CHECKING:
@@ -106,8 +106,14 @@ def _counts(proof: Proof) -> range:
 
 def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reason | None, watch: Watch) -> Verdict:
     """The verdict on all counts by those on some."""
-    answers = tuple((each.nodes, each.verdict) for each in checked if each.nodes is not None)
-    every = EveryCount(proof, answers)
+    every = EveryCount(
+        proof,
+        tuple(
+            CheckedCount(each.nodes, each.verdict, each.assertions, each.deadlock)
+            for each in checked
+            if each.nodes is not None
+        ),
+    )
     robust = [each for each in checked if each.verdict == "robust"]
     last = checked[-1] if checked else unknown
     stats = Stats(
@@ -126,7 +132,7 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
         reason = NotProved(str(proof.obstacles[0]) if proof.obstacles else "it was not tried to the end")
     below = len(robust) == len(checked) == len(range(LEAST, proof.cutoff or 0))
     whole = reason is None and proof.holds and below
-    verdict = _with_facts(robust[-1], robust) if robust else unknown
+    verdict = _with_facts(robust[-1] if robust else unknown, robust, proof if whole else None)
     return replace(
         verdict,
         nodes=None,
@@ -144,18 +150,24 @@ def _assumptions(proof: Proof, checked: Sequence[Verdict]) -> tuple[Assumption, 
     return together((*(each for verdict in checked for each in verdict.assumptions), *proof.assumptions))
 
 
-def _with_facts(verdict: Verdict, checked: list[Verdict]) -> Verdict:
-    """``verdict`` with the assertions and deadlocks of all that were ``checked``, and whether ranks communicate on one
-    of them."""
-    verdict = replace(verdict, communicates=any(each.communicates is not False for each in checked))
+def _with_facts(verdict: Verdict, checked: Sequence[Verdict], proof: Proof | None) -> Verdict:
+    """``verdict`` with what is known of the assertions and deadlocks on every number of nodes, from those that were
+    ``checked`` and the ``proof`` for the others, if there is one, and whether ranks communicate on one of them."""
     failing = next((each for each in checked if each.assertions == "violated"), None)
     stuck = next((each for each in checked if each.deadlock is True), None)
-    if failing is not None:
-        verdict = replace(verdict, assertions="violated", assertion_run=failing.assertion_run)
-    elif any(each.assertions == "unknown" for each in checked):
-        verdict = replace(verdict, assertions="unknown")
-    if stuck is not None:
-        verdict = replace(verdict, deadlock=True, deadlock_run=stuck.deadlock_run)
-    elif any(each.deadlock == "unknown" for each in checked):
-        verdict = replace(verdict, deadlock="unknown")
-    return replace(verdict, witness=verdict.assertion_run or verdict.deadlock_run)
+    asserted = any(each.assertions for each in checked) or bool(proof and proof.assertions)
+    waits = any(each.deadlock is not None for each in checked) or bool(proof and proof.deadlock)
+    hold = proof and all(claim.holds for claim in proof.assertions)
+    hold = hold and all(each.assertions in ("hold", None) for each in checked)
+    free = proof and (proof.deadlock is None or proof.deadlock.holds)
+    free = free and all(each.deadlock in (False, None) for each in checked)
+    failure, deadlock = failing.assertion_run if failing else None, stuck.deadlock_run if stuck else None
+    return replace(
+        verdict,
+        communicates=any(each.communicates is not False for each in checked) if checked else verdict.communicates,
+        assertions=("violated" if failing else "hold" if hold else "unknown") if asserted else None,
+        deadlock=(bool(stuck) if stuck or free else "unknown") if waits else None,
+        assertion_run=failure,
+        deadlock_run=deadlock,
+        witness=failure or deadlock,
+    )

@@ -215,3 +215,8 @@ class Ranks:
         """The cells at which an access may meet others from elsewhere."""
         addresses = self.flow.addresses(rank, state, place.address)
         return self._made(rank, self.place(rank, state, place), addresses, own=False)[1]
+
+    def located(self, rank: int, state: int, place: Place) -> tuple[int, bool]:
+        """The same, and whether it is a single cell of a single rank."""
+        single = self.place(rank, state, place).single and len(self.flow.addresses(rank, state, place.address)) == 1
+        return self.cells(rank, state, place), single

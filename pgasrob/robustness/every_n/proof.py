@@ -69,12 +69,26 @@ class Obstacle:
         return self.text
 
 
+@dataclass(frozen=True)
+class Claim:
+    """Something that holds in all SC runs on all numbers of nodes that a proof is about, unless it is ``open``: why
+    that is not known. ``place``: the assertion that it is about, or the command before which ranks may be stuck."""
+
+    open: str = ""
+    place: CommandText | None = None
+
+    @property
+    def holds(self) -> bool:
+        return not self.open
+
+
 @dataclass
 class Proof:
     """What has been found: a proof for the numbers of nodes from ``cutoff`` to ``most`` if there are no ``obstacles``.
 
     ``cases``: where the source's rank is, each with the number of steps that were looked at there. ``assumptions``:
-    those of the program that it is about. ``views``: it rests on what is known of two ranks at once.
+    those of the program that it is about. ``views``: it rests on what is known of two ranks at once. ``assertions``:
+    what is known of each from ``cutoff`` on. ``deadlock``: whether there is known to be none; None where nothing waits.
     """
 
     cutoff: int | None = None
@@ -83,6 +97,8 @@ class Proof:
     obstacles: list[Obstacle] = field(default_factory=list)
     assumptions: tuple[Assumption, ...] = ()
     views: bool = False
+    assertions: list[Claim] = field(default_factory=list)
+    deadlock: Claim | None = None
 
     @property
     def holds(self) -> bool:

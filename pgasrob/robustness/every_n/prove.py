@@ -1,4 +1,5 @@
-"""Proving that a program has no violating computation on any number of nodes from a cutoff on.
+"""Proving that a program has no violating computation on any number of nodes from a cutoff on, which assertions
+hold there, and whether it has no deadlock.
 
 In each case of where the source's rank is the infeasibility fixpoint is run on names of ranks, for every step that may
 be the source. Where it finds no e in any, there is none on any such number of nodes (`proofs/every-n.md`).
@@ -19,6 +20,7 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.every_n import flow as flows
 from pgasrob.robustness.every_n.cases import Case, Frame, Name
 from pgasrob.robustness.every_n.commands import Ranks, rules_of
+from pgasrob.robustness.every_n.facts import Facts
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.known import Ranks as RanksOf
@@ -46,8 +48,9 @@ class NotCovered(Exception):
 
 
 def prove(program: Program, reading: Reading = DEFAULT_READING, look: Callable[[str], None] | None = None) -> Proof:
-    """A proof that ``program`` has no violating computation and no fault on any number of nodes from a cutoff on, or
-    what is in its way. ``look`` is told now and then what is being done."""
+    """A proof that ``program`` has no violating computation and no fault on any number of nodes from a cutoff on, with
+    what is known of assertions and deadlocks, or what is in its way. ``look`` is told now and then what is being
+    done."""
     try:
         prover = Prover(program, reading)
     except NotCovered as problem:
@@ -86,6 +89,7 @@ class Prover:
             access for automaton in automata for each in automaton.transitions for access in core.accesses_of(each.form)
         ]
         self._kinds = tuple(sorted({access.commutes for access in made} - {""}))
+        self._automata = automata
         self.proof = Proof(self.frame.cutoff, program.most_nodes, assumptions=program.assumptions)
 
     def run(self) -> Iterator[str]:
@@ -93,6 +97,7 @@ class Prover:
         seen: set[tuple[object, ...]] = set()
         counts: set[int] = set()
         followed = 0
+        flows_of: list[tuple[Case, flows.Flow]] = []
         for case in self.frame.cases():
             if len(self.proof.obstacles) >= MOST_OPEN:
                 return
@@ -119,6 +124,18 @@ class Prover:
                 if found.kind == "limit":
                     return
             self.proof.cases.append((case.text, looked_at))
+            flows_of.append((case, flow))
+        if not self.proof.obstacles:
+            known = self.facts()
+            for case, flow in flows_of:
+                yield f"what holds for {case.text}"
+                known.look_at(case, flow)
+            self.proof.assertions, self.proof.deadlock = known.assertions, known.deadlock
+
+    def facts(self) -> Facts:
+        """What is to be found out of assertions and deadlocks, case by case."""
+        deadlocks = self.program.source.shows_commands and not self.program.blind_awaits
+        return Facts(self._automata, self._initial, self._rules, self._place, deadlocks)
 
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
         """What registers and cells may hold in ``case``; so many commands have been ``followed`` in others."""

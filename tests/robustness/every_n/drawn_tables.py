@@ -45,6 +45,9 @@ CALLS = {
         "{{ gasnet_seginfo_t *entry = &table[{to}], whole = *entry; gasnet_put_val({to}, whole.addr, 1, 4); }}",
         "for (int i = 0; i < n; i++) gasnet_put_nbi_val(i, of(table, i) + {at}, 1, 4); {done}",
         "{{ gasnet_handle_t h = gasnet_put_nb({to}, of(table, {to}) + {at}, &x, 4); {done} gasnet_wait_syncnb(h); }}",
+        "gasnet_barrier_notify(0, 1); mine[{at}] = {v}; gasnet_barrier_wait(0, 1);",
+        "gasnet_put_nbi({to}, of(table, {to}), &x, 4); gasnet_barrier_notify(0, 1); {done} gasnet_barrier_wait(0, 1);",
+        "gasnet_barrier_notify(0, 1); while (gasnet_barrier_try(0, 1) == GASNET_ERR_NOT_READY) gasnet_AMPoll();",
     ),
     ARMCI: (
         "ARMCI_Put(&x, of(table, {to}) + {at}, 4, {to}); {done}",

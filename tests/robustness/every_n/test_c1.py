@@ -27,7 +27,7 @@ from tests.support import examples
 COMPARED = ("out", "seen", "w", "wi", "ws", "wd", "got", "other", "flag")
 """The cells of the programs that both ways of making them have under one name."""
 MOST_STATES = 30_000
-LIMITS = Limits(max_states=20_000, timeout=4)
+LIMITS = Limits(max_states=20_000, timeout=60)
 LOCAL = {"assign", "assume", "assert", "fence", "wait", "wait_local", "bundle"}
 """Commands after which it makes no difference to the ends when they were issued."""
 

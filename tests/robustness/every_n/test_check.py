@@ -61,7 +61,7 @@ def test_a_program_that_is_proved() -> None:
     assert code == 0
     assert "robust on every number of nodes" in output
     assert "checked on 2..6, proved from 7 on" in " ".join(output.split())
-    assert "Deadlocks were looked at on 2..6 nodes alone: they are no part of the proof." in " ".join(output.split())
+    assert "On every number of nodes, in every run on the network there is no deadlock." in " ".join(output.split())
     code, found = in_json(HALO, "-n", "all")
     assert (code, found["nodes"], found["verdict"], found["proved"], found["cutoff"]) == (0, "all", "robust", True, 7)
     assert [each["nodes"] for each in found["checked"]] == [2, 3, 4, 5, 6]
@@ -105,7 +105,7 @@ def test_a_program_that_is_not_robust_on_some_number() -> None:
     path = ROOT / "programs/halo/halo_one_ghost_cell.pgas"
     code, found = in_json(path, "-n", "all")
     assert (code, found["verdict"], found["nodes"]) == (1, "not robust", 3)
-    assert found["checked"] == [{"nodes": 2, "verdict": "robust"}, {"nodes": 3, "verdict": "not robust"}]
+    assert [(each["nodes"], each["verdict"]) for each in found["checked"]] == [(2, "robust"), (3, "not robust")]
     assert "It is robust on 2 nodes." in " ".join(run(path, "-n", "all")[1].split())
 
 
@@ -193,6 +193,54 @@ def test_headers() -> None:
     for wrong in ("not robust at all", "error at all", "robust at all, robust"):
         with pytest.raises(pgasrob.SourceError):
             read_expectation(f"// expect: {wrong}\n")
+
+
+def test_assertions_that_are_proved_and_others(tmp_path: Path) -> None:
+    path = tmp_path / "some.pgas"
+    path.write_text(
+        f"{HEADER}mem[x] <- 1;\nr <- mem[x];\nassert(r == 1);\nr <- fetch_add(0, y, 1);\nassert(r >= 0);\n}}\n"
+    )
+    code, found = in_json(path, "-n", "all")
+    assert (code, found["verdict"], found["assertions"], found["deadlock"]) == (0, "robust", "unknown", None)
+    assert [each["assertions"] for each in found["checked"]] == ["hold"] * (found["cutoff"] - 2)
+    proved, left = found["assertions_beyond"]
+    assert proved == {"open": None, "place": {"command": "assert(r == 1)", "line": 8, "column": 1}}
+    assert left["open"] == "could not exclude that `assert(r >= 0)` in line 10 is false for rank 0"
+    told = " ".join(run(path, "-n", "all")[1].split())
+    assert "On 2..3 nodes, in every run on the network the assertions hold." in told
+    assert "On every number of nodes `assert(r == 1)` in line 8 holds." in told
+    assert f"Not proved beyond: {left['open']}." in told
+    assert run(path, "-n", "all", "--strict")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("block", "assertions", "deadlock"),
+    [
+        ("if (nodes == 11) { assert(r == 1); }", "unknown", None),
+        ("if (nodes == 11) { assert(r == 0); }", "hold", None),
+        ("if (nodes == 11) { await(mem[x] == 1); }", None, "unknown"),
+        ("if (nodes == 11) { mem[x] <- 1; await(mem[x] == 1); }", None, False),
+        ("if (nodes == 11 && me == 0) { barrier; }", None, "unknown"),
+    ],
+)
+def test_facts_of_a_number_that_is_not_checked_count(
+    block: str, assertions: str | None, deadlock: bool | str | None
+) -> None:
+    verdict = decided(block)
+    assert (verdict.verdict, verdict.assertions, verdict.deadlock) == ("robust", assertions, deadlock)
+
+
+def test_a_failure_below_the_cutoff_counts(tmp_path: Path) -> None:
+    """From the cutoff on the assertion holds and nobody waits."""
+    path = tmp_path / "some.pgas"
+    path.write_text(f"{HEADER}assert(nodes > 2);\nif (nodes < 4 && me) {{ await(mem[x] == 1); }}\n}}\n")
+    code, found = in_json(path, "-n", "all")
+    assert (code, found["verdict"], found["assertions"], found["deadlock"]) == (0, "robust", "violated", True)
+    assert [each["open"] for each in (*found["assertions_beyond"], found["deadlock_beyond"])] == [None, None]
+    told = " ".join(run(path, "-n", "all")[1].split())
+    assert "An assertion fails on 2 nodes" in told and "There is a deadlock on 2 nodes" in told
+    assert "On every number of nodes, in every run" not in told
+    assert run(path, "-n", "all", "--strict")[0] == 1
 
 
 def test_where_an_assertion_fails_is_said(tmp_path: Path) -> None:

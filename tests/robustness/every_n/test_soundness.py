@@ -27,7 +27,7 @@ from tests.support import examples
 
 FRAMES = (None, Frame(0, 1), Frame(0, 1, 2), Frame(1, 1), Frame(0, 1, 3), Frame(0, 1, 4), Frame(1, 1, 2))
 """Proofs are right with whatever frame; None: the one that fits the program."""
-LIMITS = Limits(max_states=4_000, timeout=3)
+LIMITS = Limits(max_states=4_000, timeout=60)
 
 
 def proof(program: Program, frame: Frame | None = None) -> Proof:

@@ -28,7 +28,7 @@ from tests.robustness.every_n.drawn_flags import drawn_flags
 from tests.support import examples
 
 FRAMES = (None, Frame(0, 1), Frame(0, 2), Frame(1, 1))
-LIMITS = Limits(max_states=4_000, timeout=3)
+LIMITS = Limits(max_states=4_000, timeout=60)
 COUNTED = Reading("count", DEFAULT_READING.conflicts)
 
 

@@ -1,0 +1,120 @@
+"""Which assertions hold in all SC runs on every number of nodes, and whether these come to a deadlock
+(`proofs/every-n.md`, section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pgasrob.program import core
+from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.statements import Span
+from pgasrob.robustness.every_n import pairs as two
+from pgasrob.robustness.every_n.cases import Case
+from pgasrob.robustness.every_n.commands import Rules
+from pgasrob.robustness.every_n.flow import Flow
+from pgasrob.robustness.every_n.known import Known
+from pgasrob.robustness.every_n.pairs import Pairs, TooManyPairs
+from pgasrob.robustness.every_n.proof import Claim, CommandText
+from pgasrob.robustness.every_n.stuck import Dependency, Stuck, comes_back
+from pgasrob.robustness.every_n.unfold import Unfolded
+
+IN_A_CIRCLE = "could not exclude that ranks wait for each other in a circle"
+CORE_ALONE = "it is looked for in programs in the core language alone"
+
+
+class Facts:
+    """Goes through the cases of a program: each rank is the first one in one of them. ``text`` has the text of its
+    commands; ``deadlocks``: whether these are looked for."""
+
+    def __init__(
+        self,
+        automata: Sequence[ControlAutomaton],
+        initial: Sequence[int],
+        rules: Rules,
+        text: Callable[[Transition], CommandText],
+        deadlocks: bool,
+    ) -> None:
+        self._initial, self._rules, self._text = initial, rules, text
+        self._blocks = {id(automaton): number for number, automaton in enumerate(automata)}
+        transitions = [transition for automaton in automata for transition in automaton.transitions]
+        asserts = {each.span: each for each in transitions if _is_assert(each)}
+        self._asserts = {span: asserts[span] for span in sorted(asserts, key=lambda span: (span.line, span.column))}
+        self._waits = any(map(_can_wait, transitions))
+        self._looks_for_deadlocks = deadlocks and self._waits
+        self._false: dict[Span, str] = {}
+        self._deadlock: Claim | None = None
+        self._dependencies: set[Dependency] = set()
+        self._looks = 0
+
+    @property
+    def assertions(self) -> list[Claim]:
+        """What is known of each assertion, in the order of the source."""
+        found = []
+        for span, transition in self._asserts.items():
+            place = self._text(transition)
+            found.append(Claim(self._false[span].format(place) if span in self._false else "", place))
+        return found
+
+    @property
+    def deadlock(self) -> Claim | None:
+        """Whether it is known that there is no deadlock; None where nothing can wait."""
+        if not self._waits:
+            return None
+        if not self._looks_for_deadlocks:
+            return Claim(CORE_ALONE)
+        return self._deadlock or Claim(IN_A_CIRCLE if comes_back(self._dependencies) else "")
+
+    def look_at(self, case: Case, flow: Flow) -> None:
+        """Note what may happen to the first rank of ``case``."""
+        false = self._may_be_false(flow)
+        looks_for_deadlocks = self._looks_for_deadlocks and self._deadlock is None
+        if not false and not looks_for_deadlocks:
+            return
+        stuck: Stuck | None = None
+        try:
+            unfolded = Unfolded(flow, [each.automaton for each in flow.ranks])
+            pairs = Pairs(case, unfolded, self._initial, self._rules, self._looks)
+            labels = [
+                [(self._blocks[id(ranks.automaton)], leaving[0][0] if leaving else -1) for leaving in origins]
+                for ranks, origins in zip(flow.ranks, unfolded.origins, strict=True)
+            ]
+            for _ in range(two.MOST_ROUNDS):
+                false = self._may_be_false(pairs) & false
+                stuck = Stuck(pairs, labels) if looks_for_deadlocks else None
+                if not (false or (stuck and stuck.open)) or not pairs.refine():
+                    break
+            self._looks = pairs.looks
+        except TooManyPairs:
+            self._looks = two.MOST_LOOKS
+            too_many = f"more than {two.MOST_LOOKS:,} commands were followed"
+            why = f"for {{}} {too_many}"
+            self._deadlock = self._deadlock or Claim(too_many)
+        else:
+            why = f"could not exclude that {{}} is false for {case.text}"
+            if stuck:
+                self._dependencies |= stuck.dependencies
+                if stuck.open:
+                    place = self._text(stuck.open)
+                    self._deadlock = Claim(f"could not exclude that {case.text} is stuck before {place}", place)
+        for span in false:
+            self._false.setdefault(span, why)
+
+    def _may_be_false(self, known: Known) -> set[Span]:
+        """The assertions that may be false where the first rank comes to them."""
+        values, found = known.values[0], set()
+        for file, leaving in zip(known.files[0], known.ranks[0].automaton.out, strict=True):
+            for transition in leaving if file is not None else ():
+                match transition.form:
+                    case core.Test(condition, blocks=False) if file is not None:
+                        if values.narrowed(condition, False, file) is not None:
+                            found.add(transition.span)
+        return found
+
+
+def _is_assert(transition: Transition) -> bool:
+    return isinstance(transition.form, core.Test) and not transition.form.blocks
+
+
+def _can_wait(transition: Transition) -> bool:
+    form = transition.form
+    return isinstance(form, core.Barrier) or (isinstance(form, core.Immediate) and form.may_block)

@@ -1,0 +1,414 @@
+"""Where two ranks may be at once in SC runs on every number of nodes, and what they read there (`proofs/every-n.md`,
+section 8).
+
+In an SC run every access happens when its command is issued. So a cell holds what was written to it last, and by some
+rank; if that has come to a place, it is known which of its writes may be its last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Form, Place
+from pgasrob.program.expressions import Expr
+from pgasrob.robustness.every_n.cases import Case
+from pgasrob.robustness.every_n.commands import Ranks, Rules
+from pgasrob.robustness.every_n.flow import EXACT_GROWTHS
+from pgasrob.robustness.every_n.known import Known, with_register
+from pgasrob.robustness.every_n.linear import ANYTHING, Value, exactly, number
+from pgasrob.robustness.every_n.unfold import Unfolded
+from pgasrob.robustness.every_n.values import File
+from pgasrob.robustness.reduction.views import States
+
+MOST_LOOKS = 40_000
+"""Commands that are followed by pairs, each as often as what is known before it changes, in all cases together."""
+MOST_ROUNDS = 8
+"""Times that what is known of pairs is put into what is known of values."""
+UNWRITTEN = 1
+"""In place of a write: a rank has written nothing to a cell."""
+_ALWAYS = frozenset(("set", *core.COMMUTING)) - {"min", "max"}
+"""The updates that write whatever a cell held."""
+
+
+_NOTHING_WRITTEN: Mapping[int, States] = {UNWRITTEN: -1}
+
+
+class TooManyPairs(Exception):
+    """More than `MOST_LOOKS` commands would have to be followed."""
+
+
+@dataclass(frozen=True)
+class _Write:
+    """A write by a command of ``rank`` before ``state`` to one of ``cells``; surely, and to the only one of these, if
+    it ``covers`` what was there. ``bit``: stands for it in a set of writes."""
+
+    rank: int
+    state: int
+    cells: int
+    value: Value
+    covers: bool
+    bit: int
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """A command that may be issued, and leads to ``target``. It reads ``read`` at its issue from one of ``cells``, if
+    there are any; ``writes`` come in their order."""
+
+    target: int
+    form: Form
+    cells: int
+    read: Value | None
+    writes: tuple[_Write, ...]
+
+
+Meanwhile = tuple[States, ...]
+"""For each name where its ranks may be; that of a single rank, seen by itself, is left out and has some bit."""
+
+
+class Pairs(Known):
+    """What is known of pairs of ranks of a case in SC runs, from ``unfolded`` automata in which no read fails.
+
+    ``meanwhile``: for each name, state and other name where that one may be at once; for the rest also where another
+    rank of the same part may be. ``edges``: the commands that may be issued, by name and state. Raises
+    :class:`TooManyPairs`.
+    """
+
+    def __init__(self, case: Case, unfolded: Unfolded, initial: Sequence[int], rules: Rules, looks: int = 0) -> None:
+        super().__init__(unfolded.ranks, unfolded.values, unfolded.memory, [list(each) for each in unfolded.files])
+        self.looks = looks
+        self.names = range(len(case.names))
+        self.many = frozenset(number for number, name in enumerate(case.names) if name.rest)
+        self._initial = [exactly(number(value)) for value in initial]
+        self._read = unfolded.read
+        self._located = Ranks(case, self, (), rules, polls_wait=False)
+        self._following = [self._after_each(rank) for rank in self.names]
+        self.meanwhile: list[list[list[States]]] = []
+        self._writes: list[_Write] = []
+        self._last: dict[tuple[int, int], Mapping[int, States]] = {}
+        self._followed: dict[tuple[int, States], States] = {}
+        self._known_held: dict[tuple[int, int, Place], Value] = {}
+        self._search()
+
+    def refine(self) -> bool:
+        """Put what is known of pairs into what is known of values, and this into that; whether it has become more."""
+        files = [self._files_of(rank) for rank in self.names]
+        before = self.files, [each.value for each in self._writes]
+        self.files = files
+        self._known_held.clear()
+        self._search()
+        return before != (self.files, [each.value for each in self._writes])
+
+    def others(self, rank: int) -> list[int]:
+        """The names that another rank than one of ``rank`` may have."""
+        return [each for each in self.names if each != rank or each in self.many]
+
+    # Values
+
+    def held(self, rank: int, state: int, place: Place) -> Value:
+        """As there, and what a command before ``state`` may find by what was written last."""
+        key = rank, state, place
+        if key not in self._known_held:
+            whole, cells = super().held(rank, state, place), self.cells(rank, state, place)
+            self._known_held[key] = self._last_held(rank, state, whole, cells) if self.meanwhile else whole
+        return self._known_held[key]
+
+    def _last_held(self, rank: int, state: int, whole: Value, cells: int) -> Value:
+        domain, found = self.ranks[rank].name.domain, None
+        for value, _ in self.last_written(rank, state, cells, whole, self.at(rank, state)):
+            found = value if found is None else domain.joined(found, value)
+        return whole if found is None else self._meet(rank, whole, found) or whole
+
+    def _meet(self, rank: int, one: Value, other: Value) -> Value | None:
+        """The values in both, or more; None when there are none."""
+        domain = self.ranks[rank].name.domain
+        low = other[0] if domain.always(one[0], other[0]) else one[0]
+        high = other[1] if domain.always(other[1], one[1]) else one[1]
+        return None if domain.range(high.minus(low))[1] < 0 else (low, high)
+
+    def _seen_by(self, rank: int, writer: int, value: Value) -> Value:
+        """A value of ``writer`` for another rank: x is the same for the two when both are names of one rank."""
+        if rank in self.many or writer in self.many:
+            return self.ranks[writer].name.domain.without_rank(value)
+        return value
+
+    def _located_at(self, rank: int, state: int, place: Place) -> tuple[int, bool]:
+        """The cells of names that a place may be, and whether it is a single one of a single rank."""
+        cells, certain = self._located.located(rank, state, place)
+        return cells & (1 << len(self.names) * len(self.memory)) - 1, certain
+
+    def cells(self, rank: int, state: int, place: Place) -> int:
+        """The cells of names that a place may be, as bits."""
+        return self._located_at(rank, state, place)[0]
+
+    def _files_of(self, rank: int) -> list[File | None]:
+        """What registers may hold, by what is known of pairs so far."""
+        old, out = self.files[rank], self.ranks[rank].automaton.out
+        new: list[File | None] = [old[0], *[None] * (len(old) - 1)]
+        times, queue = [0] * len(old), [0]
+        while queue:
+            state = queue.pop()
+            for place, transition in enumerate(out[state]):
+                file, target = new[state], transition.target
+                limit = old[target]
+                after = None if file is None or limit is None else self._behind(rank, state, place, transition, file)
+                if after is None or limit is None:
+                    continue
+                after = tuple(whole if whole == ANYTHING else value for value, whole in zip(after, limit, strict=True))
+                joined = self.values[rank].either(new[target], after)
+                if joined != new[target]:
+                    times[target] += 1
+                    new[target] = limit if times[target] > EXACT_GROWTHS else joined
+                    queue.append(target)
+        return new
+
+    def _behind(self, rank: int, state: int, place: int, transition: Transition, file: File) -> File | None:
+        """The registers behind a command; None if it cannot be issued, or does not lead there."""
+        form, found = transition.form, self.legal(rank, file, transition.form)
+        if found is None:
+            return None
+        match form:
+            case core.Assign(register, assigned):
+                return with_register(found, register, self.values[rank].of(assigned, file))
+            case core.Immediate(access) if access.reads:
+                value = self._brings(rank, state, place, form)
+                if value is None or not self._is_awaited(rank, form, value, file):
+                    return None
+                return found if form.register is None else with_register(found, form.register, value)
+        return found
+
+    def _brings(self, rank: int, state: int, place: int, form: core.Immediate[Place, Expr]) -> Value | None:
+        """What a read may bring that goes this way."""
+        read = self._read[rank][state][place]
+        return None if read is None else self._meet(rank, read, self.held(rank, state, form.access.cell))
+
+    def _is_awaited(self, rank: int, form: core.Immediate[Place, Expr], value: Value, file: File) -> bool:
+        if form.condition is None:
+            return True
+        awaited = self.values[rank].of(form.condition.value, file)
+        return awaited is not None and self.values[rank].may_be(form.condition.relation, value, awaited)
+
+    # Pairs
+
+    def _search(self) -> None:
+        """Find all pairs, by the values that are known."""
+        edges, writes = self._commands()
+        self._known_held.clear()
+        self.edges, self._writes = edges, writes
+        self._of_cell: dict[int, list[_Write]] = {}
+        for write in writes:
+            for cell in members(write.cells):
+                self._of_cell.setdefault(cell, []).append(write)
+        self._last.clear()
+        self.meanwhile = [[[0] * len(of) for _ in self.names] for of in edges]
+        self._users: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        self._queue = {(rank, 0): None for rank in self.names}
+        for rank in self.names:
+            for other in self.others(rank):
+                self.meanwhile[rank][other][0] = 1
+        while self._queue:
+            rank, state = next(iter(self._queue))
+            del self._queue[rank, state]
+            for edge in self.edges[rank][state]:
+                self.looks += 1
+                if self.looks > MOST_LOOKS:
+                    raise TooManyPairs
+                for found in self._leads(rank, state, edge):
+                    if all(found):
+                        self._add(rank, edge.target, found)
+        self.files = [
+            [file if all(self.at(rank, state)) else None for state, file in enumerate(files)]
+            for rank, files in enumerate(self.files)
+        ]
+
+    def _commands(self) -> tuple[list[list[list[_Edge]]], list[_Write]]:
+        """What may be issued, and what this writes."""
+        found: list[list[list[_Edge]]] = []
+        every: list[_Write] = []
+        for rank in self.names:
+            out = self.ranks[rank].automaton.out
+            found.append([[] for _ in out])
+            for state, file in enumerate(self.files[rank]):
+                for place, transition in enumerate(out[state] if file is not None else ()):
+                    target, form = transition.target, transition.form
+                    if file is None or self.files[rank][target] is None:
+                        continue
+                    if self._behind(rank, state, place, transition, file) is None:
+                        continue
+                    cells, read = 0, None
+                    if isinstance(form, core.Immediate) and form.access.reads:
+                        cells = self.cells(rank, state, form.access.cell)
+                        read = self._brings(rank, state, place, form)
+                    writes = []
+                    for access, cell, value in self.writes(rank, state, form):
+                        where, certain = self._located_at(rank, state, cell)
+                        covers = certain and _always_writes(form, access)
+                        writes.append(_Write(rank, state, where, value, covers, 2 << len(every)))
+                        every.append(writes[-1])
+                    found[rank][state].append(_Edge(target, form, cells, read, tuple(writes)))
+        return found, every
+
+    def at(self, rank: int, state: int) -> Meanwhile:
+        """Where others may be when one is at ``state``."""
+        of = self.meanwhile[rank]
+        return tuple(of[other][state] if other != rank or rank in self.many else 1 for other in self.names)
+
+    def _add(self, rank: int, state: int, found: Meanwhile) -> None:
+        for other in self.others(rank):
+            new = found[other] & ~self.meanwhile[rank][other][state]
+            if new:
+                self.meanwhile[rank][other][state] |= new
+                self._enqueue(rank, state)
+                for at in members(new):
+                    self.meanwhile[other][rank][at] |= 1 << state
+                    self._enqueue(other, at)
+
+    def _enqueue(self, rank: int, state: int) -> None:
+        self._queue[rank, state] = None
+        self._queue.update(dict.fromkeys(self._users.get((rank, state), ())))
+
+    def _leads(self, rank: int, state: int, edge: _Edge) -> Iterator[Meanwhile]:
+        """Where others may be once ``rank`` has issued a command, by what it may have read."""
+        now = self.at(rank, state)
+        if isinstance(edge.form, core.Barrier):
+            yield tuple(
+                self._behind_barrier(other, edge.form.name, states) if other != rank or rank in self.many else 1
+                for other, states in enumerate(now)
+            )
+        elif edge.cells:
+            assert edge.read is not None, "it reads something"
+            for _, found in self.last_written(rank, state, edge.cells, edge.read, now):
+                yield found
+        else:
+            yield now
+
+    def _behind_barrier(self, rank: int, name: str, states: States) -> States:
+        behind = (
+            1 << edge.target
+            for state in members(states)
+            for edge in self.edges[rank][state]
+            if isinstance(edge.form, core.Barrier) and edge.form.name == name
+        )
+        return reduce(or_, behind, 0)
+
+    def last_written(
+        self, rank: int, state: int, cells: int, read: Value, now: Meanwhile
+    ) -> Iterator[tuple[Value, Meanwhile]]:
+        """What one of ``cells`` may hold of the values ``read`` when ``rank`` is at ``state`` and others are ``now``:
+        what was written last, with where the others are then."""
+        size, values = len(self.memory), self.values[rank]
+        for cell in members(cells):
+            if cell // size in self.many:
+                yield read, now
+                continue
+            initial = self._initial[cell % size]
+            if self._with_last(rank, cell, UNWRITTEN) >> state & 1 and values.may_be("==", read, initial):
+                found = tuple(
+                    states
+                    if other == rank and rank not in self.many
+                    else states & self._with_last(other, cell, UNWRITTEN)
+                    for other, states in enumerate(now)
+                )
+                if all(found):
+                    yield initial, found
+            for write in self._of_cell.get(cell, ()):
+                own = write.rank == rank and self._with_last(rank, cell, write.bit) >> state & 1
+                if own and values.may_be("==", read, write.value):
+                    yield write.value, now
+                if write.rank == rank and rank not in self.many:
+                    continue
+                value = self._seen_by(rank, write.rank, write.value)
+                if values.may_be("==", read, value):
+                    then = self._after_write(rank, state, cell, write, now)
+                    if then is not None:
+                        yield value, then
+
+    def _after_write(self, rank: int, state: int, cell: int, write: _Write, now: Meanwhile) -> Meanwhile | None:
+        """Where others are ``now`` if ``write``, of another rank, was the last one to ``cell``; None: it cannot be."""
+        at = self._with_last(write.rank, cell, write.bit) & now[write.rank]
+        self._users.setdefault((write.rank, write.state), set()).add((rank, state))
+        then = self.at(write.rank, write.state)
+        if not at or not self._follow(rank, then[rank]) >> state & 1:
+            return None
+        found = tuple(
+            states
+            if (other == rank or other == write.rank) and other in self.many
+            else at
+            if other == write.rank
+            else 1
+            if other == rank
+            else states & self._follow(other, then[other])
+            for other, states in enumerate(now)
+        )
+        return found if all(found) else None
+
+    def _follow(self, rank: int, states: States) -> States:
+        """What may follow one of ``states``, and these."""
+        if (rank, states) not in self._followed:
+            following = self._following[rank]
+            self._followed[rank, states] = reduce(or_, (following[state] for state in members(states)), 0)
+        return self._followed[rank, states]
+
+    def _after_each(self, rank: int) -> list[States]:
+        out = self.ranks[rank].automaton.out
+        found = [1 << state for state in range(len(out))]
+        changed = True
+        while changed:
+            changed = False
+            for state in reversed(range(len(out))):
+                new = reduce(or_, (found[each.target] for each in out[state]), found[state])
+                changed = changed or new != found[state]
+                found[state] = new
+        return found
+
+    def _with_last(self, rank: int, cell: int, write: int) -> States:
+        """The states in which ``write`` may be the last one of ``rank`` to ``cell``."""
+        return self._last_of(rank, cell).get(write, 0)
+
+    def _last_of(self, rank: int, cell: int) -> Mapping[int, States]:
+        """For each write to ``cell`` the states in which it may be the last one of ``rank``."""
+        if not any(write.rank == rank for write in self._of_cell.get(cell, ())):
+            return _NOTHING_WRITTEN
+        if (rank, cell) not in self._last:
+            last = [UNWRITTEN, *[0] * (len(self.edges[rank]) - 1)]
+            queue = [0]
+            while queue:
+                state = queue.pop()
+                for edge in self.edges[rank][state]:
+                    behind = last[state]
+                    for write in edge.writes:
+                        if write.cells >> cell & 1:
+                            behind = write.bit | (0 if write.covers else behind)
+                    if behind & ~last[edge.target]:
+                        last[edge.target] |= behind
+                        queue.append(edge.target)
+            found: dict[int, States] = {}
+            for state, writes in enumerate(last):
+                for bit in members(writes):
+                    found[1 << bit] = found.get(1 << bit, 0) | 1 << state
+            self._last[rank, cell] = found
+        return self._last[rank, cell]
+
+
+def _always_writes(form: Form, access: int) -> bool:
+    """Whether an access writes whatever the cell held."""
+    match form:
+        case core.Immediate(update=update):
+            return update is not None and update.operation in _ALWAYS
+        case core.Transfer(update=update):
+            step = form.steps[access - int(form.captured is not None)]
+            return step.kind != "popb" or update is None or update.operation in _ALWAYS
+    return False
+
+
+def members(states: States) -> Iterator[int]:
+    """The members of a set, ascending: as in `analysis.bits`, and faster where there are few of them."""
+    while states:
+        last = states & -states
+        yield last.bit_length() - 1
+        states ^= last

@@ -1,0 +1,170 @@
+"""Why no SC run comes to a deadlock, on any number of nodes (`proofs/every-n.md`, section 8).
+
+In a deadlock each rank is *stuck*: it can issue nothing that it stands before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
+from operator import or_
+
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Place
+from pgasrob.program.expressions import NEGATED, Expr
+from pgasrob.program.graphs import components
+from pgasrob.program.walks import negated
+from pgasrob.robustness.every_n.linear import NODES, number
+from pgasrob.robustness.every_n.pairs import Meanwhile, Pairs, members
+from pgasrob.robustness.reduction.views import States
+
+Label = tuple[int, int]
+"""A control state of a block, which is given by its number."""
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """A rank that is stuck at ``one`` is so only if another one is stuck at ``other``, whose number is smaller if
+    ``smaller``, else greater. At both a rank waits for the value of a cell."""
+
+    one: Label
+    other: Label
+    smaller: bool
+
+
+class Stuck:
+    """Where the first rank of a case may be stuck in a deadlock. ``open``: a command that it stands before then; None:
+    there is none, if nothing comes back to itself by ``dependencies``."""
+
+    def __init__(self, pairs: Pairs, labels: Sequence[Sequence[Label]]) -> None:
+        """``labels``: by name and state."""
+        self._pairs, self._labels = pairs, labels
+        self._out = [ranks.automaton.out for ranks in pairs.ranks]
+        self._stuck = [
+            _set(state for state in range(len(out)) if not self._goes_on(rank, state))
+            for rank, out in enumerate(self._out)
+        ]
+        self._waiting = [
+            _set(state for state in members(states) if self._awaits(rank, state))
+            for rank, states in enumerate(self._stuck)
+        ]
+        self.dependencies: set[Dependency] = set()
+        self.open: Transition | None = None
+        for state in members(self._stuck[0]):
+            if not (self._is_met(state) if self._waiting[0] >> state & 1 else self._all_meet(state)):
+                self.open = self._out[0][state][0]
+                return
+
+    def _goes_on(self, rank: int, state: int) -> bool:
+        """Whether a rank at ``state`` can surely issue something by itself, as far as any comes there."""
+        file, values = self._pairs.files[rank][state], self._pairs.values[rank]
+        assumed: list[Expr] = []
+        for transition in self._out[rank][state]:
+            match transition.form:
+                case core.Test(condition, blocks=True):
+                    assumed.append(condition)
+                case core.Immediate(may_block=True) | core.Barrier():
+                    pass
+                case _:
+                    return True
+        if any(negated(each) in assumed for each in assumed):
+            return True
+        for each in assumed:
+            file = file and values.narrowed(each, False, file)
+        return file is None
+
+    def _awaits(self, rank: int, state: int) -> list[core.Immediate[Place, Expr]]:
+        """What a stuck rank waits for."""
+        forms = (each.form for each in self._out[rank][state])
+        return list(dict.fromkeys(form for form in forms if isinstance(form, core.Immediate)))
+
+    def _stuck_too(self, state: int) -> Meanwhile:
+        """Where others may be stuck when the first rank is at ``state``."""
+        now = self._pairs.at(0, state)
+        return (1, *(states & self._stuck[other] for other, states in enumerate(now) if other))
+
+    # Barriers
+
+    def _all_meet(self, state: int) -> bool:
+        """Whether all meet at the barrier before ``state`` where none waits for a value. Where there is no barrier it
+        is for the ranks that stand before one."""
+        names = self._barriers(0, state)
+        return not names or all(
+            len(names) == 1 and self._barriers(other, at) == names
+            for other, states in enumerate(self._stuck_too(state))
+            if other
+            for at in members(states & ~self._waiting[other])
+        )
+
+    def _barriers(self, rank: int, state: int) -> set[str]:
+        return {each.form.name for each in self._out[rank][state] if isinstance(each.form, core.Barrier)}
+
+    # Waiting
+
+    def _is_met(self, state: int) -> bool:
+        """Whether one of the waits before ``state`` is over, or it is by those on which it depends that it is not."""
+        awaits, stuck = self._awaits(0, state), self._stuck_too(state)
+        if any(self._is_over(state, each, stuck) for each in awaits):
+            return True
+        for smaller, others in groupby(self._on_one_side(), key=lambda side: side[0]):
+            ranks = [other for _, other in others]
+            for removed in (*([rank] for rank in ranks), ranks):
+                left = tuple(
+                    states & ~self._waiting[other] if other in removed else states for other, states in enumerate(stuck)
+                )
+                if any(self._is_over(state, each, left) for each in awaits):
+                    self.dependencies |= {
+                        Dependency(self._labels[0][state], self._labels[other][at], smaller)
+                        for other in removed
+                        for at in members(stuck[other] & self._waiting[other])
+                    }
+                    return True
+        return False
+
+    def _is_over(self, state: int, form: core.Immediate[Place, Expr], stuck: Meanwhile) -> bool:
+        """Whether the cell that is waited for satisfies the condition where others are ``stuck``."""
+        if not all(stuck):
+            return True
+        pairs, values, file = self._pairs, self._pairs.values[0], self._pairs.files[0][state]
+        if form.condition is None or file is None:
+            return False
+        awaited = values.of(form.condition.value, file)
+        cells, whole = pairs.cells(0, state, form.access.cell), pairs.held(0, state, form.access.cell)
+        return awaited is not None and not any(
+            values.may_be(NEGATED[form.condition.relation], value, awaited)
+            for value, _ in pairs.last_written(0, state, cells, whole, stuck)
+        )
+
+    def _on_one_side(self) -> Iterator[tuple[bool, int]]:
+        """The names of which all ranks are smaller than the first one, and those of which all are greater."""
+        names = [ranks.name for ranks in self._pairs.ranks]
+        me, domain = names[0].me, names[0].domain
+        greater = []
+        for other, name in enumerate(names):
+            last = NODES.shifted(-1 - name.domain.high)
+            low, high = (number(name.domain.low), last) if name.rest else (name.me, name.me)
+            if domain.always(high, me.shifted(-1)):
+                yield True, other
+            elif domain.always(me.shifted(1), low):
+                greater.append(other)
+        yield from ((False, other) for other in greater)
+
+
+def comes_back(dependencies: Iterable[Dependency]) -> bool:
+    """Whether ranks may be stuck by each other in a circle. They are not where on the way from a control state to
+    itself numbers only fall, or only rise."""
+    known = list(dependencies)
+    labels = {label: place for place, label in enumerate({each for one in known for each in (one.one, one.other)})}
+    leads: list[list[int]] = [[] for _ in labels]
+    for each in known:
+        leads[labels[each.one]].append(labels[each.other])
+    of = components(leads)
+    inside = {(of[labels[each.one]], each.smaller) for each in known if of[labels[each.one]] == of[labels[each.other]]}
+    return any((component, not smaller) in inside for component, smaller in inside)
+
+
+def _set(states: Iterable[int]) -> States:
+    return reduce(or_, (1 << state for state in states), 0)

@@ -1,0 +1,206 @@
+"""No assertion that is proved fails, and no program without deadlocks has one, on any number of nodes from the cutoff
+on: random programs, and what each rule is for (`proofs/every-n.md`, section 8)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from pgasrob.program import core
+from pgasrob.program.instance import instantiate
+from pgasrob.program.parser import parse
+from pgasrob.program.program import Program
+from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.robustness.every_n import facts, pairs
+from pgasrob.robustness.every_n.cases import Frame
+from pgasrob.robustness.every_n.pairs import UNWRITTEN, Meanwhile, Pairs
+from pgasrob.robustness.every_n.prove import Prover
+from pgasrob.robustness.every_n.stuck import Stuck
+from pgasrob.robustness.sc_facts import search_of_sc_runs
+from tests.robustness.every_n.drawn_facts import drawn_facts
+from tests.support import examples
+
+FRAMES = (Frame(0, 1), None, Frame(0, 1), Frame(0, 2), Frame(0, 1), Frame(1, 1))
+COUNTED = Reading("count", DEFAULT_READING.conflicts)
+MOST_STATES = 10_000
+
+
+def proved(program: Program, frame: Frame | None, reading: Reading = DEFAULT_READING) -> tuple[bool, bool, int] | None:
+    """Whether the assertion is proved, and that there is no deadlock, and from how many nodes on; None for a program
+    that may fault."""
+    prover = Prover(program, reading, frame)
+    known = prover.facts()
+    for case in prover.frame.cases():
+        flow = prover.flow(case)
+        if any(True for _ in flow.faults()):
+            return None
+        known.look_at(case, flow)
+    none = known.deadlock is None or known.deadlock.holds
+    return all(claim.holds for claim in known.assertions), none, prover.frame.cutoff
+
+
+def seen(program: Program, nodes: int, reading: Reading = DEFAULT_READING) -> tuple[bool, bool, bool]:
+    """Whether an assertion fails in an SC run, there is a deadlock, and all SC runs were looked at."""
+    found = search_of_sc_runs(instantiate(program, nodes, reading), (), None)
+    for _ in found.explore():
+        if found.states > MOST_STATES:
+            break
+    assert not found.fault
+    return found.violated is not None, found.deadlock is not None, found.complete
+
+
+def test_nothing_that_is_proved_of_a_random_program_is_wrong() -> None:
+    found = Counter[str]()
+    tried = examples(40, nightly=20_000)
+    for seed in range(tried):
+        program, reading = parse(drawn_facts(seed)), COUNTED if seed % 3 == 0 else DEFAULT_READING
+        claims = proved(program, FRAMES[seed % len(FRAMES)], reading)
+        if claims is None:
+            continue
+        holds, none, cutoff = claims
+        fails = deadlock = False
+        for nodes in (cutoff, cutoff + 1):
+            failing, stands, complete = seen(program, nodes, reading)
+            fails, deadlock = fails or failing, deadlock or stands
+            assert not (holds and fails), f"the assertion of {seed} is proved, and fails on {nodes} nodes"
+            assert not (none and deadlock), f"{seed} has a deadlock on {nodes} nodes, and is said to have none"
+            if not complete:
+                break
+        found.update({"holds": holds, "fails": fails, "none": none, "deadlock": deadlock})
+    assert min(found[what] for what in ("holds", "fails", "none", "deadlock")) > 0.08 * tried
+
+
+# What each rule is for
+
+HEADER = "program some; memory x, y, f, g, one = 1; register r, s, i; queue q, u unordered; process { "
+RING = "(me + 1) % nodes"
+Mutation = Callable[[pytest.MonkeyPatch], None]
+
+
+def with_cells_that_are_certain(patch: pytest.MonkeyPatch) -> None:
+    before = Pairs._located_at
+    patch.setattr(Pairs, "_located_at", lambda self, *place: (before(self, *place)[0], True))
+
+
+def with_updates_that_all_write(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(pairs, "_ALWAYS", frozenset(("set", "compare_swap")))
+
+
+def without_what_was_there_from_the_beginning(patch: pytest.MonkeyPatch) -> None:
+    before = Pairs._with_last
+    patch.setattr(
+        Pairs, "_with_last", lambda self, rank, cell, bit: 0 if bit == UNWRITTEN else before(self, rank, cell, bit)
+    )
+
+
+def without_the_writes_of_others(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Pairs, "_after_write", lambda *_: None)
+
+
+def with_one_rank_of_the_rest(patch: pytest.MonkeyPatch) -> None:
+    others, at = Pairs.others, Pairs.at
+    patch.setattr(Pairs, "others", lambda self, rank: [each for each in others(self, rank) if each != rank])
+
+    def alone(self: Pairs, rank: int, state: int) -> Meanwhile:
+        return tuple(1 if other == rank else states for other, states in enumerate(at(self, rank, state)))
+
+    patch.setattr(Pairs, "at", alone)
+
+
+def without_what_follows(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Pairs, "_after_each", lambda self, rank: [1 << state for state in range(len(self.files[rank]))])
+
+
+def with_x_the_same_for_all(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Pairs, "_seen_by", lambda self, rank, writer, value: value)
+
+
+def with_assumes_that_hold(patch: pytest.MonkeyPatch) -> None:
+    before = Stuck._goes_on
+
+    def goes_on(self: Stuck, rank: int, state: int) -> bool:
+        return before(self, rank, state) or any(isinstance(each.form, core.Test) for each in self._out[rank][state])
+
+    patch.setattr(Stuck, "_goes_on", goes_on)
+
+
+def with_barriers_at_which_all_meet(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Stuck, "_all_meet", lambda *_: True)
+
+
+def with_waits_that_are_over(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Stuck, "_is_met", lambda *_: True)
+
+
+def without_circles(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(facts, "comes_back", lambda _: False)
+
+
+def with_others_that_are_all_smaller(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Stuck, "_on_one_side", lambda self: ((True, other) for other in range(1, len(self._out))))
+
+
+def with_the_first_case_alone(patch: pytest.MonkeyPatch) -> None:
+    before = Frame.cases
+    patch.setattr(Frame, "cases", lambda self: [next(before(self))])
+
+
+RULES: list[tuple[Mutation, str, Frame | None, int]] = [
+    (
+        with_cells_that_are_certain,
+        "choose { mem[y] <- nodes - 1; } or { } s <- mem[y]; mem[x @ s] <- 1; r <- mem[x]; assert(r == 1);",
+        None, 4,
+    ),
+    (
+        with_updates_that_all_write,
+        "choose { mem[x] <- 1; } or { } s <- compare_swap(me, x, 1, 1); r <- mem[x]; assert(r == 1);",
+        None, 4,
+    ),
+    (without_what_was_there_from_the_beginning, "r <- mem[x]; assert(r == 1); mem[x] <- 1;", None, 4),
+    (
+        without_the_writes_of_others,
+        f"mem[x] <- 1; barrier; mem[x @ {RING}] <- 2; barrier; r <- mem[x]; assert(r == 1);",
+        Frame(0, 1), 4,
+    ),
+    (
+        with_one_rank_of_the_rest,
+        "if (me > 0 && me < nodes - 1) { r <- fetch(0, x); if (r == 1) { mem[y @ 0] <- 1; } mem[x @ 0] <- 1; } "
+        "barrier; if (me == 0) { r <- mem[y]; assert(r == 0); }",
+        Frame(0, 1), 4,
+    ),
+    (
+        without_what_follows,
+        "if (me == 0) { mem[y @ 1] <- 1; mem[f @ 1] <- 1; } "
+        "if (me == 1) { await(mem[f] == 1); r <- mem[y]; assert(r == 0); }",
+        None, 6,
+    ),
+    (
+        with_x_the_same_for_all,
+        "if (me > 1 && me < nodes - 2) { mem[x @ me - 1] <- me; } barrier; "
+        "if (me > 1 && me < nodes - 2) { r <- mem[x]; assert(r <= me); }",
+        Frame(0, 2), 6,
+    ),
+    (with_assumes_that_hold, "if (me == 1) { assume(r == 1); } barrier;", None, 6),
+    (with_barriers_at_which_all_meet, "if (me == 0) { barrier; }", None, 4),
+    (with_waits_that_are_over, "await(mem[f] == 1);", None, 4),
+    (without_circles, f"await(mem[f] == 1); mem[f @ {RING}] <- 1;", None, 7),
+    (with_others_that_are_all_smaller, f"await(mem[f] == 1); mem[f @ {RING}] <- 1;", None, 7),
+    (with_the_first_case_alone, "if (me == 3) { assert(r == 1); }", Frame(0, 1), 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mutation", "block", "frame", "nodes"), RULES, ids=[mutation.__name__ for mutation, *_ in RULES]
+)
+def test_without_a_rule_something_wrong_is_proved(
+    mutation: Mutation, block: str, frame: Frame | None, nodes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = parse(f"{HEADER}{block} }}")
+    claims, (fails, deadlock, _) = proved(program, frame), seen(program, nodes)
+    assert claims is not None and claims[2] == nodes and (fails or deadlock)
+    assert not (claims[0] and fails) and not (claims[1] and deadlock)
+    mutation(monkeypatch)
+    claims = proved(program, frame)
+    assert claims is not None and ((claims[0] and fails) or (claims[1] and deadlock))
