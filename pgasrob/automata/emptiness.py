@@ -49,11 +49,3 @@ class EmptinessSearch(Generic[State, Letter]):
                 self.path = self._reached.path(state)
                 return True
         return True
-
-
-def find_word(automaton: Automaton[State, Letter]) -> list[tuple[Letter, ...]] | None:
-    """The words along a shortest path to a final state of a finite ``automaton``; None when its language is empty."""
-    search: EmptinessSearch[State, Letter] = EmptinessSearch(automaton)
-    while not search.advance(1 << 16):
-        pass
-    return search.path

@@ -108,6 +108,8 @@ def write_for_every_count(
     symbolic = program.for_every_count()
     if not any(process.ranks is None for process in symbolic.processes):
         raise NoCertificate("the program has blocks for ranks by number alone")
+    if symbolic.growing:
+        raise NoCertificate("the checker knows nothing of memory that grows with the number of nodes")
     for names in [frame] if frame else _frames(symbolic, reading):
         with suppress(_TooLittle):
             about = list(subjects(program, None, names, reading))

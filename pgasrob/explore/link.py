@@ -30,14 +30,6 @@ def is_link(text: str) -> bool:
     return MARK in text
 
 
-def to_fragment(linked: Linked) -> str:
-    """``linked`` as the end of an address, with its `#`."""
-    value = {"text": linked.text, "language": linked.language, "nodes": linked.nodes, "run": ",".join(linked.run)}
-    packer = zlib.compressobj(9, wbits=-15)
-    packed = packer.compress(json.dumps(value).encode()) + packer.flush()
-    return MARK + base64.urlsafe_b64encode(packed).decode().rstrip("=")
-
-
 def from_link(link: str) -> Linked:
     """What the address or fragment ``link`` holds. Raises ValueError, which says what is wrong with it."""
     _, _, packed = link.partition(MARK)

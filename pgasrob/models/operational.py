@@ -13,7 +13,7 @@ reached so. What a model takes first, and why it may, stands there (``first``); 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
@@ -90,6 +90,11 @@ class Option(NamedTuple):
     then: Callable[..., Result | None]
 
 
+def fixed(result: Result) -> Option:
+    """What has this ``result``, whatever memory holds."""
+    return Option((), lambda: result)
+
+
 class Component(Protocol[Local]):
     """A thread with all that is its own."""
 
@@ -107,24 +112,34 @@ class Component(Protocol[Local]):
     def registers(self, local: Local) -> tuple[int, ...]: ...
 
 
+Accessed = tuple[Hashable, int, bool, bool]
+"""Which part of a machine accesses which location, and whether it reads and writes there."""
+
+
 class Sharing:
-    """Which locations a part of a machine may access first, for nobody else has to do with them: ``readers`` and
-    ``writers`` of each location are the parts that may read and write it."""
+    """Which locations a part of a machine may access first, for nobody else has to do with them.
 
-    def __init__(self, readers: Mapping[int, Set[Hashable]], writers: Mapping[int, Set[Hashable]]) -> None:
-        self._readers, self._writers = readers, writers
+    ``accessed``: what is accessed for an instruction of the thread with a number. ``constant``: the locations that
+    nobody writes.
+    """
 
-    def constant(self, program: Program) -> frozenset[int]:
-        """The locations that nobody writes."""
-        return frozenset(x for x in range(len(program.locations)) if not self._writers.get(x))
+    def __init__(self, program: Program, accessed: Callable[[int, Instruction], Iterable[Accessed]]) -> None:
+        self._readers: list[set[Hashable]] = [set() for _ in program.locations]
+        self._writers: list[set[Hashable]] = [set() for _ in program.locations]
+        for number, thread in enumerate(program.threads):
+            for instruction in thread.graph.instructions:
+                for part, location, reads, writes in accessed(number, instruction):
+                    self._readers[location] |= {part} if reads else set()
+                    self._writers[location] |= {part} if writes else set()
+        self.constant = frozenset(location for location, writers in enumerate(self._writers) if not writers)
 
     def calm(self, part: Hashable, location: int) -> bool:
         """Whether nobody but ``part`` writes ``location``."""
-        return self._writers.get(location, frozenset()) <= {part}
+        return self._writers[location] <= {part}
 
     def own(self, part: Hashable, location: int) -> bool:
         """Whether nobody but ``part`` accesses ``location``."""
-        return self.calm(part, location) and self._readers.get(location, frozenset()) <= {part}
+        return self.calm(part, location) and self._readers[location] <= {part}
 
 
 class _Row(NamedTuple):

@@ -7,7 +7,7 @@ poll waits for an operation of its thread that has not been polled; flushes and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, assert_never
 
 from pgasrob.models.litmus.program import (
@@ -31,6 +31,7 @@ from pgasrob.models.litmus.program import (
 from pgasrob.models.model import Outcomes, Refusal
 from pgasrob.models.operational import (
     Access,
+    Accessed,
     Begun,
     Machine,
     Option,
@@ -40,6 +41,7 @@ from pgasrob.models.operational import (
     Step,
     at,
     evaluated,
+    fixed,
     outcomes,
 )
 from pgasrob.program.expressions import INT32, evaluator
@@ -81,20 +83,14 @@ class Sc:
         return outcomes(self.machine(program), watch)
 
     def machine(self, program: Program, reduced: bool = True) -> Machine[Local]:
-        readers: dict[int, set[int]] = {}
-        writers: dict[int, set[int]] = {}
-        for number, thread in enumerate(program.threads):
-            for edges in thread.graph.out:
-                for instruction, _ in edges:
-                    for part in _parts(program, instruction, None):
-                        if part.reads:
-                            readers.setdefault(part.location, set()).add(number)
-                        if part.written is not None:
-                            writers.setdefault(part.location, set()).add(number)
-        sharing = Sharing(readers, writers)
+        def accessed(number: int, instruction: Instruction) -> Iterator[Accessed]:
+            for part in _parts(program, instruction, None):
+                yield number, part.location, part.reads, part.written is not None
+
+        sharing = Sharing(program, accessed)
         split = self.semantics == "split"
         threads = [_Thread(program, number, sharing, split, reduced) for number in range(len(program.threads))]
-        return Machine(program, threads, sharing.constant(program) if reduced else frozenset())
+        return Machine(program, threads, sharing.constant if reduced else frozenset())
 
 
 class Local(NamedTuple):
@@ -113,7 +109,7 @@ class _Thread:
         thread = program.threads[number]
         self._program, self._number, self._graph = program, number, thread.graph
         self._sharing, self._split, self._reduced = sharing, split, reduced
-        instructions = [instruction for edges in thread.graph.out for instruction, _ in edges]
+        instructions = thread.graph.instructions
         nodes = sorted({instruction.node for instruction in instructions if isinstance(instruction, Poll)})
         self._polled = {node: place for place, node in enumerate(nodes)}
         self.initial = Local(0, (0,) * len(thread.registers), (0,) * len(nodes))
@@ -141,7 +137,7 @@ class _Thread:
             first &= alone
             options += possible
         if edges and local.control in self._graph.ends:
-            options.append(_fixed((), local._replace(control=-1)))
+            options.append(fixed(Result((), local._replace(control=-1))))
         return first, options
 
     def _executed(self, local: Local, place: int, instruction: Instruction) -> tuple[bool, list[Option]]:
@@ -151,19 +147,21 @@ class _Thread:
             case Assign(register, expression):
                 value = evaluated(evaluator(expression), local.registers, instruction)
                 registers = at(local.registers, register, value)
-                return True, [_fixed((Step(number, "assign", instruction),), after._replace(registers=registers))]
+                return True, [
+                    fixed(Result((Step(number, "assign", instruction),), after._replace(registers=registers)))
+                ]
             case Assume(condition):
                 holds = evaluated(evaluator(condition), local.registers, instruction)
-                return True, [_fixed((Step(number, "assume", instruction),), after)] if holds else []
+                return True, [fixed(Result((Step(number, "assume", instruction),), after))] if holds else []
             case Poll(node):
                 mine = self._polled[node]
                 if not local.unpolled[mine]:
                     return True, []
                 queue: Queue = ("cpu", node)
                 step = Step(number, "poll", instruction, (Begun("P", None, queue),), (Access(queue),))
-                return True, [_fixed((step,), after._replace(unpolled=self._counted(local, node, -1)))]
+                return True, [fixed(Result((step,), after._replace(unpolled=self._counted(local, node, -1))))]
             case MemoryFence() | RemoteFence() | Flush():
-                return True, [_fixed((Step(number, "fence", instruction),), after)]
+                return True, [fixed(Result((Step(number, "fence", instruction),), after))]
             case _:
                 first, option = self._accessed(local, place, ())
                 return first, [option]
@@ -274,11 +272,6 @@ def _parts(program: Program, instruction: Instruction, registers: Sequence[int] 
             return ()
         case _:
             assert_never(instruction)
-
-
-def _fixed(word: tuple[Step, ...], local: Local) -> Option:
-    result = Result(word, local)
-    return Option((), lambda: result)
 
 
 __all__ = ["Sc"]

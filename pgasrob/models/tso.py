@@ -29,6 +29,7 @@ from pgasrob.models.litmus.program import (
 from pgasrob.models.model import Outcomes, Refusal, Refused
 from pgasrob.models.operational import (
     Access,
+    Accessed,
     Begun,
     Machine,
     Option,
@@ -38,6 +39,7 @@ from pgasrob.models.operational import (
     Step,
     at,
     evaluated,
+    fixed,
     outcomes,
 )
 from pgasrob.program.expressions import evaluator
@@ -70,8 +72,7 @@ class Tso:
         return tuple(
             refusal
             for thread in program.threads
-            for edges in thread.graph.out
-            for instruction, _ in edges
+            for instruction in thread.graph.instructions
             for refusal in _refusals(instruction)
         )
 
@@ -83,18 +84,15 @@ class Tso:
         """The machine that runs ``program``. Raises :class:`Refused`."""
         if refusals := self.refusals(program):
             raise Refused(refusals)
-        readers: dict[int, set[int]] = {}
-        writers: dict[int, set[int]] = {}
-        for number, thread in enumerate(program.threads):
-            for edges in thread.graph.out:
-                for instruction, _ in edges:
-                    if isinstance(instruction, Load | CompareAndSet):
-                        readers.setdefault(program.places[instruction.cell.name], set()).add(number)
-                    if isinstance(instruction, Store | CompareAndSet):
-                        writers.setdefault(program.places[instruction.cell.name], set()).add(number)
-        sharing = Sharing(readers, writers)
+
+        def accessed(number: int, instruction: Instruction) -> Iterator[Accessed]:
+            if isinstance(instruction, Load | Store | CompareAndSet):
+                reads, writes = not isinstance(instruction, Store), not isinstance(instruction, Load)
+                yield number, program.places[instruction.cell.name], reads, writes
+
+        sharing = Sharing(program, accessed)
         threads = [_Thread(program, number, sharing, reduced) for number in range(len(program.threads))]
-        return Machine(program, threads, sharing.constant(program) if reduced else frozenset())
+        return Machine(program, threads, sharing.constant if reduced else frozenset())
 
 
 class Hart(NamedTuple):
@@ -126,7 +124,7 @@ class _Thread:
         if hart.buffer:
             (location, value), *rest = hart.buffer
             word = (Step(self._number, "drain", None, (), (Access(STORE, 0, location, None, value),)),)
-            drained = [_fixed(word, hart._replace(buffer=tuple(rest)), ((location, value),))]
+            drained = [fixed(Result(word, hart._replace(buffer=tuple(rest)), ((location, value),)))]
             if self._reduced and self._sharing.own(self._number, location):
                 return True, drained
         options: list[Option] = []
@@ -137,7 +135,7 @@ class _Thread:
                 first &= local
                 options += [] if option is None else [option]
         if edges and hart.control in self._graph.ends:
-            options.append(_fixed((), hart._replace(control=-1)))
+            options.append(fixed(Result((), hart._replace(control=-1))))
         return (True, options) if first else (False, options + drained)
 
     def _executed(self, hart: Hart, instruction: Instruction, target: int) -> Iterator[tuple[bool, Option | None]]:
@@ -148,7 +146,7 @@ class _Thread:
                 location = self._places[cell.name]
                 value = evaluated(evaluator(expression), registers, instruction)
                 word = (Step(number, "store", instruction, (Begun("lW", location, STORE),)),)
-                yield True, _fixed(word, Hart(target, registers, (*hart.buffer, (location, value))))
+                yield True, fixed(Result(word, Hart(target, registers, (*hart.buffer, (location, value)))))
             case Load(register, cell):
                 location = self._places[cell.name]
                 own = next((n for n in range(len(hart.buffer) - 1, -1, -1) if hart.buffer[n][0] == location), None)
@@ -163,8 +161,7 @@ class _Thread:
                 if own is None:
                     yield calm, Option((location,), load)
                 else:
-                    result = load(hart.buffer[own][1])
-                    yield calm, Option((), lambda: result)
+                    yield calm, fixed(load(hart.buffer[own][1]))
             case CompareAndSet(into, cell, expected, new):
                 if hart.buffer:
                     yield False, None
@@ -191,22 +188,17 @@ class _Thread:
                     yield False, None
                 else:
                     word = (Step(number, "mfence", instruction, (Begun("F", None, CPU),), (Access(CPU),)),)
-                    yield True, _fixed(word, hart._replace(control=target))
+                    yield True, fixed(Result(word, hart._replace(control=target)))
             case Assign(register, expression):
                 value = evaluated(evaluator(expression), registers, instruction)
                 word = (Step(number, "assign", instruction),)
-                yield True, _fixed(word, Hart(target, at(registers, register, value), hart.buffer))
+                yield True, fixed(Result(word, Hart(target, at(registers, register, value), hart.buffer)))
             case Assume(condition):
                 holds = evaluated(evaluator(condition), registers, instruction)
                 word = (Step(number, "assume", instruction),)
-                yield True, _fixed(word, hart._replace(control=target)) if holds else None
+                yield True, fixed(Result(word, hart._replace(control=target))) if holds else None
             case _:
                 raise AssertionError("TSO refuses it")
-
-
-def _fixed(word: tuple[Step, ...], hart: Hart, writes: tuple[tuple[int, int], ...] = ()) -> Option:
-    result = Result(word, hart, writes)
-    return Option((), lambda: result)
 
 
 def _refusals(instruction: Instruction) -> Iterator[Refusal]:

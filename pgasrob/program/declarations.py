@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pgasrob.program.assumptions import Assumption
-from pgasrob.program.expressions import MOST_NODES
+from pgasrob.program.expressions import GROWING, MOST_NODES
 from pgasrob.program.statements import NOWHERE, Body, Span, place_of
 
 LONGEST_SHOWN = 80
@@ -38,6 +38,31 @@ class MemoryObject:
     @property
     def cells(self) -> int:
         return 1 if self.size is None else self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """Memory with ``each`` cells for every node and ``more`` beside these, which are 0 in the beginning.
+
+    ``place``: which one of these objects it is, from 1 on. They lie behind all other memory, in this order.
+    """
+
+    name: str
+    place: int
+    each: int
+    more: int
+    span: Span = NOWHERE
+    made_up: bool = False
+    given_back: bool = False
+
+    @property
+    def address(self) -> int:
+        """What stands for its first cell where there is no number of nodes."""
+        return self.place * GROWING
+
+    def cells(self, nodes: int) -> int:
+        """How many cells there are with so many ``nodes``, none where that is less than nothing."""
+        return max(0, self.each * nodes + self.more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +149,7 @@ class Declared:
     source, None for those that are no variable there; one that is left out has its own name. ``faults``: why a command
     with the address -1, -2, ... has no meaning. ``exposed``: the cells that a rank has in a window, by the name of the
     window and the rank, where calls are marked. ``most_nodes``: on more nodes it is not what the
-    source means.
+    source means. ``growing``: memory whose size depends on the number of nodes, where there is no number of them.
     """
 
     name: str
@@ -143,6 +168,7 @@ class Declared:
     faults: tuple[str, ...] = field(default=(), compare=False)
     exposed: Mapping[tuple[str, int], frozenset[int]] = field(default_factory=dict, compare=False)
     most_nodes: int = field(default=MOST_NODES, compare=False)
+    growing: tuple[Growing, ...] = ()
 
     @property
     def cells(self) -> int:

@@ -22,14 +22,13 @@ from pgasrob.program.expressions import (
     Unary,
     render,
 )
-from pgasrob.program.report import Report, short
+from pgasrob.program.report import Report
 from pgasrob.program.statements import Span
 
 if TYPE_CHECKING:
     from lark import Token
 
 MAX_NESTING = 200
-MAX_INTEGER = 2**31
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -143,24 +142,7 @@ class ExpressionRules:
         return str(sign.value)
 
     def _integer(self, digits: Token) -> int:
-        """The value of an integer token; 0 for one that is none or too large, which is reported."""
-        text = digits.value
-        if not text.isdigit():
-            self._report.add(
-                "PG015", f"`{short(text)}` is not an integer", at(digits), "integers are decimal digits, nothing else"
-            )
-            return 0
-        significant = text.lstrip("0") or "0"
-        # The length comes first: int() refuses to read thousands of digits.
-        if len(significant) > len(str(MAX_INTEGER)) or int(significant) > MAX_INTEGER:
-            self._report.add(
-                "PG016",
-                f"{short(text)} is above 2^31",
-                at(digits),
-                f"values have 32 bits; the largest integer that can be written is {MAX_INTEGER}",
-            )
-            return 0
-        return int(significant)
+        return self._report.integer(digits.value, at(digits))
 
     def _resolve(self, name: Token) -> Expr:
         known = self._names.get(name.value)

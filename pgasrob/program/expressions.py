@@ -13,7 +13,7 @@ import operator
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 Evaluator = Callable[[Sequence[int]], int]
 
@@ -47,6 +47,9 @@ class IntType:
 INT32 = IntType(32, True)
 MOST_NODES = 1 << 24
 """What "every number of nodes" goes up to, so that ranks and small multiples of them do not wrap around."""
+GROWING = 1 << 40
+"""Memory that grows with the number of nodes has addresses of its own as long as there is no number of them: a symbol
+for the k-th of these objects, from 1 on, has k times this value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,8 +348,14 @@ def depends_on_rank(expr: Expr) -> bool:
 
 
 def constant(expr: Expr) -> int | None:
-    """The value of ``expr`` when it is one constant or symbol, else None."""
-    return expr.value if isinstance(expr, Const | Symbol) else None
+    """The value of ``expr`` when it is one constant or symbol, else None. Where memory begins behind what grows with
+    the number of nodes is another number on each."""
+    return expr.value if isinstance(expr, Const | Symbol) and not is_growing(expr) else None
+
+
+def is_growing(expr: Expr) -> TypeGuard[Symbol]:
+    """Whether ``expr`` stands for the first cell of memory that grows with the number of nodes."""
+    return isinstance(expr, Symbol) and expr.value >= GROWING
 
 
 def folded(expr: Unary | Binary) -> Expr:

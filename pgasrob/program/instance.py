@@ -5,7 +5,8 @@ Cells of all nodes are numbered ``rank * size + address``, so that a memory is o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
 from typing import Any, TypeVar, assert_never
@@ -15,8 +16,18 @@ from pgasrob.program import core
 from pgasrob.program.commands import Command, expressions_of, map_expressions
 from pgasrob.program.control import Builder, ControlAutomaton, TooManyWays, Transition, Ways, build
 from pgasrob.program.core import Cell, Form, Operands, Place
-from pgasrob.program.declarations import Declared, Process
-from pgasrob.program.expressions import Const, Evaluator, Expr, Fault, depends_on_rank, evaluator, specialise
+from pgasrob.program.declarations import Declared, MemoryObject, Process
+from pgasrob.program.expressions import (
+    Const,
+    Evaluator,
+    Expr,
+    Fault,
+    depends_on_rank,
+    evaluator,
+    is_growing,
+    rewritten,
+    specialise,
+)
 from pgasrob.program.polls import with_polls
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -263,18 +274,25 @@ def _update(update: core.Update[Expr] | None) -> Callable[[Registers], core.Upda
 class _Specialiser:
     """Partial evaluation of commands for a rank; one in which ``me`` does not stand is the same for all ranks."""
 
-    def __init__(self, nodes: int) -> None:
-        self._nodes = nodes
+    def __init__(self, nodes: int, first: Mapping[int, int]) -> None:
+        """``first``: where memory begins that grows with the number of nodes (`Growing.address`)."""
+        self._nodes, self._first = nodes, first
         self._for_all: dict[int, Command | None] = {}  # by identity: the commands are those of the program
 
     def __call__(self, command: Command, rank: int) -> Command:
         found = self._for_all.get(id(command))
         if found is None:
-            found = map_expressions(command, lambda expr: specialise(expr, rank, self._nodes))
+            found = map_expressions(command, lambda expr: specialise(self._placed(expr), rank, self._nodes))
             if id(command) not in self._for_all:
                 differs = any(map(depends_on_rank, expressions_of(command).values()))
                 self._for_all[id(command)] = None if differs else found
         return found
+
+    def _placed(self, expr: Expr) -> Expr:
+        def placed(part: Expr) -> Expr | None:
+            return replace(part, value=self._first[part.value]) if is_growing(part) else None
+
+        return rewritten(expr, placed) if self._first else expr
 
 
 def meetings(arrivals: Sequence[Sequence[tuple[str, T]]]) -> Iterator[tuple[T, ...]]:
@@ -290,6 +308,7 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
         raise _error(
             program, "PG031", f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", "choose another node count"
         )
+    program, first = _sized(program, nodes)
     cells = nodes * program.cells
     if cells > MAX_CELLS_IN_ALL:
         raise _error(
@@ -314,7 +333,7 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
             "add `process { ... }` for every rank that no other block names, or run on fewer nodes",
         )
     automata = []
-    ways, specialised = Ways(MAX_WAYS), _Specialiser(nodes)
+    ways, specialised = Ways(MAX_WAYS), _Specialiser(nodes, first)
     builders: dict[int, Builder] = {}  # by process
     try:
         for rank in range(nodes):
@@ -333,6 +352,17 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
             "verify a smaller case: fewer `choose` in a row, or fewer nodes",
         ) from None
     return Instance(program, nodes, tuple(automata), reading)
+
+
+def _sized(program: Declared, nodes: int) -> tuple[Declared, dict[int, int]]:
+    """``program`` with the memory that it has on so many ``nodes``, and where what grows with them begins."""
+    memory, first = list(program.memory), dict[int, int]()
+    for each in program.growing:
+        size = each.cells(nodes)
+        begin = first[each.address] = sum(before.cells for before in memory)
+        flags = each.made_up, each.given_back
+        memory.append(MemoryObject(each.name, begin, size, (0,) * size, each.span, *flags))
+    return (replace(program, memory=tuple(memory), growing=()), first) if first else (program, first)
 
 
 def automata_of_blocks(

@@ -247,16 +247,7 @@ class _Reading:
             self.report.stop("PG013", "the comment that opens here is never closed", opening, "close it with `*/`")
         if self.muffled:
             return
-        characters = "character" if len(token) == 1 else "characters"
-        # Many a character looks like another one, or like nothing; its number does not.
-        odd = [f"U+{ord(char):04X}" for char in token[:4] if not (char.isascii() and char.isprintable())]
-        number = f" ({' '.join(odd)})" if odd else ""
-        self.report.add(
-            "PG014",
-            f"unexpected {characters} `{short(token)}`{number}",
-            at(token),
-            "names are made of the letters a-z and A-Z, digits and `_`; other text goes into a comment",
-        )
+        self.report.add_stray(token, at(token))
         self.muffled = True
 
     def take(self) -> Token:

@@ -10,6 +10,7 @@ from pgasrob.program.declarations import Source
 from pgasrob.program.statements import NOWHERE, Span
 
 MAX_DIAGNOSTICS = 20
+MAX_INTEGER = 2**31
 MAX_EXCERPT = 200
 """Columns of a source line that are shown; a place further right is given without an excerpt."""
 MAX_TEXT = 300
@@ -47,6 +48,27 @@ class Report:
         """Note a finding after which nothing sensible can follow."""
         self.add(code, message, span, hint)
         raise Stop
+
+    def add_stray(self, text: str, span: Span) -> None:
+        """Note characters of which no word of the language is made."""
+        # Many a character looks like another one, or like nothing; its number does not.
+        odd = [f"U+{ord(char):04X}" for char in text[:4] if not (char.isascii() and char.isprintable())]
+        number = f" ({' '.join(odd)})" if odd else ""
+        hint = "names are made of the letters a-z and A-Z, digits and `_`; other text goes into a comment"
+        self.add("PG014", f"unexpected character{'s' * (len(text) > 1)} `{short(text)}`{number}", span, hint)
+
+    def integer(self, text: str, span: Span) -> int:
+        """The value of an integer; 0 for what is none or too large, which is noted."""
+        if not text.isdigit():
+            self.add("PG015", f"`{short(text)}` is not an integer", span, "integers are decimal digits, nothing else")
+            return 0
+        significant = text.lstrip("0") or "0"
+        # The length comes first: int() refuses to read thousands of digits.
+        if len(significant) > len(str(MAX_INTEGER)) or int(significant) > MAX_INTEGER:
+            hint = f"values have 32 bits; the largest integer that can be written is {MAX_INTEGER}"
+            self.add("PG016", f"{short(text)} is above 2^31", span, hint)
+            return 0
+        return int(significant)
 
     @property
     def empty(self) -> bool:

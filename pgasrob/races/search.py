@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
 from itertools import combinations
 
-from pgasrob.analysis.placement import DELAYED, NOW, fenced, lower_bounds, placed, wait_is_over
+from pgasrob.analysis.placement import DELAYED, NOW, fenced, lower_bounds, wait_is_over
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
@@ -27,13 +27,13 @@ from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
 from pgasrob.races.engine import FoundRace
 from pgasrob.races.pairs import Kinds, Next, Pairs, Places, accesses, places, standing, step, step_of
-from pgasrob.robustness.attack import Attack, Edge, Found, State, moved
-from pgasrob.robustness.normal_form import Letter, Word, numbered, word_of
+from pgasrob.robustness.attack import Attack, Edge, Found, State, moved, transferred
+from pgasrob.robustness.normal_form import Word, numbered, word_of, word_of_barrier
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction.liveness import has_ended
 from pgasrob.robustness.reduction.reduced import Exploration
 from pgasrob.semantics.accesses import conflict
-from pgasrob.semantics.effect import Transferred, execute, issue
+from pgasrob.semantics.effect import Transferred, issue
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import FoundFault
 
@@ -63,10 +63,7 @@ class StoppingSpace:
     def barriers(self, state: State) -> Iterator[Edge]:
         """The edges by barriers."""
         for arrivals in self.instance.barriers(state.control):
-            word = tuple(
-                (NOW, Letter("barrier", rank, None, arrival.occurrence)) for rank, arrival in enumerate(arrivals)
-            )
-            yield word, state._replace(control=tuple(arrival.target for arrival in arrivals))
+            yield word_of_barrier(arrivals), state._replace(control=tuple(arrival.target for arrival in arrivals))
 
     def _remote(self, state: State, rank: int, transition: Transition, operands: Transferred) -> Iterator[Edge]:
         """A command with steps, all that may happen or, by choice, some."""
@@ -84,20 +81,10 @@ class StoppingSpace:
         return bounds.index(DELAYED) if DELAYED in bounds else len(bounds)
 
     def _issued(
-        self,
-        state: State,
-        rank: int,
-        transition: Transition,
-        operands: Transferred,
-        going: int,
-        attack: Attack | None,
+        self, state: State, rank: int, transition: Transition, operands: Transferred, going: int, attack: Attack | None
     ) -> Edge:
         parts = [NOW] * going + [DELAYED] * (len(operands.steps) - going)
-        after = execute(operands, state.registers[rank], state.memory, going)
-        assert after is not None, "a remote command is always enabled"
-        placement = placed(self.instance, state.placement[rank], operands, parts)
-        word = word_of(rank, transition, operands, parts)
-        return word, moved(state, rank, transition, after, placement, attack)
+        return transferred(self.instance, state, rank, transition, operands, parts, attack)
 
 
 class RaceSearch(Exploration):

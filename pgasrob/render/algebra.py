@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any
 
-from pgasrob.program.expressions import INT32, NEGATED, Binary, Conditional, Const, Expr, Unary, render
+from pgasrob.program.expressions import INT32, NEGATED, Binary, Conditional, Const, Expr, Unary, operands_of, render
 
 MOST_TERMS = 50
 """Terms up to which a product of sums is multiplied out."""
@@ -65,20 +65,9 @@ def _shorter(first: Expr, second: Expr) -> Expr:
     return min(first, second, key=lambda expr: len(render(expr)))
 
 
-def _operands(expr: Expr) -> tuple[Expr, ...]:
-    match expr:
-        case Unary(_, operand):
-            return (operand,)
-        case Binary(_, left, right):
-            return left, right
-        case Conditional(condition, then, otherwise):
-            return condition, then, otherwise
-    return ()
-
-
 def _parts(expr: Expr) -> int:
     """The operators and operands of ``expr``."""
-    return 1 + sum(map(_parts, _operands(expr)))
+    return 1 + sum(map(_parts, operands_of(expr)))
 
 
 def _terms(expr: Expr) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
-from pgasrob.diagnostics import Diagnostic, visible
-from pgasrob.program.statements import place_of
+from pgasrob.diagnostics import visible
 from pgasrob.render import assumptions, english
+from pgasrob.render.errors import error_lines
 from pgasrob.render.json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json
 from pgasrob.render.lines import Line, paragraph
 
@@ -123,11 +123,7 @@ def model_report(result: ModelResult, width: int = 80, *, list_assumptions: bool
         stated = result.get("expected") or f"no `// {result['memory_model']}:` in the header"
         head.append((" (as expected)", "good") if result["as_expected"] else (f" (expected: {stated})", "bad"))
     yield head
-    for error in result["errors"]:
-        other, number = place_of(error["line"])
-        place = {"file": other or result["file"], "line": number, "notes": tuple(error.get("notes", ()))}
-        for line in Diagnostic(**{**error, **place}).render().splitlines():  # type: ignore[arg-type]
-            yield [(line, "")]
+    yield from error_lines(result["file"], result["errors"])
     if result["reason"]:
         yield from paragraph(f"{english.capital(result['reason'])}.", width, "open", "  ")
     for misuse in result["misuses"]:

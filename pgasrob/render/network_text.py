@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pgasrob.diagnostics import Diagnostic, visible
+from pgasrob.diagnostics import visible
 from pgasrob.models.litmus.program import UNDEFINED
-from pgasrob.program.statements import place_of
 from pgasrob.render import english
+from pgasrob.render.errors import error_lines
 from pgasrob.render.lines import Line, headline, paragraph
 from pgasrob.render.litmus_json import EdgeObject, EventObject, ExecutionObject
 from pgasrob.render.network_json import NetworkResult
@@ -38,10 +38,7 @@ EFFECTS: dict[str, str] = {
 def network_report(result: NetworkResult, width: int = 80) -> list[Line]:
     """The report of ``result`` in lines of at most ``width`` characters."""
     lines = list(network_headline(result, width))
-    for error in result["errors"]:
-        other, number = place_of(error["line"])
-        place = {"file": other or result["file"], "line": number, "notes": tuple(error.get("notes", ()))}
-        lines += [[(line, "")] for line in Diagnostic(**{**error, **place}).render().splitlines()]  # type: ignore[arg-type]
+    lines += error_lines(result["file"], result["errors"])
     if result["reason"] and result["verdict"] != "error":
         lines += paragraph(f"{english.capital(result['reason'])}.", width, "open", "  ")
     if result["refusals"]:

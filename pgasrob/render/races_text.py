@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pgasrob.diagnostics import Diagnostic, visible
+from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions, english, words
+from pgasrob.render.errors import error_lines
 from pgasrob.render.json import Fault, Race, RaceResult, RacingAccess, Result, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
 from pgasrob.render.places import located
@@ -39,10 +40,7 @@ def race_report(
     each race, and not to the first alone.
     """
     lines: list[Line] = [_headline(result)]
-    for error in result["errors"]:
-        other, number = place_of(error["line"])
-        place = {"file": other or result["file"], "line": number, "notes": tuple(error.get("notes", ()))}
-        lines += [[(line, "")] for line in Diagnostic(**{**error, **place}).render().splitlines()]  # type: ignore[arg-type]
+    lines += error_lines(result["file"], result["errors"])
     lines += _body(result, width)
     if list_assumptions:
         lines += assumptions.listed(result, width)

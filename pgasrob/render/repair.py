@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, assert_never
 from pgasrob.diagnostics import visible
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
+from pgasrob.render.errors import diagnostic_lines
 from pgasrob.render.json import SCHEMA, Change, Error, Fix, Result, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.repairs.edits import Edit, Origins, applied
@@ -200,8 +201,7 @@ def repair_lines(file: str, repair: Repair, width: int) -> list[Line]:
     """The report of a repair, with the diff of every answer."""
     lines: list[Line] = [[(f"{visible(file)}: ", "heading"), *_headline(repair)]]
     for verdict in repair.verdicts:
-        for error in verdict.errors:
-            lines += [[(line, "")] for line in error.render().splitlines()]
+        lines += diagnostic_lines(verdict.errors)
     for sentence, style in sentences(repair):
         lines += paragraph(sentence, width, style, "  ")
     for number, answer in enumerate(repair.answers, 1):

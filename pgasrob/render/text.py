@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions, english, every_count, hardware, store_buffers, words
+from pgasrob.render.errors import error_lines
 from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
 from pgasrob.render.rows import every_event, in_short
@@ -45,8 +45,7 @@ def verdict_report(
         sentence, style = told.pop(0)
         lines += paragraph(sentence, width, style, "  ")
     lines += _cost(result, width)
-    for error in result["errors"]:
-        lines += _error(result["file"], dict(error))
+    lines += error_lines(result["file"], result["errors"])
     for sentence, style in told:
         lines += paragraph(sentence, width, style, "  ")
     if on_tso := result.get("on_tso"):
@@ -93,15 +92,6 @@ def _cost(result: Result, width: int) -> list[Line]:
     if alike := result.get("alike"):
         lines += paragraph(words.alike(alike), width, "faint", "  ")
     return lines
-
-
-def _error(file: str, error: dict[str, Any]) -> Iterator[Line]:
-    from pgasrob.diagnostics import Diagnostic
-
-    other, number = place_of(error["line"])
-    place = {"file": other or file, "line": number, "notes": tuple(error.get("notes", ()))}
-    for line in Diagnostic(**{**error, **place}).render().splitlines():
-        yield [(line, "")]
 
 
 def sentences(result: Result, assumed: bool = True) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
 from pgasrob.render.english import capital, count, listed
+from pgasrob.render.errors import diagnostic_lines
 from pgasrob.render.json import SCHEMA, Change, Error, errors_to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.repair import changes, diagnosis, told_with
@@ -99,8 +100,7 @@ def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
     on = f" on {listed(thrift.nodes)} node{'' if thrift.nodes == (1,) else 's'}"
     lines: list[Line] = [[(f"{visible(file)}: ", "heading"), *_headline(thrift), (on, "heading")]]
     for verdict in thrift.verdicts:
-        for error in verdict.errors:
-            lines += [[(line, "")] for line in error.render().splitlines()]
+        lines += diagnostic_lines(verdict.errors)
     for sentence, style in _sentences(thrift):
         lines += paragraph(sentence, width, style, "  ")
     for each in thrift.judged:

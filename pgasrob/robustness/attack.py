@@ -25,7 +25,7 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
 from pgasrob.program.instance import Instance, Memory, Registers
-from pgasrob.robustness.normal_form import Letter, Word, word_of
+from pgasrob.robustness.normal_form import Word, word_of, word_of_barrier
 from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.effect import Transferred, execute, issue
 
@@ -110,10 +110,10 @@ class AttackSpace:
         if attack and attack.tainted:
             attack = attack._replace(tainted=(1 << self.instance.nodes) - 1)
         for arrivals in self.instance.barriers(state.control):
-            word = tuple(
-                (NOW, Letter("barrier", rank, None, arrival.occurrence)) for rank, arrival in enumerate(arrivals)
+            yield (
+                word_of_barrier(arrivals),
+                state._replace(control=tuple(arrival.target for arrival in arrivals), attack=attack),
             )
-            yield word, state._replace(control=tuple(arrival.target for arrival in arrivals), attack=attack)
 
     def _local(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
         """A command that is one event, at its issue."""
@@ -201,11 +201,7 @@ class AttackSpace:
                 else:
                     delayed = delayed.adding(made)
             attack = attack._replace(tainted=attack.tainted | 1 << rank, done=done, delayed=delayed)
-        after = execute(operands, state.registers[rank], state.memory, parts.count(NOW))
-        assert after is not None, "a remote command is always enabled"
-        placement = placed(self.instance, state.placement[rank], operands, parts)
-        word = word_of(rank, transition, operands, parts)
-        return word, moved(state, rank, transition, after, placement, attack)
+        return transferred(self.instance, state, rank, transition, operands, parts, attack)
 
 
 def _bound(operands: Transferred) -> tuple[Access, ...]:
@@ -236,6 +232,22 @@ def first_part(
         ):
             return taken
     return None
+
+
+def transferred(
+    instance: Instance,
+    state: State,
+    rank: int,
+    transition: Transition,
+    operands: Transferred,
+    parts: Sequence[int],
+    attack: Attack | None,
+) -> Edge:
+    """The edge of a remote command with its steps in ``parts``, to a state with ``attack``."""
+    after = execute(operands, state.registers[rank], state.memory, parts.count(NOW))
+    assert after is not None, "a remote command is always enabled"
+    placement = placed(instance, state.placement[rank], operands, parts)
+    return word_of(rank, transition, operands, parts), moved(state, rank, transition, after, placement, attack)
 
 
 def moved(

@@ -12,7 +12,7 @@ from pgasrob.analysis.placement import DELAYED, NOW
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance, Registers
-from pgasrob.robustness.normal_form import Letter, Word, numbered, word_of
+from pgasrob.robustness.normal_form import Word, numbered, word_of, word_of_barrier
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute
 
@@ -37,10 +37,7 @@ class Rerun:
         """The word of each move: its events with their parts. Raises :class:`NotEnabled`."""
         for rank, transitions, parts in moves:
             if rank is None:
-                yield tuple(
-                    (NOW, Letter("barrier", each, None, transition.occurrence))
-                    for each, transition in enumerate(transitions)
-                )
+                yield word_of_barrier(transitions)
                 continue
             (transition,) = transitions
             operands = self._instance.operands(rank, transition, self.registers[rank])

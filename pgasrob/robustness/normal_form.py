@@ -14,7 +14,7 @@ fewer states. `proofs/normal-form.md` has the table for all commands; words: `pr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pgasrob.analysis.placement import Placement, fenced, lower_bounds, placed, wait_is_over
@@ -78,10 +78,7 @@ class NormalForm:
                 else:
                     yield from self._local(state, rank, transition, operands)
         for arrivals in self.instance.barriers(state.control):
-            word = tuple(
-                (1, Letter("barrier", rank, None, arrival.occurrence)) for rank, arrival in enumerate(arrivals)
-            )
-            yield word, state._replace(control=tuple(arrival.target for arrival in arrivals))
+            yield word_of_barrier(arrivals), state._replace(control=tuple(arrival.target for arrival in arrivals))
 
     def _local(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
         """Everything that is one event of head 1: local commands, atomics, waits, fences."""
@@ -125,6 +122,11 @@ def word_of(rank: int, transition: Transition, operands: Operands, parts: Sequen
             for part, step in zip(parts, core.steps_of(operands), strict=True)
         ),
     )
+
+
+def word_of_barrier(arrivals: Iterable[Transition]) -> Word:
+    """The events of a barrier, in which each rank takes its transition."""
+    return tuple((1, Letter("barrier", rank, None, arrival.occurrence)) for rank, arrival in enumerate(arrivals))
 
 
 def _moved(

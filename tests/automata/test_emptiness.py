@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgasrob.automata.automaton import PIECE, Reached
-from pgasrob.automata.emptiness import EmptinessSearch, find_word
+from pgasrob.automata.automaton import PIECE, Automaton, Letter, Reached, State
+from pgasrob.automata.emptiness import EmptinessSearch
 from pgasrob.automata.intersection import Intersection
 from pgasrob.automata.multiheaded import comp
 from tests.automata.strategies import acceptors, multiheaded
@@ -35,6 +35,14 @@ class Naturals:
 
     def is_final(self, state: int) -> bool:
         return state == self.final
+
+
+def find_word(automaton: Automaton[State, Letter]) -> list[tuple[Letter, ...]] | None:
+    """The words along a shortest path to a final state of a finite ``automaton``; None when its language is empty."""
+    search: EmptinessSearch[State, Letter] = EmptinessSearch(automaton)
+    while not search.advance(1 << 16):
+        pass
+    return search.path
 
 
 def test_the_word_is_that_of_a_shortest_path() -> None:

@@ -9,12 +9,17 @@ import zlib
 import pytest
 
 from pgasrob.explore.limits import MOST_TEXT
-from pgasrob.explore.link import MARK, Linked, from_link, is_link, to_fragment
+from pgasrob.explore.link import MARK, Linked, from_link, is_link
 
 
 def packed(text: bytes) -> str:
     packer = zlib.compressobj(wbits=-15)
-    return MARK + base64.urlsafe_b64encode(packer.compress(text) + packer.flush()).decode()
+    return MARK + base64.urlsafe_b64encode(packer.compress(text) + packer.flush()).decode().rstrip("=")
+
+
+def to_fragment(linked: Linked) -> str:
+    """``linked`` as the end of an address, as the page writes it."""
+    return packed(json.dumps(linked._replace(run=",".join(linked.run))._asdict()).encode())  # type: ignore[arg-type]
 
 
 def test_a_link_holds_what_was_put_in() -> None:

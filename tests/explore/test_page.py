@@ -160,7 +160,8 @@ def test_the_text_is_edited_beside_the_run(page: Any) -> None:
 
 
 def test_c_is_explored_too_and_a_link_opens_the_same(page: Any, context: Any) -> None:
-    from pgasrob.explore.link import Linked, from_link, to_fragment
+    from pgasrob.explore.link import Linked, from_link
+    from tests.explore.test_link import to_fragment
 
     text = (ROOT / "programs/c/openshmem/message_passing_fence.c").read_text()
     link = to_fragment(Linked(text, "c", 2, ("0.0", "0.1")))

@@ -115,9 +115,10 @@ def test_a_run_of_nothing() -> None:
 
 
 def test_sharing() -> None:
-    program = parse("x@1 y@1 z@1 :: 1: ").program
-    sharing = Sharing({0: {"a"}, 1: {"a", "b"}}, {0: {"a"}, 1: {"a"}})
-    assert sharing.constant(program) == {2}
+    program = parse("x@1 y@1 z@1 :: 1: x = 1 || 1: y = 2").program
+    accessed = [[("a", 0, True, True), ("a", 1, True, False)], [("a", 1, False, True), ("b", 1, True, False)]]
+    sharing = Sharing(program, lambda thread, instruction: accessed[thread])
+    assert sharing.constant == {2}
     assert [sharing.calm("a", x) for x in range(3)] == [True, True, True]
     assert [sharing.calm("b", x) for x in range(3)] == [False, False, True]
     assert [sharing.own("a", x) for x in range(3)] == [True, False, True]

@@ -23,7 +23,6 @@ from pgasrob.program.reading import Reading
 from pgasrob.races import native as native_races
 from pgasrob.races import search as search_module
 from pgasrob.races import traces as traces_module
-from pgasrob.races.classical import classical_races
 from pgasrob.races.definition import DefinitionSearch
 from pgasrob.races.engine import RaceSearch as Searching
 from pgasrob.races.facts import updates_may_race
@@ -39,6 +38,7 @@ from pgasrob.robustness.reduction import REDUCTIONS, persistent
 from pgasrob.robustness.reduction.liveness import Liveness
 from pgasrob.robustness.traces.delaying import Order
 from pgasrob.semantics.replay import ReplayError, replay
+from tests.oracle.classical_races import classical_races
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, MEETINGS, random_program
 from tests.oracle.syntax import Program, statements, to_pgas
 from tests.support import instance, translated

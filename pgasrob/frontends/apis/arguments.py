@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address, Known
 from pgasrob.program.expressions import MOST_NODES, Expr, Unary
@@ -39,6 +40,19 @@ def reached(call: Call, index: int) -> Address:
             "use a put or get, or, where the ranks share memory, say so: `--shared-memory all`",
         )
     return address
+
+
+def elements(call: Call, count: int, size: int) -> int | Extent:
+    """The bytes of so many elements of a size, by the numbers of the two arguments."""
+    one, other = call.extent(count), call.extent(size)
+    match one, other:
+        case int(), int():
+            return one * other
+        case Extent(), int():
+            return Extent(one.each * other, one.more * other)
+        case int(), Extent():
+            return Extent(other.each * one, other.more * one)
+    return call.known(count)
 
 
 def is_owner(owner: Expr, rank: Expr) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
+from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Value
 from pgasrob.program.assumptions import Kind
@@ -145,6 +146,10 @@ class Call(Protocol):
         which argument, and that a constant per rank is needed)."""
         ...
 
+    def extent(self, index: int) -> int | Extent:
+        """The same for a number of bytes to allocate, which may depend on the number of nodes."""
+        ...
+
     def expression(self, index: int) -> Expr:
         """Argument ``index``, an integer (or a double's bits) that need not be known."""
         ...
@@ -167,6 +172,10 @@ class Call(Protocol):
 
     def moved(self, address: Address, bytes: int) -> Address:
         """``address`` ``bytes`` further on."""
+        ...
+
+    def element(self, address: Address, index: Expr, size: int) -> Address:
+        """``address`` ``index`` elements of ``size`` bytes further on."""
         ...
 
     def cell(self, address: Address, size: int) -> Expr:
@@ -206,7 +215,7 @@ class Call(Protocol):
     def allocate(
         self,
         kind: str,
-        bytes: int,
+        bytes: int | Extent,
         name: str | None = None,
         key: tuple[int | str, ...] | None = None,
         *,
@@ -279,11 +288,6 @@ class Call(Protocol):
     @property
     def marked(self) -> bool:
         """Whether the program is to be marked with what its calls are."""
-        ...
-
-    def used_as(self, address: Address, size: int, signed: bool) -> None:
-        """The call takes the integer at ``address``, of ``size`` bytes, for one with a sign, or without, whatever the
-        program has there."""
         ...
 
     def expose(self, part: Exposed) -> None:

@@ -8,17 +8,17 @@ from typing import NoReturn, cast
 
 from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c import code
-from pgasrob.frontends.c.arithmetic import expression
+from pgasrob.frontends.c.arithmetic import expression, value_of
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.extended import LARGEST_SCALAR
 from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
-from pgasrob.frontends.c.parts import pointed_to
+from pgasrob.frontends.c.parts import pointed_to, scalars_of
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
-from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.types import LONG, Array, CType
+from pgasrob.frontends.c.symbolic import Extent, NumberNeeded, extent_of
+from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command
@@ -128,6 +128,12 @@ class MachineCall:
             self.span,
         )
 
+    def extent(self, index: int) -> int | Extent:
+        value = self._argument(index)
+        if self.symbolic and isinstance(value, Unknown) and (found := extent_of(value.expr)) is not None:
+            return found if found.each else found.more
+        return self.known(index)
+
     def try_each(self, index: int) -> None:
         value = self._argument(index)
         if isinstance(value, Unknown) and leaves_of(value):
@@ -198,6 +204,11 @@ class MachineCall:
 
     def moved(self, address: Address, bytes: int) -> Address:
         moved = self.machine.offset(address, Known(bytes), 1)
+        assert isinstance(moved, Address)
+        return moved
+
+    def element(self, address: Address, index: Expr, size: int) -> Address:
+        moved = self.machine.offset(address, value_of(index), size)
         assert isinstance(moved, Address)
         return moved
 
@@ -345,7 +356,7 @@ class MachineCall:
     def allocate(
         self,
         kind: str,
-        bytes: int,
+        bytes: int | Extent,
         name: str | None = None,
         key: tuple[int | str, ...] | None = None,
         *,
@@ -368,7 +379,12 @@ class MachineCall:
         return number
 
     def allocated(
-        self, kind: str, number: int | tuple[int | str, ...], bytes: int, name: str | None, to: Address | None = None
+        self,
+        kind: str,
+        number: int | tuple[int | str, ...],
+        bytes: int | Extent,
+        name: str | None,
+        to: Address | None = None,
     ) -> Address:
         """The object ``number`` of ``kind``; the variable that the pointer to it goes to gives its name and type.
 
@@ -377,10 +393,24 @@ class MachineCall:
         wanted, type = self._result_variable() if to is None else (self.variable_at(to), None)
         id = ObjectId(kind, number)
         shown = name or wanted or (f"{kind}{number}" if isinstance(number, int) else kind)
-        self.machine.declare(id, shown, bytes, type, Contents(0), self.span)
+        if isinstance(bytes, Extent):
+            self.machine.declare_growing(id, shown, bytes, type, self.span)
+        else:
+            self.machine.declare(id, shown, bytes, type, Contents(0), self.span)
         if to is not None:
             self.machine.facts.objects[id].seen_as = shown, self._pointed_to(to)
+        if isinstance(bytes, Extent):
+            return Address(id, Const(0), steps=(0, self.machine.facts.objects[id].size))
         return Address(id, 0)
+
+    @property
+    def is_for_pointers(self) -> bool:
+        """Whether there are pointers in what the variable points to that the call's result is assigned to."""
+        _, type = self._result_variable()
+        of = type.of if isinstance(type, Array) else None
+        return (
+            of is not None and not isinstance(of, Void) and any(isinstance(each, Pointer) for _, each in scalars_of(of))
+        )
 
     def allocate_table(self, each: int) -> Address:
         """Memory of the heap with ``each`` bytes for each rank."""
@@ -485,10 +515,6 @@ class MachineCall:
     @property
     def marked(self) -> bool:
         return self.machine.world.marked
-
-    def used_as(self, address: Address, size: int, signed: bool) -> None:
-        self.machine.object(address.object)
-        self.machine.used_as(address, size, signed)
 
     def expose(self, part: Exposed) -> None:
         if not self.marked or not isinstance(part.begin.offset, int):

@@ -14,7 +14,7 @@ from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.types import UCHAR, Array, CType, Floating, Integer
 from pgasrob.frontends.c.values import Known, ObjectId, Undefined
 from pgasrob.program.declaration_rules import MAX_CELLS
-from pgasrob.program.declarations import MemoryObject
+from pgasrob.program.declarations import Growing, MemoryObject
 
 
 class Cells:
@@ -25,6 +25,7 @@ class Cells:
         self.cells: dict[tuple[ObjectId, int], int] = {}
         self.granule: dict[ObjectId, int] = {}
         self.memory: list[MemoryObject] = []
+        self.growing: list[Growing] = []
         self.at: dict[int, tuple[ObjectId, int]] = {}  # address -> object, and the offset of the scalar there
         self._names: Counter[str] = Counter()
         self._next = 0
@@ -36,6 +37,9 @@ class Cells:
 
     def _place(self, id: ObjectId, object: ObjectFacts) -> None:
         whole, type = self._name(id, object)
+        if object.grows is not None:
+            self._place_growing(id, whole, object)
+            return
         if object.dense and object.granule:
             granule, count = object.granule, max(1, -(-object.size // object.granule))
             self.base[id], self.granule[id] = self._next, granule
@@ -66,6 +70,15 @@ class Cells:
             self.cells[id, offset] = self._next
             name = naming(id, object)(whole, type, offset, size)
             self._declare(id, name, None, (_initial(object, offset, size),))
+
+    def _place_growing(self, id: ObjectId, name: str, object: ObjectFacts) -> None:
+        assert object.grows is not None and not any(bytes % object.granule for bytes in object.grows)
+        each, more = (bytes // object.granule for bytes in object.grows)
+        made = Growing(self._unique(name), len(self.growing) + 1, each, more, object.span, id.of_api)
+        self._names[name] += 1
+        self.growing.append(made)
+        self.base[id], self.granule[id] = made.address, object.granule
+        self.at[made.address] = id, 0
 
     def _name(self, id: ObjectId, object: ObjectFacts) -> tuple[str, CType | None]:
         """What the program calls it, without the function that it is local to as far as that is clear, and its type."""

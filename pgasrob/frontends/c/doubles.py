@@ -31,6 +31,8 @@ def doubles(world: World, processes: Iterable[Process]) -> frozenset[str]:
     every command that sets it gives a double; so does memory that an API has for itself.
     """
     memory = world.cells.memory
+    if world.cells.growing:
+        return frozenset()
     flows = _Flows(memory, world.registers)
     for process in processes:
         for statement in statements_in(process.body):

@@ -82,6 +82,10 @@ def _lowered(world: World, name: str) -> Program:
                 tuple(world.faults),
                 world.exposed(),
                 world.most_nodes,
+                tuple(
+                    replace(each, given_back=facts.objects[world.cells.at[each.address][0]].given_back)
+                    for each in world.cells.growing
+                ),
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 
@@ -96,6 +100,9 @@ def _declared(world: World) -> Iterator[MemoryObject]:
 def _uncertain(world: World) -> Iterator[str]:
     """The names of the memory objects that may hold unknown values."""
     at, uncertain = world.cells.at, world.facts.uncertain
+    for growing in world.cells.growing if uncertain.offsets else ():
+        if uncertain.has(at[growing.address][0], None):
+            yield growing.name
     for memory in world.cells.memory if uncertain.offsets else ():
         if any(uncertain.has(*at[cell]) for cell in range(memory.address, memory.address + memory.cells)):
             yield memory.name

@@ -13,6 +13,7 @@ from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
 from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import FLOAT, CType, Floating, Integer
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.program.statements import NOWHERE, Span
@@ -37,6 +38,8 @@ class ObjectFacts:
     accessed there; ``declared``: what the declaration says of such offsets.
     ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
     where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
+    ``grows``: its size, where that depends on the number of nodes. It is dense then, each place in it is known by an
+    expression, and offsets and the size are those of a `period`: what is said of a place is so of all at that distance.
     ``each``: how many bytes it has for each rank, where there is no one number of them; ``size`` is 0 then.
     """
 
@@ -62,6 +65,7 @@ class ObjectFacts:
     covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins
     pointers: dict[str, CType] = field(default_factory=dict)
     seen_as: tuple[str, CType | None] | None = None
+    grows: Extent | None = None
 
     @property
     def in_cells(self) -> bool:
@@ -170,12 +174,21 @@ class Facts:
             self.changed()
 
     def declare(
-        self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
+        self,
+        id: ObjectId,
+        name: str,
+        size: int,
+        type: CType | None,
+        initial: Contents,
+        span: Span = NOWHERE,
+        grows: Extent | None = None,
     ) -> ObjectFacts:
         """The facts about ``id``, of which this much is known from its declaration."""
         known = self.objects.get(id)
         if known is None:
             known = self.objects[id] = ObjectFacts(name, size, type, initial, span)
+            if grows is not None:
+                known.grows, known.dense, known.granule, known.all_restless = grows, True, size, True
         elif size > known.size:
             known.size = size
             if known.dense:

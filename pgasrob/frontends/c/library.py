@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pgasrob.frontends.apis.arguments import elements
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import Steps, copied, ends_all, owner_of, pairs
 from pgasrob.frontends.c import arithmetic, nondeterminism
@@ -17,6 +18,7 @@ from pgasrob.frontends.c.libc.reads import careful
 from pgasrob.frontends.c.libc.strings import in_cells, read_string, refuse_cells
 from pgasrob.frontends.c.libc.table import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.standard import STANDARD_HEADERS
+from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.tables import for_each_rank
 from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import (
@@ -204,24 +206,26 @@ def random_fraction(call: Call) -> Outcome:
 
 @calls("void *malloc(size_t size); void *__alloca(size_t size); void *alloca(size_t size); void *valloc(size_t size);")
 def allocate(call: Call) -> Outcome:
-    return Outcome(result=_with_entries(call, call.arguments[0]) or allocated(call, call.known(0)))
+    return Outcome(result=_with_entries(call, call.arguments[0]) or allocated(call, call.extent(0)))
 
 
 @calls("void *calloc(size_t count, size_t size);")
 def allocate_zero(call: Call) -> Outcome:
     found = _with_entries(call, arithmetic.binary("*", call.arguments[0], call.arguments[1], Integer(arithmetic.WORD)))
-    return Outcome(result=found or allocated(call, call.known(0) * call.known(1), zero=True))
+    return Outcome(result=found or allocated(call, elements(call, 0, 1), zero=True))
 
 
 def _with_entries(call: Call, bytes: Value) -> Address | None:
-    """Memory with so many ``bytes`` for each rank, where the program is made for every number of nodes."""
+    """Memory with so many ``bytes`` for each rank, where the program is made for every number of nodes and there are to
+    be pointers in it."""
     each = for_each_rank(bytes) if call.symbolic else None
-    return None if each is None else machine_of(call).allocate_table(each)
+    here = machine_of(call)
+    return None if each is None or not here.is_for_pointers else here.allocate_table(each)
 
 
 @calls("void *aligned_alloc(size_t alignment, size_t size); void *memalign(size_t alignment, size_t size);")
 def allocate_aligned(call: Call) -> Outcome:
-    return Outcome(result=allocated(call, call.known(1)))
+    return Outcome(result=allocated(call, call.extent(1)))
 
 
 @calls("int posix_memalign(void **result, size_t alignment, size_t size);")
@@ -274,6 +278,10 @@ def free(call: Call) -> Outcome:
     if address is None or address.object.kind != "heap" or not isinstance(address.object.number, int):
         return Outcome()
     machine = machine_of(call).machine
+    if machine.facts.objects[address.object].grows:
+        machine.end_of_life(address.object)
+        call.rests_on(Kind.FREED_MEMORY, call.name)
+        return Outcome()
     table = machine.facts.objects[address.object].each
     size = 0 if table else machine.size(address)
     freed = call.state.get(FREED, ())
@@ -285,14 +293,14 @@ def free(call: Call) -> Outcome:
     return Outcome(state={FREED: tuple(sorted({*freed, (size, address.object.number)}))})
 
 
-def allocated(call: Call, bytes: int, to: Address | None = None, *, zero: bool = False) -> Address:
+def allocated(call: Call, bytes: int | Extent, to: Address | None = None, *, zero: bool = False) -> Address:
     """``bytes`` bytes of the heap, freed ones if there are any of that size, for the pointer at ``to`` if not for the
     one that gets the result."""
     here = machine_of(call)
     freed = call.state.get(FREED, ())
     assert isinstance(freed, tuple)
     again = next((number for size, number in freed if size == bytes), None)
-    if again is None:
+    if again is None or isinstance(bytes, Extent):
         return here.allocate("heap", bytes, to=to)
     call.rests_on(Kind.ALLOCATION, call.name.removeprefix("__"))
     here.machine.state.notes[FREED] = tuple(each for each in freed if each[1] != again)

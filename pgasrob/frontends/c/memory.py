@@ -28,7 +28,8 @@ from pgasrob.frontends.c.values import (
 from pgasrob.frontends.c.views import extracted, turned
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Const, Expr, IntType, Register, Unary
+from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register, Symbol, Unary
+from pgasrob.program.statements import Block, Do, While
 
 
 class Memory(Effects):
@@ -183,7 +184,7 @@ class Memory(Effects):
             if owner is None and not self.facts.is_shared(address.object, address.offset, size):
                 value = self._unmixed(address, value)
                 if not isinstance(value, Unknown) or only_leaves(value.expr):
-                    if isinstance(value, Address) and not isinstance(value.offset, int):
+                    if isinstance(value, Address) and not isinstance(value.offset, int | Const):
                         raise Problem("PG143", "a pointer is stored of which it is not known where it points",
                                       "keep an index instead")  # fmt: skip
                     if of_registers(value):
@@ -368,12 +369,28 @@ class Memory(Effects):
         it is in conflict with whoever has it next."""
         if id in self.facts.objects:
             self.facts.objects[id].given_back = True
-        if id in self.facts.objects and self.facts.objects[id].lent:
+        if id in self.facts.objects and self.facts.objects[id].grows:
+            self._give_back_growing(id)
+        elif id in self.facts.objects and self.facts.objects[id].lent:
             for offset, size in sorted(self.pieces(Address(id, 0), self.size(Address(id, 0))).items()):
                 self.issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
         self.state.memory.pop(id, None)
         self.state.tables.pop(id, None)
         self.state.initialised.pop(id, None)
+
+    def _give_back_growing(self, id: ObjectId) -> None:
+        cells = self.world.cells
+        if not self.facts.objects[id].lent or id not in cells.granule:
+            return
+        place = self.register("element")
+        first, count = Symbol(self.facts.objects[id].name, cells.base[id]), self.cells_of(id)
+        store = commands.Store(Binary("+", first, place, LONG), Const(0))
+        step = commands.Assign(place, Binary("+", place, Const(1), LONG))
+        body = Block((Do(store, self.span), Do(step, self.span)))
+        self.emit(
+            Do(commands.Assign(place, Const(0)), self.span),
+            While(Binary("<", place, count, LONG), body, self.span),
+        )
 
 
 def _bytes_of(part: Address, size: int, whole: Address) -> tuple[tuple[int, int], ...]:

@@ -235,6 +235,8 @@ class Merging(Memory):
                 expr = value.expr if isinstance(value, Unknown) else getattr(value, "offset", 0)
                 if isinstance(expr, int):
                     continue
+                if isinstance(expr, Const) and isinstance(value, Address) and not self._is_generalised(frame, slot):
+                    continue
                 if leaves(expr) or self._stays(frame, slot, expr):
                     continue
                 home = self.home(frame, slot)
@@ -245,6 +247,9 @@ class Merging(Memory):
                 if expr != home:
                     moves[home] = (expr, frame.set_at.get(slot, self.span))
         self._move(moves)
+
+    def _is_generalised(self, frame: Frame, slot: Slot) -> bool:
+        return ("slot", frame.function.name, frame.depth, frame.pc, slot) in self.facts.generalised
 
     def _stays(self, frame: Frame, slot: Slot, expr: Expr) -> bool:
         """Whether the value of a variable is the same in all runs of a rank, and is kept as a number would be."""

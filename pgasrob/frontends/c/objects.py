@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.facts import shortest
@@ -9,8 +11,8 @@ from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import scalar_at
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
-from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer
+from pgasrob.frontends.c.symbolic import MOST_EACH, Extent, NumberNeeded
+from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer, Void
 from pgasrob.frontends.c.unset import Unset
 from pgasrob.frontends.c.values import Address, Known, ObjectId
 from pgasrob.program.expressions import IntType
@@ -24,12 +26,24 @@ class Objects(Unset):
         self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
     ) -> None:
         known = self.facts.objects.get(id)
-        if self.world.symbolic and known is not None and (known.size != size or known.each):
+        if self.world.symbolic and known is not None and (known.size != size or known.grows or known.each):
             # Ways that only some ranks take on some numbers of nodes are made for all: the largest size is not theirs.
             raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
         if id.allocated:
             self.state.sizes[id] = size
         self.facts.declare(id, name, size, type, initial, span)
+
+    def declare_growing(self, id: ObjectId, name: str, extent: Extent, type: CType | None, span: Span) -> None:
+        """The same for memory whose size depends on the number of nodes."""
+        known, period = self.facts.objects.get(id), gcd(*extent)
+        if not (0 < extent.each <= MOST_EACH and -extent.each < extent.more <= MOST_EACH):
+            raise NumberNeeded(f"`{name}`, which has {extent}, is another thing on every number of nodes", span)
+        if known is not None and known.grows != extent:
+            raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
+        of = type.of if isinstance(type, Array) else None
+        if of is None or isinstance(of, Void) or period % size_of(of):
+            type = None  # it does not come again in every period
+        self.facts.declare(id, name, period, type, Contents(0), span, extent)
 
     def global_object(self, name: str) -> ObjectId:
         id = ObjectId("global", (name,))
@@ -96,7 +110,7 @@ class Objects(Unset):
         another rank's is as large as any has made it."""
         self.object(address.object)
         object = self.facts.objects[address.object]
-        if object.each:
+        if object.each or object.grows:
             what = f"how large `{shortest(address.object, object)}` is"
             raise NumberNeeded(f"{what} is another thing on every number of nodes", self.span)
         largest = object.size
@@ -119,7 +133,10 @@ class Objects(Unset):
 
     def sized(self, address: Address) -> str:
         """The name of the object of ``address`` and how large it is, for messages."""
-        object, size = self.facts.objects[address.object], self.size(address)
+        object = self.facts.objects[address.object]
+        if object.grows:
+            return f"`{shortest(address.object, object)}`, which has {object.grows}"
+        size = self.size(address)
         extent = f"{size:,} byte{'s' if size != 1 else ''}"
         match object.type:
             case Array(of, _) if each := size_of(of):

@@ -15,8 +15,8 @@ from pgasrob.frontends.c.problem import Beyond, Problem
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.tables import Tables
 from pgasrob.frontends.c.types import Integer
-from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, Undefined, Unknown, Value
-from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Symbol
+from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, ObjectId, Undefined, Unknown, Value
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Nodes, Symbol, folded
 
 NOT_YET = Const(-2)
 """The address of what is not laid out yet: the machine will run again."""
@@ -26,10 +26,17 @@ class Pointers(Tables):
     """Arithmetic on pointers, and the cells at addresses."""
 
     def offsets(self, address: Address, size: int) -> Sequence[int]:
-        """Where the scalar of ``size`` bytes at ``address`` may begin in its object."""
+        """Where the scalar of ``size`` bytes at ``address`` may begin in its object, in the first period of one that
+        grows."""
         if isinstance(address.offset, int):
             return (address.offset,)
         start, step = address.steps
+        object = self.facts.objects[address.object]
+        if object.grows:
+            if object.size % size or start % size or step % size:
+                what = f"where a scalar of {size} bytes lies in `{object.name}`"
+                raise NumberNeeded(f"{what} is another thing on every number of nodes")
+            return range(start % step, object.size, step)
         return range(start, self.facts.objects[address.object].size - size + 1, step) if step else (start,)
 
     def offset(self, pointer: Value, index: Value, size: int) -> Value:
@@ -66,10 +73,11 @@ class Pointers(Tables):
             )
         moved = self.materialised(moved, "index")
         assert isinstance(moved, Known | Unknown)
-        if isinstance(moved, Known):
+        grows = self.facts.objects[pointer.object].grows
+        if isinstance(moved, Known) and not grows:
             return Address(pointer.object, moved.value * granule, pointer.owner, pointer.mapped)
         first, step = steps
-        return replace(pointer, offset=moved.expr, steps=(first % step if step else first, step))
+        return replace(pointer, offset=arithmetic.expression(moved), steps=(first % step if step else first, step))
 
     def _inside(self, pointer: Address, size: int) -> Interval | None:
         """The indices of elements of ``size`` bytes with which ``pointer`` stays in its object."""
@@ -153,11 +161,19 @@ class Pointers(Tables):
         self.facts.share_each(id, self.offsets(address, size), size)
         if id not in cells.granule:
             return NOT_YET
-        name, base, count = self.facts.objects[id].name, cells.base[id], self.size(address) // cells.granule[id]
+        name, base, count = self.facts.objects[id].name, cells.base[id], self.cells_of(id)
         inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
-                        Binary("<", address.offset, Const(count), LONG))  # fmt: skip
+                        Binary("<", address.offset, count, LONG))  # fmt: skip
         outside = self.world.nowhere(f"an index is outside of {self.sized(address)}")
         return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), outside)
+
+    def cells_of(self, id: ObjectId) -> Expr:
+        """How many cells a dense object has."""
+        object, granule = self.facts.objects[id], self.world.cells.granule[id]
+        if object.grows is None:
+            return Const(self.size(Address(id, 0)) // granule)
+        each, more = (bytes // granule for bytes in object.grows)
+        return folded(Binary("+", folded(Binary("*", Nodes(), Const(each), LONG)), Const(more), LONG))
 
     def placed(self, address: Address, size: int) -> Symbol:
         """The cell at ``address``, which is known to be one; it may not be laid out before the next run."""

@@ -12,8 +12,8 @@ from pgasrob.frontends.c.contents import Contents, Key, Pages, scalars_of_page
 from pgasrob.frontends.c.initialised import ALL, NOTHING, Initialised
 from pgasrob.frontends.c.nondeterminism import Bounds, Leaf, leaves_of
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import UNDEFINED, Known, ObjectId, Table, Value
-from pgasrob.program.expressions import Expr
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Table, Value
+from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.statements import NOWHERE, Span
 
 Place = tuple[tuple[str, int], ...]
@@ -143,7 +143,8 @@ def various(states: Sequence[Variables]) -> dict[Hashable, set[Value | Initialis
     values: dict[Hashable, set[Value | Initialised | None]] = defaultdict(set)
     for each in states:
         for variable, value in each.slots.items():
-            if isinstance(value, Known) or leaves_of(value):
+            place = value.offset if isinstance(value, Address) else None
+            if isinstance(value, Known) or isinstance(place, Const) or leaves_of(value):
                 values[variable].add(value)
     groups: dict[tuple[ObjectId, int], set[Pages]] = defaultdict(set)
     for each in states:

@@ -6,9 +6,10 @@ what is made holds for every rank on every number of nodes, or nothing is made (
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from pgasrob.frontends.c.problem import Problem
+from pgasrob.program.expressions import MOST_NODES, Binary, Const, Expr, Nodes, Unary
 from pgasrob.program.statements import Span
 
 
@@ -17,6 +18,51 @@ class NumberNeeded(Problem):
 
     def __init__(self, message: str, span: Span | None = None) -> None:
         super().__init__("PG146", message, "check the program with the numbers of nodes that matter", span)
+
+
+class Extent(NamedTuple):
+    """A number of bytes: ``each`` for every node, and ``more`` beside these."""
+
+    each: int
+    more: int = 0
+
+    def on(self, nodes: int) -> int:
+        """How many these are on so many ``nodes``."""
+        return self.each * nodes + self.more
+
+    def __str__(self) -> str:
+        return f"{self.each:,} bytes for each node" + (f" and {self.more:,} more" if self.more else "")
+
+
+MOST_EACH = 1 << 12
+"""Bytes for every node, so that no address is beyond those of the next object."""
+
+
+def extent_of(expr: Expr) -> Extent | None:
+    """``expr`` where it is linear in the number of nodes and wraps around on none; None where that is not known."""
+    match expr:
+        case Const(value):
+            found = Extent(0, value)
+        case Nodes():
+            found = Extent(1)
+        case Unary("cast", operand, type) if (inner := extent_of(operand)) is not None:
+            found = inner
+        case Binary("+" | "-" | "*" as symbol, left, right, type):
+            one, other = extent_of(left), extent_of(right)
+            if one is None or other is None or (symbol == "*" and one.each and other.each):
+                return None
+            if symbol == "*":
+                found = Extent(one.each * other.more + one.more * other.each, one.more * other.more)
+            else:
+                sign = 1 if symbol == "+" else -1
+                found = Extent(one.each + sign * other.each, one.more + sign * other.more)
+        case _:
+            return None
+    if isinstance(expr, Unary | Binary):
+        low, high = type.range
+        if not all(low <= found.on(nodes) <= high for nodes in (1, MOST_NODES)):
+            return None
+    return found
 
 
 class _Everyone(tuple[int, ...]):

@@ -53,6 +53,8 @@ class Unset(Flows):
         there has not been set itself, and it is ``undone``."""
         id, at = address.object, address.offset
         known = self.state.is_set(id)
+        if known is ALL and not undone:
+            return
         if isinstance(at, int):
             new = known.unset(at, at + size) if undone else known.set(at, at + size)
         else:

@@ -16,7 +16,7 @@ from pgasrob.models.corerma.actions import Action, actions_of, refusals
 from pgasrob.models.corerma.executions import Frame, Settings
 from pgasrob.models.litmus.program import Program
 from pgasrob.models.model import Refusal, Refused
-from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result
+from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, fixed
 from pgasrob.models.operational import Step as Letter
 from pgasrob.program.expressions import Fault
 
@@ -82,7 +82,7 @@ class _Process:
     def options(self, local: Local) -> tuple[bool, Sequence[Option]]:
         if not local.issued:
             word = tuple(self._issues())
-            return True, [Option((), lambda: Result(word, Local(True, 0, ())))]
+            return True, [fixed(Result(word, Local(True, 0, ())))]
         found = []
         for action in self._actions:
             if not local.done >> action.number & 1 and not self._before[action.number] & ~local.done:

@@ -2,14 +2,13 @@
 
 A :class:`Shape` has no names and no values: locations are numbers, each load has a register of its own, and what the
 stores write is told by their places. Two shapes are the same test when one becomes the other by renaming locations,
-registers, processes and values; :func:`canonical` picks one of them.
+registers, processes and values; the least of them is their canonical form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 
 from pgasrob.models.litmus.program import (
     Cell,
@@ -175,8 +174,3 @@ def renamed(shape: Shape, order: Sequence[int]) -> Shape:
             for thread in threads
         ),
     )
-
-
-def canonical(shape: Shape) -> Shape:
-    """The least of the programs that differ from ``shape`` in names alone."""
-    return min(renamed(shape, order) for order in permutations(range(len(shape.threads))))

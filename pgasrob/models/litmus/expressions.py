@@ -15,7 +15,6 @@ from pgasrob.program.statements import Span
 
 MAX_NESTING = 80
 """Levels of brackets, operators and blocks: what walks an expression or block must not run out of stack."""
-MAX_INTEGER = 2**31
 _BINARY = {symbol: level for level, symbols in enumerate(PRECEDENCE, start=1) for symbol in symbols}
 
 
@@ -108,21 +107,7 @@ class Expressions:
         if token.kind != "integer":
             self.expected(what, hint)
         self.take()
-        return self.number(token)
-
-    def number(self, token: Token) -> int:
-        """The value of an integer token; 0 for one that is none or too large, which is reported."""
-        if not token.text.isdigit():
-            hint = "integers are decimal digits, nothing else"
-            self.report.add("PG015", f"`{short(token.text)}` is not an integer", token.span, hint)
-            return 0
-        significant = token.text.lstrip("0") or "0"
-        # The length comes first: int() refuses to read thousands of digits.
-        if len(significant) > len(str(MAX_INTEGER)) or int(significant) > MAX_INTEGER:
-            hint = f"values have 32 bits; the largest integer that can be written is {MAX_INTEGER}"
-            self.report.add("PG016", f"{short(token.text)} is above 2^31", token.span, hint)
-            return 0
-        return int(significant)
+        return self.report.integer(token.text, token.span)
 
     # Places and expressions
 
@@ -204,7 +189,7 @@ class Expressions:
         token = self.next
         if token.kind == "integer":
             self.take()
-            return Const(INT32.wrap(self.number(token))), 0
+            return Const(INT32.wrap(self.report.integer(token.text, token.span))), 0
         if opening := self.taken("("):
             self.brackets += 1
             inner = self.expression()

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pgasrob.models.litmus.expectation import LitmusTest
+from pgasrob.models.litmus.lines import expectations
 from pgasrob.models.litmus.naming import Naming
 from pgasrob.models.litmus.reading import Reading
 from pgasrob.program.declarations import Source
@@ -29,12 +30,11 @@ def parse(text: str, file: str = "<litmus>") -> LitmusTest:
     with suppress(Stop):
         _check_text(report)
         read = Reading(report).text()
-        naming = Naming(read, report)
-        program = naming.program()
-        expectations = naming.expectations(program)
+        program = Naming(read, report).program()
+        lines = expectations(read, program, report)
     report.check()
     name = "unnamed" if file.startswith("<") else Path(file).stem
-    return LitmusTest(program, expectations, source, name)
+    return LitmusTest(program, lines, source, name)
 
 
 def parse_file(path: str | Path, files: Files = DISK) -> LitmusTest:

@@ -201,6 +201,11 @@ class Graph:
     out: tuple[tuple[tuple[Instruction, int], ...], ...]
     ends: frozenset[int]
 
+    @cached_property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """Those of all states, in their order."""
+        return tuple(instruction for edges in self.out for instruction, _ in edges)
+
     @property
     def straight(self) -> bool:
         """Whether there is one path, from the first state to the last."""

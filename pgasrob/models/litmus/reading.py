@@ -168,7 +168,8 @@ class Reading(Expressions):
     def thread(self) -> ThreadText:
         first, node = self.next, 0
         if first.kind == "integer" and self.ahead(1).is_sign(":"):
-            node = self.number(self.take())
+            self.take()
+            node = self.report.integer(first.text, first.span)
             self.take()
         else:
             hint = "each thread begins with the number of its node: `1: x = 1`"

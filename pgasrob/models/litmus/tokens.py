@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from pgasrob.program.report import Report, short
+from pgasrob.program.report import Report
 from pgasrob.program.statements import Span
 
 Kind = Literal["name", "integer", "sign", "end"]
@@ -56,17 +56,9 @@ def tokens(report: Report) -> list[Token]:
                 span = Span(line, column, line, column + len(word))
                 report.stop("PG013", "the comment that opens here is never closed", span, "close it with `*/`")
             case "stray":
-                _report_stray(report, word, Span(line, column, line, column + len(word)))
+                report.add_stray(word, Span(line, column, line, column + len(word)))
             case "name" | "integer" | "sign":
                 found.append(Token(kind, word, Span(line, column, line, column + len(word))))
     last = found[-1].span if found else Span(1, 1, 1, 1)
     end = Span(last.end_line, last.end_column, last.end_line, last.end_column + 1)
     return [*found, Token("end", "", end)]
-
-
-def _report_stray(report: Report, word: str, span: Span) -> None:
-    # Many a character looks like another one, or like nothing; its number does not.
-    odd = [f"U+{ord(char):04X}" for char in word[:4] if not (char.isascii() and char.isprintable())]
-    number = f" ({' '.join(odd)})" if odd else ""
-    hint = "names are made of the letters a-z and A-Z, digits and `_`; other text goes into a comment"
-    report.add("PG014", f"unexpected character{'s' * (len(word) > 1)} `{short(word)}`{number}", span, hint)

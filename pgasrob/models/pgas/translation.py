@@ -153,7 +153,7 @@ def _cell_name(location: Location) -> str:
 
 
 def _instructions(program: Program) -> Iterator[Instruction]:
-    return (each for thread in program.threads for edges in thread.graph.out for each, _ in edges)
+    return (each for thread in program.threads for each in thread.graph.instructions)
 
 
 # What is refused -----------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def _refusals(program: Program) -> Iterator[Refusal]:
 
 def _in_thread(program: Program, thread: Thread) -> Iterator[Refusal]:
     polls = _polls(thread)
-    for instruction, _ in (edge for edges in thread.graph.out for edge in edges):
+    for instruction in thread.graph.instructions:
         for cell in _cells(instruction):
             if not cell.atomic:
                 yield Refusal(
@@ -208,7 +208,7 @@ def _cells(instruction: Instruction) -> tuple[Cell, ...]:
 
 
 def _polls(thread: Thread) -> bool:
-    return any(isinstance(each, Poll) for edges in thread.graph.out for each, _ in edges)
+    return any(isinstance(each, Poll) for each in thread.graph.instructions)
 
 
 def _bad_polls(program: Program, thread: Thread) -> Iterator[Refusal]:

@@ -72,8 +72,7 @@ class RdmaTso:
         return tuple(
             refusal
             for thread in program.threads
-            for edges in thread.graph.out
-            for instruction, _ in edges
+            for instruction in thread.graph.instructions
             for refusal in _refusals(program, thread, instruction)
         )
 

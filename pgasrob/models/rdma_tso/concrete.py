@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pgasrob.models.litmus.program import Program
-from pgasrob.models.operational import Access, Machine, Result, Step, at
+from pgasrob.models.operational import Access, Machine, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import pairs
 from pgasrob.models.rdma_tso.pairs import QueuePairs, Then, Write
-from pgasrob.models.rdma_tso.processor import Change, Entry, Local, fixed, left_out, machine_of
+from pgasrob.models.rdma_tso.processor import Change, Entry, Local, left_out, machine_of
 
 PREMISES = (
     *pairs.PREMISES,

@@ -12,9 +12,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, Self, TypeVar
 
-from pgasrob.models.operational import Access, Option, Queue, Result, Step, at
+from pgasrob.models.operational import Access, Option, Queue, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import processor
-from pgasrob.models.rdma_tso.processor import Change, Entry, Local, Processor, fixed, left_out
+from pgasrob.models.rdma_tso.processor import Change, Entry, Local, Processor, left_out
 
 PREMISES = (
     *processor.PREMISES,

@@ -13,7 +13,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, assert_never
 from pgasrob.models.litmus.program import (
     Assign,
     Assume,
-    Cell,
     CompareAndSet,
     Flush,
     Get,
@@ -28,7 +27,20 @@ from pgasrob.models.litmus.program import (
     RemoteFence,
     Store,
 )
-from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, evaluated
+from pgasrob.models.operational import (
+    Access,
+    Accessed,
+    Begun,
+    Machine,
+    Option,
+    Queue,
+    Result,
+    Sharing,
+    Step,
+    at,
+    evaluated,
+    fixed,
+)
 from pgasrob.program.expressions import evaluator
 
 PREMISES = (
@@ -111,9 +123,7 @@ class Processor(Generic[Pair]):
         thread = program.threads[number]
         self.number, self.sharing, self.without, self.reduced = number, sharing, without, reduced
         self.graph, self._places = thread.graph, program.places
-        self.nodes = sorted(
-            {node for edges in self.graph.out for edge, _ in edges if (node := node_of(program, edge)) >= 0}
-        )
+        self.nodes = sorted({node for each in self.graph.instructions if (node := node_of(program, each)) >= 0})
         self._pair_of = {node: place for place, node in enumerate(self.nodes)}
         self._program = program
         self.puts_ahead, self.polls_ahead = _ahead(self, Put), _ahead(self, Poll)
@@ -361,31 +371,25 @@ def node_of(program: Program, instruction: Instruction) -> int:
 def sharing_of(program: Program) -> Sharing:
     """Which part of the machine reads and writes which location: the CPU of a thread, and of each queue pair what
     reads the sources of puts, places them, fetches for gets and lands them."""
-    readers: dict[int, set[Any]] = {}
-    writers: dict[int, set[Any]] = {}
+    places = program.places
 
-    def note(parts: dict[int, set[Any]], cell: Cell, *part: Any) -> None:
-        parts.setdefault(program.places[cell.name], set()).add(part)
+    def accessed(number: int, instruction: Instruction) -> Iterator[Accessed]:
+        node = node_of(program, instruction)
+        match instruction:
+            case Load(_, cell):
+                yield ("cpu", number), places[cell.name], True, False
+            case Store(cell):
+                yield ("cpu", number), places[cell.name], False, True
+            case CompareAndSet(_, cell):
+                yield ("cpu", number), places[cell.name], True, True
+            case Put(remote, local):
+                yield ("source", number, node), places[local.name], True, False
+                yield ("place", number, node), places[remote.name], False, True
+            case Get(local, remote):
+                yield ("fetch", number, node), places[remote.name], True, False
+                yield ("land", number, node), places[local.name], False, True
 
-    for number, thread in enumerate(program.threads):
-        for edges in thread.graph.out:
-            for instruction, _ in edges:
-                node = node_of(program, instruction)
-                match instruction:
-                    case Load(_, cell):
-                        note(readers, cell, "cpu", number)
-                    case Store(cell):
-                        note(writers, cell, "cpu", number)
-                    case CompareAndSet(_, cell):
-                        note(readers, cell, "cpu", number)
-                        note(writers, cell, "cpu", number)
-                    case Put(remote, local):
-                        note(readers, local, "source", number, node)
-                        note(writers, remote, "place", number, node)
-                    case Get(local, remote):
-                        note(readers, remote, "fetch", number, node)
-                        note(writers, local, "land", number, node)
-    return Sharing(readers, writers)
+    return Sharing(program, accessed)
 
 
 def _ahead(processor: Processor[Any], kind: type[Put | Poll]) -> list[frozenset[int]]:
@@ -413,11 +417,6 @@ def left_out(items: tuple[Item, ...], place: int) -> tuple[Item, ...]:
     return items[:place] + items[place + 1 :]
 
 
-def fixed(result: Result) -> Option:
-    """What has this ``result``, whatever memory holds."""
-    return Option((), lambda: result)
-
-
 def machine_of(
     program: Program,
     pairs: Callable[[Processor[Pair]], Pairs[Pair]],
@@ -431,4 +430,4 @@ def machine_of(
         raise ValueError(f"no premise {', '.join(sorted(unknown))}")
     sharing, reduced = sharing_of(program), reduced and not without
     threads = [Processor(program, number, sharing, without, reduced, pairs) for number in range(len(program.threads))]
-    return Machine(program, threads, sharing.constant(program) if reduced else frozenset())
+    return Machine(program, threads, sharing.constant if reduced else frozenset())

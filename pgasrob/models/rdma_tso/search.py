@@ -171,13 +171,6 @@ class Search:
                     refuse_faults(values)
                     yield Solution(graph, sources, values, found, flushes)
 
-    def first_of_each(self, wanted: Callable[[Outcome], bool] = lambda _: True) -> dict[Outcome, Solution]:
-        """One consistent execution for each outcome that is ``wanted``."""
-        found: dict[Outcome, Solution] = {}
-        for _ in self.each_new(found, wanted):
-            pass
-        return found
-
     def each_new(
         self, found: dict[Outcome, Solution], wanted: Callable[[Outcome], bool] = lambda _: True
     ) -> Iterator[Solution]:

@@ -1,7 +1,9 @@
 """What the ranks of a case do, for the fixpoint: which cells of which names their commands access.
 
 A cell is a pair of a name and an address. Those of the rest have two: one for what a rank of the rest accesses in its
-own memory, where no other rank of the rest accesses the same cell in this way, and one for all other accesses.
+own memory, where no other rank of the rest accesses the same cell in this way, and one for all other accesses. Where
+memory grows with the number of nodes, an element as it is named by an access (`memory.Element`) takes the place of an
+address; two of these may be the same cell.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Place
 from pgasrob.program.walks import is_read
+from pgasrob.robustness.every_n.again import Again
 from pgasrob.robustness.every_n.cases import Case, Name
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, number
+from pgasrob.robustness.every_n.memory import Element
 from pgasrob.robustness.every_n.values import constant
 from pgasrob.robustness.reduction.fixpoint import Access, Command, Commands, known_operands
 
@@ -63,12 +67,17 @@ class Ranks:
 
     def __init__(self, case: Case, flow: Known, kinds: tuple[str, ...], rules: Rules, polls_wait: bool) -> None:
         self.names, self.flow, self.rules, self.polls_wait = case.names, flow, rules, polls_wait
-        self.size = len(flow.memory)
         self.rest = [number for number, name in enumerate(case.names) if name.rest]
-        self.planes = Planes((len(self.names) + len(self.rest)) * self.size, kinds)
         self._domain = case.names[0].domain
+        self._elements = {each: place for place, each in enumerate(self._elements_named(), flow.layout.cells)}
+        self._may_be_one: dict[tuple[Element, bool], int] = {}
+        self.slots = [*range(flow.layout.cells), *(each.slot for each in self._elements)]
+        """Of the cells of a name, by number."""
+        self.size = len(self.slots)
+        self.planes = Planes((len(self.names) + len(self.rest)) * self.size, kinds)
         self._keys: dict[Linear, int] = {}
         self._waited_for = 0  # cells
+        self._again: dict[int, Again] = {}
 
     def commands(self) -> Commands:
         """What the fixpoint asks for."""
@@ -93,7 +102,7 @@ class Ranks:
             for access, reads in zip(accesses, core.observed(form), strict=True)
         ]
         if isinstance(form, core.Immediate) and (form.condition is not None or (self.polls_wait and is_read(form))):
-            self._waited_for |= self.cells(rank, state, form.access.cell)
+            self._waited_for |= self.cells(rank, state, form.access.cell)[1]
         steps = core.steps_of(form)
         named = core.target(form)
         target = None if named is None else self._target(rank, flow.operand(rank, state, named))
@@ -102,7 +111,12 @@ class Ranks:
         queues = [flow.operand(rank, state, expr) for role, expr in core.expressions(form) if role is core.Role.QUEUE]
         operands = known_operands(form, constant(queues[0]) if queues and queues[0] else None, key, located)
         first = len(accesses) - len(steps)
-        return Command(transition.target, made[0] if first else None, tuple(made[first:]), operands, possible=True)
+        again = self._again.setdefault(rank, Again(flow, rank)) if steps and not self.names[rank].rest else None
+        apart = frozenset[int]() if again is None else again.apart(transition.occurrence)
+        return Command(
+            transition.target, made[0] if first else None, tuple(made[first:]), operands, True, transition.occurrence,
+            apart,
+        )  # fmt: skip
 
     # Operands
 
@@ -112,10 +126,10 @@ class Ranks:
 
     def _location(self, rank: int, state: int, place: Place, key: int | None) -> int | None:
         """A number for the cell, the same whenever a rank names it in this way."""
-        addresses = self.flow.addresses(rank, state, place.address)
-        if key is None or place.rank is None or len(addresses) != 1:
+        numbered, elements = self._cells(rank, state, place)
+        if key is None or place.rank is None or elements or len(numbered) != 1:
             return None
-        return key * self.size + addresses[0]
+        return key * self.size + numbered[0]
 
     def _target(self, rank: int, value: Value | None) -> Target:
         """The ranks that an operand of a rank may be."""
@@ -144,7 +158,7 @@ class Ranks:
                 self._leaves(name, form, other.domain.x)
                 if other.rest
                 else (
-                    self._may_come_from_rest(name, form, other)
+                    self._may_come_from_rest(name, form, other.me)
                     if about_rest
                     else not self._domain.differ(form, other.me)
                 )
@@ -162,10 +176,10 @@ class Ranks:
         """Whether ``form``, of ranks of ``name``, may leave ``remainder``."""
         return name.domain.remainder(form, name.domain.modulus) in (remainder, None)
 
-    def _may_come_from_rest(self, rest: Name, form: Linear, other: Name) -> bool:
-        """Whether some rank of the ``rest`` may be such that ``form`` is the rank ``other``."""
+    def _may_come_from_rest(self, rest: Name, form: Linear, other: Linear) -> bool:
+        """Whether some rank of the ``rest`` may be such that ``form`` is ``other``, one over those that are named."""
         # form = a x + n N + c, so x = (other - n N - c) / a
-        origin = other.me.minus(form._replace(x=0)).over(form.x)
+        origin = other.minus(form._replace(x=0)).over(form.x)
         if any(origin == each.me for each in self.names if not each.rest):
             return False
         return self._may_lie(rest, origin, origin) and self._leaves_origin(rest, origin)
@@ -178,14 +192,16 @@ class Ranks:
     def _access(self, rank: int, state: int, access: core.Access[Place], reads: bool) -> Access:
         place = access.cell
         target = self.place(rank, state, place)
-        addresses = self.flow.addresses(rank, state, place.address)
+        numbered, elements = self._cells(rank, state, place)
         own = target.own and self.names[rank].rest and not access.commutes
-        made, against = self._made(rank, target, addresses, own)
+        if access.commutes:  # whoever updates a cell has one access to it
+            elements = [self.flow.layout.whole(each.slot) for each in elements]
+        made, against = self._made(rank, target, *self._here(numbered, elements, apart=True), own)
 
         def touched(cells: int) -> Touched:
             return touching(cells, reads, access.writes, access.commutes)
 
-        certain = target.single and len(addresses) == 1
+        certain = target.single and len(numbered) == 1 and not elements
         return Access(self.planes.bits(touched(made)), self.planes.against(touched(against)), certain)
 
     def place(self, rank: int, state: int, place: Place) -> Target:
@@ -194,29 +210,92 @@ class Ranks:
             return Target((rank,), self.names[rank].me, own=True, single=not self.names[rank].rest)
         return self._target(rank, self.flow.operand(rank, state, place.rank))
 
-    def _made(self, rank: int, target: Target, addresses: Sequence[int], own: bool) -> tuple[int, int]:
-        """The cells that an access may be to, and those at which it may meet others."""
-        here = sum(1 << address for address in addresses)
+    def _cells(self, rank: int, state: int, place: Place) -> tuple[Sequence[int], list[Element]]:
+        """The cells with numbers that an access may be to, and the elements of what grows."""
+        layout, name = self.flow.layout, self.names[rank]
+        address = self.flow.operand(rank, state, place.address)
+        return layout.numbered(name.domain, address), [
+            Element(slot, low, high, rank if name.rest and (low.x or high.x) else None)
+            for slot, (low, high) in layout.elements(name.domain, address)
+        ]
+
+    def _elements_named(self) -> dict[Element, None]:
+        """The elements that any access names."""
+        found: dict[Element, None] = {}
+        for rank, ranks in enumerate(self.flow.ranks if self.flow.layout.growing else ()):
+            for state, leaving in enumerate(ranks.automaton.out):
+                for transition in leaving:
+                    for access in core.accesses_of(transition.form):
+                        found.update(dict.fromkeys(self._cells(rank, state, access.cell)[1]))
+        found.update(dict.fromkeys(self.flow.layout.whole(each.slot) for each in [*found]))
+        return found
+
+    def _here(self, numbered: Sequence[int], elements: Iterable[Element], apart: bool) -> tuple[int, int]:
+        """The cells of one name that an access is to, and those at which it meets others: of other ranks alone, if it
+        is ``apart``."""
+        made = against = sum(1 << address for address in numbered)
+        for element in elements:
+            made |= 1 << self._elements[element]
+            against |= self._meeting(element, apart)
+        return made, against
+
+    def _meeting(self, element: Element, apart: bool) -> int:
+        """The elements that may be the same cell."""
+        key = element, apart
+        if key not in self._may_be_one:
+            self._may_be_one[key] = sum(
+                1 << place for other, place in self._elements.items() if self._may_be(element, other, apart)
+            )
+        return self._may_be_one[key]
+
+    def _may_be(self, one: Element, other: Element, apart: bool) -> bool:
+        """Whether two elements may be the same cell; ``apart``: by two ranks."""
+        if one.slot != other.slot:
+            return False
+        if one.rest is None and other.rest is not None:
+            one, other = other, one
+        exact = one.exact and other.exact
+        if one.rest is None:
+            if exact and self._domain.differ(one.low, other.low):
+                return False
+        elif other.rest is None:
+            if exact and not self._may_come_from_rest(self.names[one.rest], one.low, other.low):
+                return False
+        elif exact:
+            # a x + n N + c of one rank, a y + n N + d of another: then a (x - y) is d - c
+            alike, by = one.low[:2] == other.low[:2], other.low.c - one.low.c
+            if alike and ((by == 0 and (apart or one.rest != other.rest)) or by % one.low.x):
+                return False
+        (low, high), (least, most) = (
+            each[1:3] if each.rest is None else self.names[each.rest].domain.without_rank((each.low, each.high))
+            for each in (one, other)
+        )
+        return self._domain.range(most.minus(low))[1] >= 0 and self._domain.range(high.minus(least))[1] >= 0
+
+    def _made(self, rank: int, target: Target, here: int, there: int, own: bool) -> tuple[int, int]:
+        """The cells that an access to ``here`` may be to, and those at which it may meet others, by those of one name
+        that it meets."""
         if own:
-            return here << self._own(rank), here << rank * self.size
+            return here << self._own(rank), there << rank * self.size
         made = against = 0
         for name in target.names:
             made |= here << name * self.size
-            against |= here << name * self.size
+            against |= there << name * self.size
             if self.names[name].rest:
-                against |= here << self._own(name)
+                against |= there << self._own(name)
         return made, against
 
     def _own(self, rank: int) -> int:
         """Where the cells begin that ranks of the rest access in their own memory."""
         return (len(self.names) + self.rest.index(rank)) * self.size
 
-    def cells(self, rank: int, state: int, place: Place) -> int:
-        """The cells at which an access may meet others from elsewhere."""
-        addresses = self.flow.addresses(rank, state, place.address)
-        return self._made(rank, self.place(rank, state, place), addresses, own=False)[1]
+    def cells(self, rank: int, state: int, place: Place) -> tuple[int, int]:
+        """The cells that an access may be to, and those at which it may meet others, its own rank's among them."""
+        here = self._here(*self._cells(rank, state, place), apart=False)
+        return self._made(rank, self.place(rank, state, place), *here, own=False)
 
     def located(self, rank: int, state: int, place: Place) -> tuple[int, bool]:
-        """The same, and whether it is a single cell of a single rank."""
-        single = self.place(rank, state, place).single and len(self.flow.addresses(rank, state, place.address)) == 1
-        return self.cells(rank, state, place), single
+        """The cells at which an access may meet others, and whether it is to a single cell of a single rank."""
+        numbered, elements = self._cells(rank, state, place)
+        single = self.place(rank, state, place).single and len(numbered) == 1 and not elements
+        return self.cells(rank, state, place)[1], single

@@ -67,6 +67,10 @@ class Facts:
     def look_at(self, case: Case, flow: Flow) -> None:
         """Note what may happen to the first rank of ``case``."""
         false = self._may_be_false(flow)
+        if flow.layout.growing:  # of which pairs of ranks know nothing
+            for span in false:
+                self._false.setdefault(span, f"could not exclude that {{}} is false for {case.text}")
+            return
         looks_for_deadlocks = self._looks_for_deadlocks and self._deadlock is None
         if not false and not looks_for_deadlocks:
             return

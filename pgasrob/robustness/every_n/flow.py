@@ -15,6 +15,7 @@ from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import INT32, constant, parts
 from pgasrob.robustness.every_n.known import ZERO, Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Domain, Linear, Value, between, number
+from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.values import File, Values
 
 EXACT_GROWTHS = 10
@@ -34,10 +35,13 @@ class Flow(Known):
     Raises :class:`TooLong`.
     """
 
-    def __init__(self, ranks: Sequence[Ranks], initial: Sequence[int], registers: int, followed: int = 0) -> None:
+    def __init__(
+        self, ranks: Sequence[Ranks], layout: Layout, initial: Sequence[int], registers: int, followed: int = 0
+    ) -> None:
+        """``initial``: what the slots hold in the beginning."""
         nowhere: list[list[File | None]] = [[None] * len(each.automaton.out) for each in ranks]
         values = [Values(each.name.domain, each.name.me) for each in ranks]
-        super().__init__(ranks, values, [between(value, value) for value in initial], nowhere)
+        super().__init__(ranks, values, layout, [between(value, value) for value in initial], nowhere)
         self.followed = followed
         self._growths: dict[tuple[int, int], int] = {}
         self._steps = _steps(ranks)
@@ -109,21 +113,21 @@ class Flow(Known):
 
     def held(self, rank: int, state: int, place: Place) -> Value:
         """What a command before ``state`` may find in a cell, so far; it is followed again when that becomes more."""
-        for address in self.addresses(rank, state, place.address):
-            self._readers[address].add((rank, state))
+        for slot in self.slots(rank, state, place.address):
+            self._readers[slot].add((rank, state))
         return super().held(rank, state, place)
 
     def _write(self, rank: int, state: int, place: Place, value: Value) -> None:
         domain = self.ranks[rank].name.domain
         value = domain.without_rank(value)
-        for address in self.addresses(rank, state, place.address):
-            known = self.memory[address]
+        for slot in self.slots(rank, state, place.address):
+            known = self.memory[slot]
             joined = domain.joined(known, value)
             if joined == known:
                 continue
-            times = self._growths[-1, address] = self._growths.get((-1, address), 0) + 1
-            self.memory[address] = domain.without_rank(self._grown(domain, known, joined, times))
-            for reader in self._readers[address]:
+            times = self._growths[-1, slot] = self._growths.get((-1, slot), 0) + 1
+            self.memory[slot] = domain.without_rank(self._grown(domain, known, joined, times))
+            for reader in self._readers[slot]:
                 self._enqueue(reader)
 
 

@@ -13,7 +13,17 @@ from math import ceil, lcm
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.core import Form, Role
-from pgasrob.program.expressions import MOST_NODES, RELATIONS, Binary, Expr, names_me_or_nodes, parts, registers_of
+from pgasrob.program.expressions import (
+    MOST_NODES,
+    RELATIONS,
+    Binary,
+    Expr,
+    Symbol,
+    is_growing,
+    names_me_or_nodes,
+    parts,
+    registers_of,
+)
 from pgasrob.robustness.every_n.cases import Frame
 from pgasrob.robustness.every_n.linear import ANYTHING, RANK, Domain, Linear
 from pgasrob.robustness.every_n.values import File, Values
@@ -32,7 +42,7 @@ def frame_of(
     forms = [each.form for automaton in automata for each in automaton.transitions]
     given = [expr for form in forms for _, expr in core.expressions(form)]
     every = [part for expr in dict.fromkeys(given) for part in parts(expr) if names_me_or_nodes(part)]
-    places, file = _naming_ranks(forms), (ANYTHING,) * registers
+    places, file = _naming_places(forms), (ANYTHING,) * registers
     modulus = _modulus(every, file, most)
     around, ends = 0, max([1, *(rank + 1 for rank in numbered)])
     for values in _somewhere(modulus, most):
@@ -102,13 +112,19 @@ def _from_an_end(form: Linear) -> int:
     return place + 1 if 0 <= place < _SMALL else 0
 
 
-def _naming_ranks(forms: Sequence[Form]) -> list[Expr]:
-    """The expressions for ranks, and those whose values go to registers that they depend on."""
+def _naming_places(forms: Sequence[Form]) -> list[Expr]:
+    """The expressions for ranks, and for elements of memory that grows with their number, and those whose values go to
+    registers that they depend on."""
     assigned: dict[int, list[Expr]] = {}
     for form in forms:
         if isinstance(form, core.Assign):
             assigned.setdefault(form.register, []).append(form.value)
     found = [expr for form in forms for role, expr in core.expressions(form) if role is Role.RANK]
+    addresses = (expr for form in forms for role, expr in core.expressions(form) if role is Role.ADDRESS)
+    for part in (part for expr in addresses for part in parts(expr)):
+        match part:
+            case Binary("+", Symbol() as first, index) if is_growing(first):
+                found.append(index)
     seen: set[int] = set()
     for expr in found:
         for register in registers_of(expr) - seen:

@@ -12,7 +12,8 @@ from pgasrob.program.core import Form, Place, Role
 from pgasrob.program.expressions import Expr
 from pgasrob.robustness.every_n.cases import Name
 from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Linear, Value, between, number
-from pgasrob.robustness.every_n.values import File, Values, legal_addresses
+from pgasrob.robustness.every_n.memory import Layout
+from pgasrob.robustness.every_n.values import File, Values
 from pgasrob.semantics.effect import OPERATOR_OF
 
 ZERO = between(0, 0)
@@ -28,25 +29,26 @@ class Ranks:
 
 class Known:
     """``files``: for every name and control state what registers may hold there, None when no such rank comes there.
-    ``memory``: what cells may hold, by address."""
+    ``memory``: what cells may hold, by the slots of the ``layout``."""
 
     def __init__(
         self,
         ranks: Sequence[Ranks],
         values: Sequence[Values],
+        layout: Layout,
         memory: list[Value],
         files: list[list[File | None]],
     ) -> None:
-        self.ranks, self.values, self.memory, self.files = ranks, values, memory, files
+        self.ranks, self.values, self.layout, self.memory, self.files = ranks, values, layout, memory, files
 
     def operand(self, rank: int, state: int, expr: Expr) -> Value | None:
         """The values of an expression of a rank before ``state``."""
         file = self.files[rank][state]
         return None if file is None else self.values[rank].of(expr, file)
 
-    def addresses(self, rank: int, state: int, expr: Expr) -> Sequence[int]:
-        """The cells of a memory that an address may be."""
-        return legal_addresses(self.ranks[rank].name.domain, self.operand(rank, state, expr), len(self.memory))
+    def slots(self, rank: int, state: int, expr: Expr) -> Sequence[int]:
+        """The slots of a memory that an address may be."""
+        return self.layout.held_in(self.ranks[rank].name.domain, self.operand(rank, state, expr))
 
     def possible(self, rank: int, state: int, transition: Transition) -> bool:
         """Whether a command can be issued before ``state``, and lead to where the transition does."""
@@ -70,6 +72,8 @@ class Known:
             return True
         low, high = self._bounds(role)
         domain = values.domain
+        if role is Role.ADDRESS:
+            return self.layout.may_be_illegal(domain, value)
         return (low is not None and not domain.always(low, value[0])) or (
             high is not None and not domain.always(value[1], high)
         )
@@ -82,7 +86,7 @@ class Known:
             case Role.QUEUE:
                 return number(0), None
             case Role.ADDRESS:
-                return number(0), number(len(self.memory) - 1)
+                return self.layout.bounds
             case Role.VALUE:
                 return None, None
             case _:
@@ -203,14 +207,14 @@ class Known:
 
     def held(self, rank: int, state: int, place: Place) -> Value:
         """What a command before ``state`` may find in a cell."""
-        return self.in_cells(rank, self.addresses(rank, state, place.address))
+        return self.in_slots(rank, self.slots(rank, state, place.address))
 
-    def in_cells(self, rank: int, addresses: Sequence[int]) -> Value:
-        """What the cells of some addresses may hold, for a rank."""
+    def in_slots(self, rank: int, slots: Sequence[int]) -> Value:
+        """What the cells of some slots may hold, for a rank."""
         domain = self.ranks[rank].name.domain
         found: Value | None = None
-        for address in addresses:
-            value = self.memory[address]
+        for slot in slots:
+            value = self.memory[slot]
             found = value if found is None else domain.joined(found, value)
         return found or ZERO
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.core import Place
-from pgasrob.robustness.every_n.commands import Ranks
+from pgasrob.robustness.every_n.commands import Ranks, Target
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, exactly, number
 from pgasrob.robustness.every_n.unfold import MOST_READ, Unfolded
 from pgasrob.robustness.every_n.values import constant
@@ -128,10 +128,9 @@ class Pairs:
 
     # Cells
 
-    def _cells_that_count(self) -> dict[_Cell, int]:
-        """The cells of single ranks that only count: everyone adds 1 to them, or sets them to what they held first. By
-        how many names those have who add."""
-        adding: dict[_Cell, set[int]] = {}
+    def _cells_that_count(self) -> set[_Cell]:
+        """The cells of single ranks that only count: everyone adds 1 to them, or sets them to what they held first."""
+        adding: set[_Cell] = set()
         others: set[_Cell] = set()
         for rank, state, place, _ in self._all_moves():
             form = self._form(rank, state, place)
@@ -141,14 +140,10 @@ class Pairs:
                     if not sure:
                         others.add(each)
                     elif self._adds_one(rank, state, form, step):
-                        adding.setdefault(each, set()).add(rank)
+                        adding.add(each)
                     elif not (_sets(form) and value == exactly(number(self._initial[each.address]))):
                         others.add(each)
-        return {
-            cell: len(names)
-            for cell, names in adding.items()
-            if cell not in others and cell.where >= 0 and not self._memory[cell.address]
-        }
+        return {cell for cell in adding - others if cell.where >= 0 and not self._memory[cell.address]}
 
     def _form(self, rank: int, state: int, place: int) -> core.Form:
         return self._unfolded.ranks[rank].automaton.out[state][place].form
@@ -168,11 +163,13 @@ class Pairs:
         """The cells that an access may be to, with -1 for the memory of ranks that have no names of their own, and
         whether it is to this one for certain."""
         target = self._ranks.place(rank, state, cell)
-        addresses = self._unfolded.addresses(rank, state, cell.address)
+        slots = self._unfolded.slots(rank, state, cell.address)
         names = [FIRST if each in self._commands.many else each for each in target.names]
-        return [_Cell(each, address) for each in names for address in addresses], (
-            (target.single or target.own) and len(addresses) == 1
-        )
+        return [_Cell(each, address) for each in names for address in slots], (self._is_one(target, slots))
+
+    def _is_one(self, target: Target, slots: Sequence[int]) -> bool:
+        """Whether an access is to one cell for certain; what grows has many in one slot."""
+        return (target.single or target.own) and len(slots) == 1 and slots[0] < self._unfolded.layout.cells
 
     def _cells_of(self, pair: _Pair) -> list[_Cell]:
         """The cells of which is kept what they hold: those that one of the two reads, as far as it matters what, and
@@ -210,7 +207,7 @@ class Pairs:
         """The cells that an access of one of the two, or of another rank, may be to, as far as there are names for
         them, and whether it is to this one for certain."""
         target = self._ranks.place(rank, state, place)
-        addresses = self._unfolded.addresses(rank, state, place.address)
+        slots = self._unfolded.slots(rank, state, place.address)
         where: list[int] = []
         for name in target.names:
             if name not in self._commands.many:
@@ -219,8 +216,8 @@ class Pairs:
                 where += [] if side is None else [(FIRST, SECOND)[side]]
             else:
                 where += [each for each, other in zip((FIRST, SECOND), pair, strict=True) if other == name]
-        sure = (target.single or target.own) and len(addresses) == 1
-        return [_Cell(each, address) for each in where for address in addresses], sure
+        sure = self._is_one(target, slots)
+        return [_Cell(each, address) for each in where for address in slots], sure
 
     # Moves
 

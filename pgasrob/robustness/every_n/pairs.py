@@ -80,7 +80,9 @@ class Pairs(Known):
     """
 
     def __init__(self, case: Case, unfolded: Unfolded, initial: Sequence[int], rules: Rules, looks: int = 0) -> None:
-        super().__init__(unfolded.ranks, unfolded.values, unfolded.memory, [list(each) for each in unfolded.files])
+        super().__init__(
+            unfolded.ranks, unfolded.values, unfolded.layout, unfolded.memory, [list(each) for each in unfolded.files]
+        )
         self.looks = looks
         self.names = range(len(case.names))
         self.many = frozenset(number for number, name in enumerate(case.names) if name.rest)

@@ -25,6 +25,7 @@ from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.known import Ranks as RanksOf
 from pgasrob.robustness.every_n.meetings import Pairs, TooMany
+from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.every_n.views import views_of
@@ -83,7 +84,8 @@ class Prover:
         automata = list({id(automaton): automaton for automaton in self._blocks.values()}.values())
         registers = len(program.registers)
         self.frame = frame or frame_of(automata, registers, numbered, program.most_nodes)
-        self._initial = [value for memory in program.memory for value in memory.initial]
+        self._layout = Layout.of(program)
+        self._initial = [value for memory in program.memory for value in memory.initial] + [0] * len(program.growing)
         self._rules = rules_of(automata, (queue.id for queue in program.queues if queue.unordered))
         made = [
             access for automaton in automata for each in automaton.transitions for access in core.accesses_of(each.form)
@@ -140,7 +142,7 @@ class Prover:
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
         """What registers and cells may hold in ``case``; so many commands have been ``followed`` in others."""
         ranks = [RanksOf(name, self._automaton_of(name)) for name in case.names]
-        return flows.Flow(ranks, self._initial, len(self.program.registers), followed)
+        return flows.Flow(ranks, self._layout, self._initial, len(self.program.registers), followed)
 
     def setting(self, case: Case, known: Known, by_pairs: bool = False) -> Setting:
         """What the fixpoints for all sources share in ``case``; ``by_pairs``: with where two ranks may be at once.
@@ -168,7 +170,7 @@ class Prover:
     def _polled(self, automaton: ControlAutomaton) -> ControlAutomaton:
         """The same, in which those reads fail that do on each rank and number of nodes. What is made of a C program for
         a number of nodes may have other control states."""
-        if not self.program.source.shows_commands and not has_one_control(automaton):
+        if self.program.growing or not (self.program.source.shows_commands or has_one_control(automaton)):
             return automaton
         return with_polls(automaton, Me(), self.program.cells, Nodes())
 

@@ -16,7 +16,7 @@ from pgasrob.program.live_registers import live_registers
 from pgasrob.robustness.every_n.flow import Flow
 from pgasrob.robustness.every_n.known import Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
-from pgasrob.robustness.every_n.values import File, legal_addresses
+from pgasrob.robustness.every_n.values import File
 
 MOST_FILES = 32
 """Register files that are told apart at one control state; all others there are one."""
@@ -48,7 +48,7 @@ class Unfolded(Known):
         live = {id(automaton): live_registers(automaton) for automaton in automata}
         unfolded = [_Unfolding(flow, rank, each, live[id(each)]) for rank, each in enumerate(automata)]
         ranks = [Ranks(each.name, one.automaton) for each, one in zip(flow.ranks, unfolded, strict=True)]
-        super().__init__(ranks, flow.values, flow.memory, [each.files for each in unfolded])
+        super().__init__(ranks, flow.values, flow.layout, flow.memory, [each.files for each in unfolded])
         self.read = [each.read for each in unfolded]
         self.origins = [each.origins for each in unfolded]
 
@@ -133,9 +133,9 @@ class _Unfolding:
 
     def _read(self, file: File, access: core.Access[core.Place]) -> list[Value]:
         """What a command may read, one by one if that is not much."""
-        domain, memory = self._flow.ranks[self._rank].name.domain, self._flow.memory
+        domain, layout = self._flow.ranks[self._rank].name.domain, self._flow.layout
         address = self._values.of(access.cell.address, file)
-        value = self._flow.in_cells(self._rank, legal_addresses(domain, address, len(memory)))
+        value = self._flow.in_slots(self._rank, layout.held_in(domain, address))
         low, high = domain.span(value)
         if high - low >= MOST_READ:
             return [value]

@@ -5,7 +5,7 @@ As `analysis.intervals`, with `me` and `nodes` in the expressions and linear for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from operator import and_, or_, xor
 
 from pgasrob.analysis.intervals import DOUBLES, operation
@@ -383,14 +383,6 @@ def constant(value: Value) -> int | None:
 
 def _truth(false: bool, true: bool) -> Value:
     return EITHER if false and true else TRUE if true else FALSE
-
-
-def legal_addresses(domain: Domain, value: Value | None, size: int) -> Sequence[int]:
-    """The addresses within the memory that ``value`` may be."""
-    if value is None:
-        return range(0)
-    low, high = domain.span(value)
-    return range(max(low, 0), min(high, size - 1) + 1)
 
 
 def _in_turn(ways: Ways, truth: bool) -> Ways:

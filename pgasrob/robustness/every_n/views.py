@@ -96,7 +96,7 @@ class _Search:
             domain = self.unfolded.ranks[rank].name.domain
             for access, cell, value in self.unfolded.writes(rank, state, transition.form):
                 writer = Writer(rank, state, command.target, id(command), access)
-                yield writer, self.ranks.cells(rank, state, cell), domain.without_rank(value)
+                yield writer, self.ranks.cells(rank, state, cell)[0], domain.without_rank(value)
 
     def _writers(self, rank: int, state: int, place: int) -> list[Writer] | None:
         """By what may have been written what a command reads; None when it may have been there from the beginning, or
@@ -105,9 +105,10 @@ class _Search:
         form = self.unfolded.ranks[rank].automaton.out[state][place].form
         if value is None or not isinstance(form, core.Immediate):
             return None
-        cells = self.ranks.cells(rank, state, form.access.cell)
+        _, cells = self.ranks.cells(rank, state, form.access.cell)
         values = self.unfolded.values[rank]
-        if any(values.may_be("==", value, self.initial[cell % self.ranks.size]) for cell in members(cells)):
+        slots = {self.ranks.slots[cell % self.ranks.size] for cell in members(cells)}
+        if any(values.may_be("==", value, self.initial[slot]) for slot in slots):
             return None
         found = (each for cell in members(cells) for each in self.written.get(cell, ()))
         return [writer for writer, written in found if values.may_be("==", value, written)]

@@ -76,6 +76,8 @@ class Command:
       is not known. Steps to a target that is not known are not fenced, nor do they come after writes; those to a cell
       that is not known are not located.
     - ``possible``: False when it can never be issued.
+    - ``apart``: the places in its chain of the accesses that are to another cell each time that a rank issues the
+      command, which has the number ``occurrence``, also where it leaves another control state.
     """
 
     target: int
@@ -83,6 +85,8 @@ class Command:
     in_steps: tuple[Access, ...]
     operands: Operands | None
     possible: bool
+    occurrence: int = -1
+    apart: frozenset[int] = frozenset()
     chain: tuple[Access, ...] = field(init=False)
     accesses: Accesses = field(init=False)
 
@@ -332,6 +336,7 @@ class Fixpoint:
         self.rank, self.state = rank, state
         self.closing: tuple[int, Command] | None = None  # the command that may be e, and its rank
         self.source = command.in_steps[step].accesses
+        self._source = command.occurrence, len(command.chain) - len(command.in_steps) + step
         self.done, self.made = _KnownAccesses(setting), _KnownAccesses(setting)
         self.new: Accesses = 0  # what may taint another rank, and has not been looked at for that
         # The commands by which ranks may be tainted, and which of their steps are certainly delayed then.
@@ -475,15 +480,21 @@ class Fixpoint:
         if command.at_issue is not None and command.at_issue.may_hit(self.source):
             return True
         bounds = self._bounds(way, command)
-        for access, bound in zip(command.in_steps, bounds, strict=True):
+        for number, (access, bound) in enumerate(zip(command.in_steps, bounds, strict=True)):
             if bound == DELAYED:
                 break
-            if access.may_hit(self.source):
+            if access.may_hit(self.source) and not self._is_elsewhere(place.rank, command, number):
                 return True
         if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
             return False  # it could only have been e
         self._issue(place.rank, place.phase, way, command, _delayed(way, command, bounds))
         return False
+
+    def _is_elsewhere(self, rank: int, command: Command, step: int) -> bool:
+        """Whether ``step`` is the source's, of the same command when the source's rank issues it again, and to another
+        cell then."""
+        place = len(command.chain) - len(command.in_steps) + step
+        return rank == self.rank and (command.occurrence, place) == self._source and place in command.apart
 
     def _join(self, number: int) -> None:
         """F4 and F5: let a rank that is not tainted issue a command, if that may taint it."""

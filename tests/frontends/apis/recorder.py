@@ -146,8 +146,6 @@ class RecordedCall:
         self.names[object] = name
         return Address(object, 0)
 
-    def used_as(self, address: Address, size: int, signed: bool) -> None: ...
-
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         self.world.published[self.rank, key] = value
 

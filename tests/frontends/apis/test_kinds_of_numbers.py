@@ -115,3 +115,41 @@ def test_accumulates_that_compare_numbers_of_another_sign_are_refused() -> None:
     assert pgasrob.check(parse_c(text.replace("TYPE", "MPI_INT")), 2).verdict == "robust"
     verdict = pgasrob.check(parse_c(text.replace("TYPE", "MPI_UNSIGNED")), 2)
     assert verdict.verdict == "error" and "another sign" in str(verdict.reason)
+
+
+@pytest.mark.parametrize(
+    ("value", "cell", "told", "expected"),
+    [
+        ("ARMCI_PutValueInt(-1, u, 1)", "unsigned *u = (unsigned *) base[1]", "*u == 0xffffffffu", ("robust", "hold")),
+        ("ARMCI_PutValueFloat(2.5f, u, 1)", "float *u = base[1]", "*u == 2.5f", ("robust", "hold")),
+        ("ARMCI_PutValueInt(0x3f800000, u, 1)", "float *u = base[1]", "*u == 1", ("error", None)),
+    ],
+)
+def test_values_of_armci(value: str, cell: str, told: str, expected: tuple[str, str | None]) -> None:
+    text = f"""#include <armci.h>
+    #include <mpi.h>
+    #include <assert.h>
+    int main(int argc, char **argv) {{
+      int me; void *base[2];
+      MPI_Init(&argc, &argv); ARMCI_Init(); MPI_Comm_rank(MPI_COMM_WORLD, &me); ARMCI_Malloc(base, 64);
+      {cell};
+      if (!me) {value};
+      ARMCI_Barrier();
+      if (me) assert({told});
+      ARMCI_Finalize(); MPI_Finalize(); return 0;
+    }}"""
+    verdict = pgasrob.check(parse_c(text), 2)
+    assert (verdict.verdict, verdict.assertions) == expected
+
+
+def test_a_value_of_gasnet_is_no_float() -> None:
+    text = """#include <gasnet.h>
+    static float x;
+    int main(int argc, char **argv) {
+      gasnet_init(&argc, &argv); gasnet_attach(0, 0, 0, 0);
+      if (gasnet_mynode() == 0) gasnet_put_val(1, &x, 0x3f800000, 4);
+      gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS); gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
+      return x == 1;
+    }"""
+    verdict = pgasrob.check(parse_c(text), 2)
+    assert verdict.verdict == "error" and "`x`" in str(verdict.reason)

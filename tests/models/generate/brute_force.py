@@ -7,11 +7,16 @@ from itertools import pairwise, permutations, product
 
 from pgasrob.models.generate.actions import Action, Actions, actions_of
 from pgasrob.models.generate.conventions import Conventions
-from pgasrob.models.generate.programs import ACTIONS, Shape, Statement, canonical
+from pgasrob.models.generate.programs import ACTIONS, Shape, Statement, renamed
 
 Pair = tuple[int, int]
 Labelled = tuple[str, int, Pair]
 """A rule, the number of its application, and an edge that it puts into hb."""
+
+
+def canonical(shape: Shape) -> Shape:
+    """The least of the programs that differ from ``shape`` in names alone."""
+    return min(renamed(shape, order) for order in permutations(range(len(shape.threads))))
 
 
 def all_shapes(size: int, processes: int, *, own_targets: bool, reads: str) -> set[Shape]:

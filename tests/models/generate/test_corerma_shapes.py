@@ -9,8 +9,8 @@ import pytest
 from pgasrob.models.generate.actions import RULES
 from pgasrob.models.generate.conventions import DEFAULT, Conventions
 from pgasrob.models.generate.corerma_shapes import NEEDS, interact, shapes
-from pgasrob.models.generate.programs import canonical, renamed
-from tests.models.generate.brute_force import all_shapes
+from pgasrob.models.generate.programs import renamed
+from tests.models.generate.brute_force import all_shapes, canonical
 
 ANY_PAIR = replace(DEFAULT, interacting=False)
 

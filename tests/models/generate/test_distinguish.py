@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.models.generate.distinguish import Distinguishing, bounds_for, distinguish, spelled
-from pgasrob.models.generate.programs import Shape, canonical
+from pgasrob.models.generate.programs import Shape
 from pgasrob.models.generate.rdma_shapes import Bounds, shapes
 from pgasrob.models.known import asked, label
 from pgasrob.models.litmus.parser import parse
 from pgasrob.models.litmus.printer import in_one_line
+from tests.models.generate.brute_force import canonical
 
 
 def shortest(first: str, second: str, size: int, waits: bool = False) -> dict[str, Distinguishing]:

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from pgasrob.models.generate.programs import Shape, canonical
+from pgasrob.models.generate.programs import Shape
 from pgasrob.models.generate.rdma_shapes import COMMON, Bounds, connected, shapes
 from pgasrob.models.litmus.program import Get, Program, Put, RemoteFence
+from tests.models.generate.brute_force import canonical
 from tests.models.strategies import small_programs
 
 

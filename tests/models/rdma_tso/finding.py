@@ -32,7 +32,7 @@ from pgasrob.models.litmus.program import (
 from pgasrob.models.rdma_tso.events import kinds_in_order
 from pgasrob.models.rdma_tso.orders import kinds_of
 from pgasrob.models.rdma_tso.rules import Rules
-from pgasrob.models.rdma_tso.search import Search
+from pgasrob.models.rdma_tso.search import Search, Solution
 from pgasrob.program.expressions import Const
 from tests.models.rdma_tso.mutants import flipped, flips, implied
 
@@ -149,7 +149,10 @@ def fair(threads: Texts) -> bool:
 
 
 def outcomes(program: Program, rules: Rules) -> frozenset[Outcome]:
-    return frozenset(Search(program, rules).first_of_each())
+    found: dict[Outcome, Solution] = {}
+    for _ in Search(program, rules).each_new(found):
+        pass
+    return frozenset(found)
 
 
 def differs(program: Program, one: Rules, other: Rules) -> bool:

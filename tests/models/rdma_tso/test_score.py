@@ -19,6 +19,7 @@ from pgasrob.models.litmus.program import Program
 from pgasrob.models.rdma_tso.orders import CELLS, CONDITIONS, FIGURE_9, PREMISES, TERMS
 from pgasrob.models.rdma_tso.rules import Rules
 from pgasrob.models.rdma_tso.search import Search
+from tests.models.rdma_tso.finding import outcomes
 from tests.models.rdma_tso.mutants import Flip, flipped, flips, implied
 from tests.models.strategies import random_program
 from tests.support import examples
@@ -38,7 +39,7 @@ class Directed:
         values = dict(self.values)
         return any(
             values.items() <= dict(zip(program.names, outcome, strict=True)).items()
-            for outcome in Search(program, rules).first_of_each()
+            for outcome in outcomes(program, rules)
         )
 
 

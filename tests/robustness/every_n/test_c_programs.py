@@ -49,8 +49,8 @@ PROVED = {
     "look_then_wait", "message_passing_atomic_flag_add", "message_passing_fence", "message_passing_flush",
     "own_flag", "own_flag_fence", "pipeline", "put_barrier", "put_fence_put_signal", "put_quiet_get", "put_signal",
     "quiet_sync", "request_wait_flush", "rget", "ring_halo", "signal_fetch", "signal_numbers_fence", "source_reuse",
-    "spin_lock", "stencil", "store_buffering_quiet", "test_exchange", "test_lock", "ticket_lock", "try_two",
-    "two_targets_quiet",
+    "spin_lock", "stencil", "store_buffering_quiet", "test_exchange", "test_lock", "ticket_lock", "transpose",
+    "transpose_fence", "try_two", "two_targets_quiet",
 }  # fmt: skip
 WEAKER = ("mcs_lock.c", "poll_fetch_and_op.c")
 """Programs in MPI that wait for what goes to one rank, which they know by several names, as all in ARMCI may."""
@@ -140,14 +140,24 @@ def test_obstacles_are_calls_and_lines_of_the_source() -> None:
 @pytest.mark.parametrize(
     ("body", "line", "why"),
     [
-        ("int *all = shmem_malloc(4 * npes);", 4, "argument 1 `4 * npes` of `shmem_malloc` is another number"),
+        ("int *all = shmem_malloc(npes * npes);", 4, "argument 1 `npes * npes` of `shmem_malloc` is another number"),
+        ("long *all = shmem_malloc(npes * 5000L);", 4, "which has 5,000 bytes for each node, is another thing"),
+        ("long *all = shmem_malloc(8 * npes - 16);", 4, "is another number on every number of nodes"),
+        ("long *all = shmem_malloc(8 * npes + me);", 4, "is another number on every rank"),
+        ("int *all = shmem_malloc(4 * npes);\nlong y = *(long *) all;", 5, "where a scalar of 8 bytes lies in `all`"),
+        (
+            "int *a = malloc(8 * npes), *b = malloc(4);\na[1] = 1; realloc(a, 4);",
+            5,
+            "how large `a` is",
+        ),
         ("int all;\nshmem_int_put(&x, &all, me, 0);", 5, "argument 3 `me` of `shmem_int_put` is another number"),
         ("int *p = &x;\nfor (int i = 0; i < npes - 7; i++)\np++;", 5, "and it changes the pointer `p` each time"),
         ("shmem_int_sum_inscan(SHMEM_TEAM_WORLD, &x, &x, 1);", 4, "another thing on every rank"),
     ],
 )
 def test_where_a_number_is_needed(body: str, line: int, why: str) -> None:
-    text = "#include <shmem.h>\nstatic int x;\nint main(void) { int me = shmem_my_pe(), npes = shmem_n_pes();\n"
+    text = "#include <shmem.h>\nvoid *malloc(size_t), *realloc(void *, size_t); static int x;\n"
+    text += "int main(void) { int me = shmem_my_pe(), npes = shmem_n_pes();\n"
     verdict = pgasrob.check(parse_c(f"{text}{body}\n}}"), 2)
     assert verdict.verdict == "robust"
     with pytest.raises(SourceError) as caught:

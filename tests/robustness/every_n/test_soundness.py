@@ -100,8 +100,8 @@ def without_other_ranks_of_the_rest(patch: pytest.MonkeyPatch) -> None:
 def without_accesses_from_elsewhere_to_own_memory(patch: pytest.MonkeyPatch) -> None:
     before = Ranks._made
 
-    def made(self: Ranks, rank: int, target: Target, addresses: list[int], own: bool) -> tuple[int, int]:
-        found, against = before(self, rank, target, addresses, own)
+    def made(self: Ranks, rank: int, target: Target, here: int, there: int, own: bool) -> tuple[int, int]:
+        found, against = before(self, rank, target, here, there, own)
         return found, 0 if own else against
 
     patch.setattr(Ranks, "_made", made)

@@ -169,10 +169,10 @@ def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
         source = state.local(call, 2, piece.source)
         goal = state.remote(call, 2 + _goal(shape), piece.target, process)
         for place in range(limited(call, piece.bytes // call.size_of(type), "elements")):
-            there = call.cell(element(call, goal, place, type), call.size_of(type))
+            there = call.number(element(call, goal, place, type), type)
             mine = element(call, source, place, type)
             if nonblocking:
-                here = call.cell(mine, call.size_of(type))
+                here = call.number(mine, type)
                 steps.do(UpdateFrom(operation, here, process, there, where, type=int_type(type), atomic=atomic))
             else:
                 value = _scaled(scale, value_at(steps, mine, type), type)
@@ -206,7 +206,7 @@ for _shape, _arguments in ARGUMENTS.items():
 
 def _put_value(call: Call, type: CType, nonblocking: bool) -> Outcome:
     process, steps = state.process_in(call, 2), Steps(call)
-    cell = call.cell(state.remote_argument(call, 1, process), call.size_of(type))
+    cell = call.number(state.remote_argument(call, 1, process), type)
     key = (*state.handle(call, 3), "put") if nonblocking else state.BLOCKING
     where = state.use(steps, key, process, True) if nonblocking else ordered(steps, process)
     steps.do(Update("set", call.expression(0), process, cell, where, type=int_type(type), atomic=""))
@@ -215,7 +215,7 @@ def _put_value(call: Call, type: CType, nonblocking: bool) -> Outcome:
 
 def _get_value(call: Call, type: CType) -> Outcome:
     process, register = state.process_in(call, 1), call.register("value")
-    cell = call.cell(state.remote_argument(call, 0, process), call.size_of(type))
+    cell = call.number(state.remote_argument(call, 0, process), type)
     return Outcome(call.do(Fetch(register, process, cell, atomic="")), Unknown(register))
 
 
@@ -240,7 +240,7 @@ def _put_flag(call: Call, shape: str) -> Outcome:
     for piece in pieces:
         source, goal = state.local(call, 0, piece.source), state.remote(call, _goal(shape), piece.target, process)
         put(steps, source, process, goal, piece.bytes, where)
-    cell = call.cell(state.remote_argument(call, index, process), 4)
+    cell = call.number(state.remote_argument(call, index, process), INT)
     flag = Update("set", call.expression(index + 1), process, cell, where, atomic="")
     steps.do(Fence(where, process), flag)
     return steps.outcome(OK)

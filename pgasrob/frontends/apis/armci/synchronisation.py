@@ -98,7 +98,7 @@ def read_modify_write(call: Call) -> Outcome:
         call.fail(f"{call.texts[0]} is no operation", "use ARMCI_FETCH_AND_ADD or ARMCI_SWAP, or their _LONG forms")
     (kind, type), steps, process = RMW[operation], Steps(call), state.process_in(call, 4)
     local = state.local(call, 1, target(call, 1, of_others=True))
-    cell = call.cell(state.remote_argument(call, 2, process), call.size_of(type))
+    cell = call.number(state.remote_argument(call, 2, process), type)
     old, atomic = call.register("old"), f"{shown(type)} by rmw"
     if kind == "add":
         steps.do(FetchAdd(old, process, cell, call.expression(3), int_type(type), atomic=atomic))

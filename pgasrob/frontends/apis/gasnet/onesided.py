@@ -10,6 +10,7 @@ from pgasrob.frontends.apis.gasnet import state
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, pairs, put, read, write
+from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.values import Handle, Known, Value
 from pgasrob.program.commands import Fetch, Load, Read, Update, Wait
 from pgasrob.program.expressions import Const, Expr, IntType, Unary
@@ -124,19 +125,18 @@ def _put_value(call: Call, mode: Mode) -> Outcome:
 def set_value(steps: Steps, remote: Address, node: Expr, value: int, bytes: int, where: Const) -> None:
     """Set the scalar at ``remote`` to the value in argument ``value``, of as many bytes as argument ``bytes`` says."""
     call = steps.call
-    size, type = value_type(call, bytes, True)
-    call.used_as(remote, size, True)
+    _, type = value_type(call, bytes, True)
     expression = call.expression(value)
     narrow = Const(type.wrap(expression.value)) if isinstance(expression, Const) else Unary("cast", expression, type)
-    steps.do(Update("set", narrow, node, call.cell(remote, size), where, type=type, atomic=""))
+    steps.do(Update("set", narrow, node, call.number(remote, Integer(type)), where, type=type, atomic=""))
 
 
 def get_value(steps: Steps, remote: Address, node: Expr, bytes: int) -> Expr:
     """The scalar at ``remote`` without a sign, got by a blocking call."""
     call = steps.call
-    size, type = value_type(call, bytes, False)
+    _, type = value_type(call, bytes, False)
     register = call.register("value")
-    steps.do(Fetch(register, node, call.cell(remote, size), atomic=""))
+    steps.do(Fetch(register, node, call.number(remote, Integer(type)), atomic=""))
     return Unary("cast", register, type)
 
 

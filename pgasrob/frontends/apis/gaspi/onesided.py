@@ -233,8 +233,7 @@ def _atomic_cell(call: Call) -> tuple[Expr, Expr]:
     if offset % 8:
         call.fail(f"offset {offset} is not a multiple of 8", "GASPI's atomics need 8-byte values at 8-byte offsets")
     address = place(call, call.known(0), offset, rank)
-    call.used_as(address, 8, False)
-    return rank, call.cell(address, 8)
+    return rank, call.number(address, ULONG)
 
 
 @PROTOTYPES.calls("""

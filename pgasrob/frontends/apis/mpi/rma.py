@@ -16,11 +16,12 @@ from pgasrob.frontends.apis.mpi.requests import rma_request
 from pgasrob.frontends.apis.mpi.targets import Target, Window, window
 from pgasrob.frontends.apis.mpi.windows import Part
 from pgasrob.frontends.apis.transfers import Steps, bounded, int_type
-from pgasrob.frontends.c.symbolic import EVERYONE
+from pgasrob.frontends.c.arithmetic import LONG
+from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import CType, Floating
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, ObjectId
-from pgasrob.program.commands import Command, Fetch, Read, UpdateFrom, Write
-from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.commands import Assign, Command, Fetch, Read, UpdateFrom, Write
+from pgasrob.program.expressions import Binary, Const, Expr
 
 
 class Element(NamedTuple):
@@ -37,7 +38,7 @@ class Operation:
     ``place`` is the index of the target rank among the arguments; displacement, count and type follow, then the window.
     """
 
-    def __init__(self, steps: Steps, of: Window, place: int, target: Target, displacement: int) -> None:
+    def __init__(self, steps: Steps, of: Window, place: int, target: Target, displacement: int | Expr) -> None:
         self.steps = steps
         self.call = call = steps.call
         self.rank = of.rank(target)
@@ -70,6 +71,9 @@ class Operation:
 
     def _base(self, part: Part, first: int, end: int) -> Address | None:
         """The place at the target that the displacement is of; bytes ``first`` to ``end`` from there are accessed."""
+        if isinstance(part.bytes, Extent):
+            return self._within_growing(part, part.bytes, first, end)
+        assert isinstance(self.displacement, int)
         start = self.displacement * part.unit
         if part.dynamic:
             pieces = self._told("attached", "memory of the window")
@@ -86,6 +90,20 @@ class Operation:
             self._outside(part, accessed, f"which has {part.bytes or 'no'} bytes there")
             return None
         return self.call.moved(part.base, start)
+
+    def _within_growing(self, part: Part, bytes: Extent, first: int, end: int) -> Address:
+        """The same where the size of the window depends on the number of nodes."""
+        assert part.base is not None
+        place = Const(self.displacement) if isinstance(self.displacement, int) else self.displacement
+        start = Binary("*", place, Const(part.unit), LONG)
+        size = Binary("+", Binary("*", self.call.count, Const(bytes.each), LONG), Const(bytes.more), LONG)
+        within = Binary(
+            "&&",
+            Binary(">=", Binary("+", start, Const(first), LONG), Const(0), LONG),
+            Binary("<=", Binary("+", start, Const(end), LONG), size, LONG),
+        )
+        self.steps.do(Assign(self.call.register("inside"), Binary("/", Const(1), within)))
+        return self.call.element(part.base, place, part.unit)
 
     def _outside(self, part: Part, accessed: str, but: str) -> None:
         """The access is outside of the window, which is a mistake unless the displacement is but one of several."""
@@ -126,18 +144,19 @@ def _targets(
     if members is not EVERYONE and isinstance(target, Known) and 0 <= target.value < len(members):
         members = (members[target.value],)
     within: list[int] = []
-    if not isinstance(call.arguments[place + 1], Known):
+    part = call.own_fact(of.key("part")) if members is EVERYONE else None
+    grows = isinstance(part, Part) and isinstance(part.bytes, Extent)
+    if not isinstance(call.arguments[place + 1], Known) and not grows:
         known = (None,) if members is EVERYONE else members
         within = sorted({each for member in known for each in _displacements(call, of, member, type_index)})
 
     def one(steps: Steps, values: Mapping[int, Target]) -> None:
-        target, displacement = values[place], values[place + 1]
-        if target == PROC_NULL:
-            return
-        assert isinstance(displacement, int)
-        go(Operation(steps, of, place, target, displacement), of)
+        target = values[place]
+        displacement = call.expression(place + 1) if grows else values[place + 1]
+        if target != PROC_NULL:
+            go(Operation(steps, of, place, target, displacement), of)
 
-    return split(call, {place: places(of.group()), place + 1: within}, one)
+    return split(call, {place: places(of.group())} | ({} if grows else {place + 1: within}), one)
 
 
 def _displacements(call: Call, of: Window, member: int | None, type_index: int) -> Iterable[int]:
@@ -146,6 +165,7 @@ def _displacements(call: Call, of: Window, member: int | None, type_index: int) 
     if not isinstance(part, Part):
         return range(1)
     if not part.dynamic:
+        assert isinstance(part.bytes, int), "there is a number of nodes, or it is known that it grows"
         return range(part.bytes // part.unit)
     pieces = (None if member is None else call.published(member, of.key("attached"))) or frozenset()
     step = min(map(call.size_of, datatype(call, type_index).types), default=1)

@@ -15,6 +15,7 @@ from pgasrob.frontends.apis.mpi.names import GROUP, NOPRECEDE, NOSUCCEED, PROC_N
 from pgasrob.frontends.apis.mpi.targets import Target, Window, modes, of_handle, window
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.libc.reads import read_texts
+from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
@@ -30,21 +31,26 @@ class Part:
     window memory is brought later, and displacements are addresses."""
 
     base: Address | None
-    bytes: int
+    bytes: int | Extent
     unit: int
     dynamic: bool = False
 
 
+def _bytes(call: Call, part: Part) -> int:
+    """How large a part is, as a number."""
+    return part.bytes if isinstance(part.bytes, int) else call.number_needed("how large the window is")
+
+
 def _create(call: Call, communicator_index: int, window_index: int, part: Part, steps: Steps) -> Window:
     """Make the next window. Everybody must know everybody's part, so all meet."""
-    if part.unit <= 0 or part.bytes < 0:
+    if part.unit <= 0 or (isinstance(part.bytes, int) and part.bytes < 0):
         call.fail(f"{call.name} of {part.bytes} bytes in units of {part.unit}", "sizes and units are positive")
     call.rests_on(Kind.CREATION_WAITS, call.name)
     call.rests_on(Kind.UNIFIED_WINDOWS)
     of = communicator(call, communicator_index)
     made = Window(next_id(steps, of), of.members)
     call.publish(made.key("part"), part, by_all=True)
-    if part.base is not None:
+    if part.base is not None and isinstance(part.bytes, int):
         call.expose(Exposed(made.name, part.base, part.bytes))
     here = (call.rank,) if call.marked else ()
     made.mark(steps, "create", here)
@@ -64,7 +70,7 @@ def next_id(steps: Steps, of: Group) -> Key:
 @calls("Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)")
 def create(call: Call) -> Outcome:
     steps = Steps(call)
-    _create(call, 4, 5, Part(call.pointer(0), call.known(1), call.known(2)), steps)
+    _create(call, 4, 5, Part(call.pointer(0), call.extent(1), call.known(2)), steps)
     return steps.outcome(SUCCESS)
 
 
@@ -79,8 +85,8 @@ def _allocate(steps: Steps) -> Outcome:
     number = steps.recall(of.name("windows"), 0)
     assert isinstance(number, int)
     pointer = call.pointer(4)
-    memory = call.allocate("symmetric", call.known(0), member_in(call, 4), ("mpi", *of.key[1:], number), to=pointer)
-    _create(call, 3, 5, Part(memory, call.known(0), call.known(1)), steps)
+    memory = call.allocate("symmetric", call.extent(0), member_in(call, 4), ("mpi", *of.key[1:], number), to=pointer)
+    _create(call, 3, 5, Part(memory, call.extent(0), call.known(1)), steps)
     if pointer is not None:
         steps.store(pointer, memory, Pointer(VOID))
     return steps.outcome(SUCCESS)
@@ -146,7 +152,9 @@ def shared_query(call: Call) -> Outcome:
             base: Value = NULL
             if part.base is not None and member in call.neighbours():
                 base = replace(part.base, owner=None if member == call.rank else member)
-            return answer(call, (2, Known(part.bytes), LONG), (3, Known(part.unit), INT), (4, base, Pointer(VOID)))
+            return answer(
+                call, (2, Known(_bytes(call, part)), LONG), (3, Known(part.unit), INT), (4, base, Pointer(VOID))
+            )
     return answer(call, (2, Known(0), LONG), (3, Known(1), INT), (4, NULL, Pointer(VOID)))
 
 
@@ -171,7 +179,7 @@ def get_attr(call: Call) -> Outcome:
     part = call.published(call.rank, of.key("part"))
     if not isinstance(part, Part):
         return answer(call, (3, Known(0), INT))
-    numbers = {8: (part.bytes, LONG), 9: (part.unit, INT), 10: (1, INT), 11: (0, INT)}
+    numbers = {8: (_bytes(call, part), LONG), 9: (part.unit, INT), 10: (1, INT), 11: (0, INT)}
     if key == 7:
         return answer(call, (2, part.base or NULL, Pointer(VOID)), (3, Known(1), INT))
     if key not in numbers:

@@ -7,11 +7,13 @@ from dataclasses import replace
 from itertools import count
 from typing import cast
 
+from pgasrob.frontends.apis.arguments import elements
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.openshmem.arguments import PRIVATE, Arguments, context_of, is_invalid, queue_of, team_of
 from pgasrob.frontends.apis.openshmem.names import CONTEXT, FUNCTIONS, TEAM
 from pgasrob.frontends.apis.openshmem.ordering import meet
 from pgasrob.frontends.apis.transfers import Steps, as_value, copied, ends_all
+from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import CHAR, INT, CType
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
@@ -149,7 +151,7 @@ def team_ptr(call: Call) -> Outcome:
 # Memory: allocation is collective and ends with a barrier, freeing begins with one.
 
 
-def _allocation(prototype: str, bytes: Callable[[Call], int]) -> None:
+def _allocation(prototype: str, bytes: Callable[[Call], int | Extent]) -> None:
     def allocate(call: Call) -> Outcome:
         size = bytes(call)
         if size == 0:
@@ -170,12 +172,12 @@ def _size_of(memory: Address) -> str:
     return f"shmem.size.{memory.object.number}"
 
 
-_allocation("void *shmem_malloc(size_t size); void *shmalloc(size_t size)", lambda call: call.known(0))
-_allocation("void *shmem_malloc_with_hints(size_t size, long hints)", lambda call: call.known(0))
-_allocation("void *shmem_calloc(size_t count, size_t size)", lambda call: call.known(0) * call.known(1))
+_allocation("void *shmem_malloc(size_t size); void *shmalloc(size_t size)", lambda call: call.extent(0))
+_allocation("void *shmem_malloc_with_hints(size_t size, long hints)", lambda call: call.extent(0))
+_allocation("void *shmem_calloc(size_t count, size_t size)", lambda call: elements(call, 0, 1))
 _allocation(
     "void *shmem_align(size_t alignment, size_t size); void *shmemalign(size_t alignment, size_t size)",
-    lambda call: call.known(1),
+    lambda call: call.extent(1),
 )
 
 

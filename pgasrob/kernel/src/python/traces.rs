@@ -72,12 +72,12 @@ impl Traces {
     /// Whether all traces have been seen, whether a run is too long, and whether there was too much to choose from.
     #[getter]
     fn complete(&self) -> PyResult<bool> {
-        Ok(self.search.get()?.complete)
+        Ok(self.search.get()?.exploration.complete)
     }
 
     #[getter]
     fn too_long(&self) -> PyResult<bool> {
-        Ok(self.search.get()?.too_long)
+        Ok(self.search.get()?.exploration.too_long)
     }
 
     #[getter]
@@ -177,7 +177,7 @@ impl TraceRaces {
     /// Whether a run is too long, and whether there was too much to choose from.
     #[getter]
     fn too_long(&self) -> PyResult<bool> {
-        Ok(self.search.get()?.too_long)
+        Ok(self.search.get()?.exploration.too_long)
     }
 
     #[getter]

@@ -55,10 +55,6 @@ pub struct TraceRaces {
     /// A source conflicts with what is next, and that is no race.
     pub harmless: bool,
     pub fault: Option<(Standing, Vec<Told>)>,
-    /// As in [`crate::traces::search::TraceSearch`].
-    longest: usize,
-    pub too_long: bool,
-    pub complete: bool,
     looked: u64,
     looking: Option<Looking>,
 }
@@ -69,7 +65,7 @@ impl TraceRaces {
         let rules = Rules::new(rules, tables.transitions.len(), tables.size)?;
         let mut world = World::new(tables.nodes, limit)?;
         let whole = Subtrees { levels: 0, first: 0, end: u64::MAX };
-        let exploration = Exploration::new(&tables, &mut world, whole)?;
+        let exploration = Exploration::new(&tables, &mut world, longest, whole)?;
         let mut search = TraceRaces {
             tables,
             rules,
@@ -80,9 +76,6 @@ impl TraceRaces {
             known: HashSet::new(),
             harmless: false,
             fault: None,
-            longest,
-            too_long: false,
-            complete: false,
             looked: 0,
             looking: None,
         };
@@ -100,8 +93,8 @@ impl TraceRaces {
     }
 
     fn is_over(&self) -> bool {
-        let ends = self.complete || self.too_long || self.exploration.gave_up;
-        self.fault.is_some() || (!self.all && !self.races.is_empty()) || (ends && self.looking.is_none())
+        let ends = self.exploration.is_over() && self.looking.is_none();
+        self.fault.is_some() || (!self.all && !self.races.is_empty()) || ends
     }
 
     /// Goes on until it has taken `effort` more; whether the search is over.
@@ -118,14 +111,8 @@ impl TraceRaces {
             }
             let came = self.exploration.go_on(&self.tables, &mut self.world)?;
             self.note_fault();
-            match came {
-                Came::Over => self.complete = true,
-                Came::On if self.exploration.run.events.len() > self.longest => {
-                    self.too_long = self.exploration.run.comes_back();
-                    self.longest = self.longest.saturating_mul(2);
-                }
-                Came::On => {}
-                Came::Trace => self.looking = Some(self.prepared()?),
+            if came == Came::Trace {
+                self.looking = Some(self.prepared()?);
             }
         }
         Ok(self.is_over())

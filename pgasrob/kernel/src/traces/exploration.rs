@@ -86,6 +86,12 @@ pub struct Exploration {
     pub subtrees: u64,
     /// Whether there was too much to look at somewhere.
     pub gave_up: bool,
+    /// The length of a run, in events, at which it is asked next whether its ranks come back to where they have been;
+    /// whether they do, so that the run is not followed any further.
+    longest: usize,
+    pub too_long: bool,
+    /// Whether all traces have been seen.
+    pub complete: bool,
 }
 
 fn independent(one: &[Access], other: &[Access]) -> bool {
@@ -93,7 +99,7 @@ fn independent(one: &[Access], other: &[Access]) -> bool {
 }
 
 impl Exploration {
-    pub fn new(tables: &Tables, world: &mut World, part: Subtrees) -> Result<Self> {
+    pub fn new(tables: &Tables, world: &mut World, longest: usize, part: Subtrees) -> Result<Self> {
         let run = Run::new(tables, world)?;
         let mut exploration = Exploration {
             run,
@@ -105,13 +111,34 @@ impl Exploration {
             part,
             subtrees: 0,
             gave_up: false,
+            longest,
+            too_long: false,
+            complete: false,
         };
         exploration.enter(tables, world, Vec::new())?;
         Ok(exploration)
     }
 
+    /// Whether it does not go on.
+    pub fn is_over(&self) -> bool {
+        self.complete || self.too_long || self.gave_up
+    }
+
     /// Goes on by one event, after runs that end have been taken back as far as there is more to try.
     pub fn go_on(&mut self, tables: &Tables, world: &mut World) -> Result<Came> {
+        let came = self.come(tables, world)?;
+        match came {
+            Came::Over => self.complete = true,
+            Came::On if self.run.events.len() > self.longest => {
+                self.too_long = self.run.comes_back();
+                self.longest = self.longest.saturating_mul(2);
+            }
+            Came::On | Came::Trace => {}
+        }
+        Ok(came)
+    }
+
+    fn come(&mut self, tables: &Tables, world: &mut World) -> Result<Came> {
         if !self.begun {
             self.begun = true;
             if self.ends(tables, world)? {

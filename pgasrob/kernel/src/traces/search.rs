@@ -18,12 +18,6 @@ pub struct TraceSearch {
     pub violation: Option<Vec<Told>>,
     /// The steps, by transitions, that are left to other engines.
     pub undecided: Vec<(usize, usize)>,
-    /// The length of a run, in events, at which it is asked next whether its ranks come back to where they have been;
-    /// whether they do, so that the run is not followed any further.
-    longest: usize,
-    pub too_long: bool,
-    /// Whether all traces have been seen.
-    pub complete: bool,
     /// What has been looked at in whole traces, and the trace that is being looked at.
     looked: u64,
     prepared: Option<Prepared>,
@@ -33,7 +27,7 @@ impl TraceSearch {
     pub fn new(raw: &Raw, guesses: bool, longest: usize, limit: Option<usize>, part: Subtrees) -> Result<Self> {
         let tables = Tables::new(raw)?;
         let mut world = World::new(tables.nodes, limit)?;
-        let exploration = Exploration::new(&tables, &mut world, part)?;
+        let exploration = Exploration::new(&tables, &mut world, longest, part)?;
         let facts = Facts::new(&tables, guesses);
         let mut search = TraceSearch {
             tables,
@@ -42,9 +36,6 @@ impl TraceSearch {
             facts,
             violation: None,
             undecided: Vec::new(),
-            longest,
-            too_long: false,
-            complete: false,
             looked: 0,
             prepared: None,
         };
@@ -63,7 +54,7 @@ impl TraceSearch {
     }
 
     fn is_over(&self) -> bool {
-        self.complete || self.too_long || self.violation.is_some() || self.exploration.gave_up
+        self.exploration.is_over() || self.violation.is_some()
     }
 
     /// Goes on until it has taken `effort` more; whether the search is over.
@@ -89,19 +80,11 @@ impl TraceSearch {
             let came = self.exploration.go_on(&self.tables, &mut self.world)?;
             self.note_fault();
             self.note_assertion();
-            match came {
-                Came::Over => self.complete = true,
-                Came::On if self.exploration.run.events.len() > self.longest => {
-                    self.too_long = self.exploration.run.comes_back();
-                    self.longest = self.longest.saturating_mul(2);
-                }
-                Came::On => {}
-                Came::Trace => {
-                    self.note_deadlock();
-                    let prepared = Prepared::new(&self.tables, &self.exploration.run)?;
-                    self.looked += prepared.looked;
-                    self.prepared = Some(prepared);
-                }
+            if came == Came::Trace {
+                self.note_deadlock();
+                let prepared = Prepared::new(&self.tables, &self.exploration.run)?;
+                self.looked += prepared.looked;
+                self.prepared = Some(prepared);
             }
         }
         Ok(self.is_over())

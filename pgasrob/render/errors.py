@@ -1,0 +1,27 @@
+"""What is wrong with a source text, as lines of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pgasrob.diagnostics import Diagnostic
+from pgasrob.program.statements import place_of
+from pgasrob.render.lines import Line
+
+if TYPE_CHECKING:
+    from pgasrob.render.json import Error
+
+
+def diagnostic_lines(errors: Iterable[Diagnostic]) -> Iterator[Line]:
+    for error in errors:
+        for line in error.render().splitlines():
+            yield [(line, "")]
+
+
+def error_lines(file: str, errors: Iterable[Error]) -> Iterator[Line]:
+    """The same for the findings of a result in JSON, whose ``file`` it is."""
+    for error in errors:
+        other, number = place_of(error["line"])
+        place = {"file": other or file, "line": number, "notes": tuple(error.get("notes", ()))}
+        yield from diagnostic_lines([Diagnostic(**{**error, **place})])  # type: ignore[arg-type]
