@@ -136,7 +136,8 @@ class Prover:
 
     def facts(self) -> Facts:
         """What is to be found out of assertions and deadlocks, case by case."""
-        deadlocks = self.program.source.shows_commands and not self.program.blind_awaits
+        program = self.program
+        deadlocks = program.source.shows_commands and not program.blind_awaits and not program.growing
         return Facts(self._automata, self._initial, self._rules, self._place, deadlocks)
 
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
