@@ -183,7 +183,7 @@ def check_state(program: Instance, found: Futures, rank: int, state: int) -> Non
 
 
 @given(drawn_programs(loops=True))
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(90))
 def test_futures_are_what_paths_do(drawn: Drawn) -> None:
     program = drawn.instance
     found = futures(program)

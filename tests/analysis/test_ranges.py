@@ -324,7 +324,7 @@ def check(program: Instance, most: int) -> int:
 
 
 @given(drawn_programs(loops=True) | drawn_programs(loops=True, commands=(*COMMANDS, *EXTENSIONS)))
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(90))
 def test_ranges_of_random_programs(drawn: Drawn) -> None:
     check(drawn.instance, 300)
 

@@ -143,7 +143,7 @@ def shortest_by_enumeration(left: Explicit, chosen: list[Any], heads: int, turns
 
 
 @given(problems())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_emptiness_and_the_shortest_path_agree_with_enumeration(problem: Any) -> None:
     left, chosen, heads = problem
     path = find_word(Intersection(left, chosen, heads))
@@ -155,7 +155,7 @@ def test_emptiness_and_the_shortest_path_agree_with_enumeration(problem: Any) ->
 
 
 @given(problems())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_the_witness_is_in_both_languages(problem: Any) -> None:
     left, chosen, heads = problem
     path = find_word(Intersection(left, chosen, heads))
@@ -170,7 +170,7 @@ def test_the_witness_is_in_both_languages(problem: Any) -> None:
 
 
 @given(problems())
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 def test_the_search_stops_at_the_first_final_state(problem: Any) -> None:
     """Its states are those of the whole automaton when it is empty, and never more."""
     left, chosen, heads = problem

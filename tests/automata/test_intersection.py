@@ -204,7 +204,7 @@ def problems(draw: st.DrawFn) -> tuple[Explicit, list[tuple[DFA | NFA, Acceptor[
 
 
 @given(problems())
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(180))
 def test_the_intersection_accepts_exactly_the_common_words(problem: Any) -> None:
     """Lemma 10, both inclusions, up to a length; what is a word of the finite automata is for automata-lib to say."""
     left, pairs, heads = problem
@@ -217,7 +217,7 @@ def test_the_intersection_accepts_exactly_the_common_words(problem: Any) -> None
 
 
 @given(problems())
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 def test_pruning_loses_no_word(problem: Any) -> None:
     left, pairs, heads = problem
     chosen = [acceptor for _, acceptor in pairs]
@@ -229,7 +229,7 @@ def test_pruning_loses_no_word(problem: Any) -> None:
 
 
 @given(multiheaded(1), acceptors())
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 def test_one_head_is_the_product_of_finite_automata(left: Explicit, pair: Any) -> None:
     """With one head there is nothing to guess, so no more states than in the classical product."""
     automaton, acceptor = pair

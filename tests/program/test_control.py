@@ -206,13 +206,13 @@ def words_of_automaton(automaton: ControlAutomaton, length: int) -> set[tuple[Co
     return words
 
 
-@settings(max_examples=examples(300, 3_000))
+@settings(max_examples=examples(180, 3_000))
 @given(st.lists(statements(), max_size=4).map(lambda body: Block(tuple(body))))
 def test_an_automaton_issues_what_the_statements_do(body: Block) -> None:
     assert words_of_automaton(build(body), 4) == words_of_statements(body, 4)
 
 
-@settings(max_examples=examples(200, 2_000))
+@settings(max_examples=examples(120, 2_000))
 @given(st.lists(statements(), max_size=4).map(lambda body: Block(tuple(body))))
 def test_states_are_sets_of_next_commands(body: Block) -> None:
     """No two states have the same set of places that may come next, and every state can be reached."""

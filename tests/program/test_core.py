@@ -99,7 +99,7 @@ def test_every_command_is_drawn() -> None:
 
 
 @given(commands())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_the_core_form_has_all_registers_and_rank_operands_of_a_command(command: Command) -> None:
     """Nothing that a command computes with is lost, and nothing is made up."""
 

@@ -135,14 +135,14 @@ def got(expr: Expr, registers: tuple[int, ...]) -> int | None:
 FILES = st.tuples(*[INTEGERS] * len(REGISTERS))
 
 
-@settings(max_examples=examples(600, 20_000))
+@settings(max_examples=examples(360, 20_000))
 @given(expressions(), FILES, st.integers(0, 4), st.integers(1, 5))
 def test_values_and_faults_are_those_of_c(expr: Expr, registers: tuple[int, ...], me: int, nodes: int) -> None:
     """And partial evaluation changes neither the value nor whether there is one."""
     assert got(specialise(expr, me, nodes), registers) == expected(expr, registers, me, nodes)
 
 
-@settings(max_examples=examples(500, 5_000))
+@settings(max_examples=examples(300, 5_000))
 @given(
     expressions(st.one_of(INTEGERS.map(Const), st.sampled_from(REGISTERS))),
     FILES,
@@ -152,14 +152,14 @@ def test_evaluation_alone(expr: Expr, registers: tuple[int, ...]) -> None:
     assert got(expr, registers) == expected(expr, registers, 0, 1)
 
 
-@settings(max_examples=examples(500, 5_000))
+@settings(max_examples=examples(300, 5_000))
 @given(st.sampled_from(sorted({"+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "&&", "||", *RELATIONS})), FILES)
 def test_every_binary_operator(symbol: str, registers: tuple[int, ...]) -> None:
     expr = Binary(symbol, R, S)
     assert got(expr, registers) == expected(expr, registers, 0, 1)
 
 
-@settings(max_examples=examples(500, 5_000))
+@settings(max_examples=examples(300, 5_000))
 @given(expressions(), st.integers(0, 4), st.integers(1, 5))
 def test_specialised_expressions_mention_registers_only(expr: Expr, me: int, nodes: int) -> None:
     special = specialise(expr, me, nodes)

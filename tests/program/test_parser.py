@@ -839,7 +839,7 @@ def bare_grammar() -> Lark:
     return Lark.open(str(Path(builder.__file__).with_name("grammar.lark")), start="file", parser="lalr", lexer="basic")
 
 
-@settings(max_examples=examples(300, 5_000))
+@settings(max_examples=examples(180, 5_000))
 @given(st.lists(st.sampled_from(WORDS), max_size=60), st.booleans())
 def test_no_text_is_anything_but_a_program_or_a_source_error(words: list[str], inside: bool) -> None:
     """Mistakes have places in the text, in order; and what the grammar alone refuses is never read as a program."""

@@ -87,7 +87,7 @@ def test_a_tidy_text_is_printed_as_it_was_written() -> None:
     assert to_source(parse(TIDY)) == TIDY
 
 
-@settings(max_examples=examples(120))
+@settings(max_examples=examples(70))
 @given(programs())
 def test_what_is_printed_is_read_back_as_the_same_program(program: Program) -> None:
     text = to_source(program)
@@ -95,7 +95,7 @@ def test_what_is_printed_is_read_back_as_the_same_program(program: Program) -> N
     assert to_source(parse(text)) == text
 
 
-@settings(max_examples=examples(250))
+@settings(max_examples=examples(150))
 @given(expressions())
 def test_what_is_printed_is_read_back_as_the_same_expression(expression: Expr) -> None:
     assert _read(render(expression)) == expression

@@ -64,7 +64,7 @@ def words(graph: FlowGraph, length: int) -> set[tuple[Command, ...]]:
     return found
 
 
-@settings(max_examples=examples(300, 3_000))
+@settings(max_examples=examples(180, 3_000))
 @given(graphs())
 def test_the_automaton_and_the_text_of_a_graph_issue_what_it_does(graph: FlowGraph) -> None:
     expected = words(graph, 4)
@@ -72,13 +72,13 @@ def test_the_automaton_and_the_text_of_a_graph_issue_what_it_does(graph: FlowGra
     assert words_of_automaton(build(structured(graph)), 4) == expected
 
 
-@settings(max_examples=examples(200, 2_000))
+@settings(max_examples=examples(120, 2_000))
 @given(graphs())
 def test_a_process_may_end_in_its_text_where_it_may_in_the_graph(graph: FlowGraph) -> None:
     assert may_be_left_out(graph) == may_be_left_out(structured(graph))
 
 
-@settings(max_examples=examples(100, 1_000))
+@settings(max_examples=examples(60, 1_000))
 @given(graphs())
 def test_the_text_can_be_read_back(graph: FlowGraph) -> None:
     text = to_source(Declared("p", None, (), ("r",), (), (Process(None, graph),)))

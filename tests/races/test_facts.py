@@ -71,7 +71,7 @@ def test_what_is_atomic(command: str, expected: str) -> None:
 
 
 @given(commands())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_there_is_one_fact_for_each_access(command: Command) -> None:
     assert len(command_facts(command)) == len(core.accesses_of(core.lower(command)))
 

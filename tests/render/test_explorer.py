@@ -259,7 +259,7 @@ class Browser:
         page.on("pageerror", lambda error: self.said.append(str(error)))
         page.on("request", lambda request: self.requested(request.url))
         page.goto(f"file://{path}{end}")
-        page.set_default_timeout(5_000)
+        page.set_default_timeout(60_000)
         return page
 
     def requested(self, url: str) -> None:
@@ -313,7 +313,7 @@ def title(page: Any) -> str:
 
 def until(page: Any, told: Callable[[], object], expected: object) -> None:
     """Wait a little until the page has come to it: the history and changes of the address take their time."""
-    for _ in range(100):
+    for _ in range(3_000):
         if told() == expected:
             return
         page.wait_for_timeout(20)
@@ -517,7 +517,7 @@ def test_edges_of_the_cycle_lead_to_their_steps(browser: Browser) -> None:
             item.locator(f"a[href='#step={edge[end] + 1}']").click()
             # The browser tells the page of a new address a moment later.
             now = "(place) => all('#diagram-box .now', (g) => Number(g.dataset.step)).includes(place)"
-            page.wait_for_function(now, arg=edge[end], timeout=5_000)
+            page.wait_for_function(now, arg=edge[end], timeout=60_000)
             assert "now" in (item.get_attribute("class") or "")
         item.locator(".relation").click()
         closes = str(max(edge["from"], edge["to"]) + 1)

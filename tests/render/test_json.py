@@ -276,7 +276,7 @@ def test_a_rank_without_process_is_an_error_at_that_node_count() -> None:
 
 
 @pytest.mark.parametrize("engine", ["product", "definition"])
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_witnesses_hold_up_before_the_oracle(engine: str, data: st.DataObject) -> None:
     """Every run is one of the program, and every cycle closes up with edges that are there."""
@@ -294,7 +294,7 @@ def test_witnesses_hold_up_before_the_oracle(engine: str, data: st.DataObject) -
         replay.check_deadlock(drawn.oracle, nodes, found["deadlock_run"]["computation"])
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 @given(drawn=drawn_programs())
 def test_what_events_say_adds_up(drawn: Drawn) -> None:
     """Reading and writing along a run, from the initial memory on, gives the values that the events name."""

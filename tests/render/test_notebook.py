@@ -88,7 +88,9 @@ def run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int,
     monkeypatch.setenv("PATH", str(command.parent), prepend=":")
     for name, value in (("PYTHONPATH", str(ROOT)), ("COLUMNS", "80"), ("NO_COLOR", "1")):
         monkeypatch.setenv(name, value)
-    client.NotebookClient(found, timeout=600, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
+    client.NotebookClient(
+        found, timeout=600, startup_timeout=600, kernel_name="python3", resources={"metadata": {"path": folder}}
+    ).execute()
     shown = {part.name: part.text for part in parts(page.read_text()) if part.kind == "command"}
     ran = [cell for cell in found.cells if cell.source.startswith(SHELL)]
     for cell in ran:

@@ -147,7 +147,7 @@ def drawn_effect(drawn: Instance) -> str | None:
     return assert_effect(check(drawn.program, drawn.nodes), drawn)
 
 
-@settings(max_examples=examples(50, 5_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(30, 5_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data(), st.sampled_from([TELLING, TELLING, SHARING, FURTHER]))
 def test_an_effect_is_told_just_where_there_is_one(data: st.DataObject, commands: tuple[str, ...]) -> None:
     drawn_effect(data.draw(tiny_instances(6, commands)))

@@ -145,7 +145,7 @@ def test_all_engines_and_the_oracle_agree_on_further_commands_in_loops(drawn: Dr
 
 
 @given(tiny_instances(5, (*FURTHER, *SHARING)))
-@settings(max_examples=examples(50, nightly=10_000))
+@settings(max_examples=examples(30, nightly=10_000))
 def test_the_engines_agree_where_every_operation_meets_every_other(program: Instance) -> None:
     """A few commands on two cells, so that nearly all of them conflict."""
     answers = {}
@@ -292,7 +292,7 @@ def failing(program: Instance, state: State) -> bool:
 
 
 @given(programs())
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 def test_sc_facts_carry_over_to_all_computations_of_a_robust_program(drawn: Drawn) -> None:
     """The corollary of `proofs/sc-runs.md`: assertions, deadlocks and faults."""
     program = drawn.instance
@@ -324,7 +324,7 @@ def test_sc_facts_say_nothing_of_the_computations_of_a_program_that_is_not_robus
 
 @pytest.mark.nightly
 @given(programs(loops=True))
-@settings(max_examples=examples(60, nightly=10_000))
+@settings(max_examples=examples(40, nightly=10_000))
 def test_verdict_assertions_deadlock_and_faults_are_those_of_the_oracle_on_loops(drawn: Drawn) -> None:
     expected = decide(drawn.oracle)
     if expected.verdict == "unknown":

@@ -166,7 +166,7 @@ def test_no_choice_of_commands_is_smaller_with_loops(drawn: Drawn) -> None:
 
 
 @given(tiny_instances(most=7, commands=(*SHARING, *FURTHER)))
-@settings(max_examples=examples(60, 3_000))
+@settings(max_examples=examples(40, 3_000))
 def test_no_choice_of_commands_of_an_unguided_run_is_smaller(program: Instance) -> None:
     """Not of an engine's violation but of a whole run that is violating: it goes on to the end of the program."""
     computation = a_whole_run(program)
@@ -216,7 +216,7 @@ FREE = tuple(command for command in (*SHARING, *FURTHER) if "compare_swap" not i
 
 
 @given(free_runs())
-@settings(max_examples=examples(120, 20_000))
+@settings(max_examples=examples(70, 20_000))
 def test_no_choice_of_commands_that_may_all_go_is_smaller(run: tuple[Instance, Computation]) -> None:
     program, computation = run
     if HappensBefore(computation).cycle is not None:
@@ -545,7 +545,7 @@ def plain(program: Instance, twice: bool = True) -> Violation | None:
 
 
 @given(drawn_programs(commands=EVERYTHING))
-@settings(max_examples=examples(50, 3_000))
+@settings(max_examples=examples(30, 3_000))
 def test_the_plain_search_finds_the_fewest_commands_of_all(drawn: Drawn) -> None:
     violation = plain(drawn.instance)
     if violation is not None:

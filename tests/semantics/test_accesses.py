@@ -101,7 +101,7 @@ def test_every_access_of_a_computation_is_possible(data: st.DataObject, drawn: D
 
 
 @given(drawn_programs())
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(30))
 def test_the_accesses_of_operands_are_possible(drawn: Drawn) -> None:
     program = drawn.instance
     for rank, automaton in enumerate(program.automata):

@@ -35,7 +35,7 @@ def after(operation: str, type: IntType, cell: int, *operands: int) -> int:
 
 
 @given(st.sampled_from(sorted(COMMUTING)), st.sampled_from(TYPES), VALUES, VALUES, VALUES)
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_two_updates_of_a_kind_give_the_same_in_either_order(
     operation: str, type: IntType, cell: int, first: int, second: int
 ) -> None:
@@ -84,7 +84,7 @@ def conflicting(first: Event, second: Event) -> bool:
 
 
 @given(computations())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_edges_are_between_conflicts_with_no_change_between_that_conflicts_with_both(computation: Computation) -> None:
     """All of them, but for those that are implied where updates of two kinds take turns."""
     edges, kinds = set(), {each.commutes for each in computation} - {""}
@@ -101,7 +101,7 @@ def test_edges_are_between_conflicts_with_no_change_between_that_conflicts_with_
 
 
 @given(computations())
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(180))
 def test_there_is_a_path_between_conflicts(computation: Computation) -> None:
     """Lemma 0 (`proofs/README.md`)."""
     later: dict[int, set[int]] = {place: set() for place in range(len(computation))}
@@ -132,7 +132,7 @@ def touched(accesses: list[Access[int]]) -> Touched:
 
 
 @given(SETS, SETS)
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_sets_of_accesses_conflict_as_their_members_do(first: list[Access[int]], second: list[Access[int]]) -> None:
     one, other = touched(first), touched(second)
     planes = Planes(2, ("add int32", "or int32"))

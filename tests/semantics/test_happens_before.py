@@ -248,7 +248,7 @@ def check_cycle(computation: Computation) -> None:
 
 
 @given(random_events())
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(180))
 def test_relations_agree_with_their_definitions(computation: Computation) -> None:
     relation = HappensBefore(computation)
     same = identical(computation)
@@ -271,13 +271,13 @@ def closed(pairs: set[tuple[int, int]], size: int) -> set[tuple[int, int]]:
 
 
 @given(random_events())
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(180))
 def test_the_cycle_is_a_shortest_one_and_closes_up(computation: Computation) -> None:
     check_cycle(computation)
 
 
 @given(st.data(), drawn_programs(loops=True))
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 def test_the_cycle_of_a_computation_is_a_shortest_one_and_closes_up(data: st.DataObject, drawn: Drawn) -> None:
     check_cycle(computation_of(data.draw(walks(drawn.instance, 10))))
 
@@ -288,7 +288,7 @@ def test_a_rank_number_does_not_matter_for_a_single_rank_cycle() -> None:
 
 
 @given(random_events(), st.sampled_from([1, 2, 3]))
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_the_cycle_does_not_depend_on_how_many_commands_are_looked_at_together(
     computation: Computation, block: int
 ) -> None:

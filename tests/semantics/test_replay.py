@@ -46,7 +46,7 @@ def rejected(program: Instance, computation: Computation) -> str:
 
 
 @given(st.data(), drawn_programs(loops=True))
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 def test_the_paths_of_x_replay_to_the_same_state(data: st.DataObject, drawn: Drawn) -> None:
     program = drawn.instance
     computation = computation_of(data.draw(walks(program)))
@@ -258,7 +258,7 @@ def test_a_mutated_computation_is_rejected_or_a_path_of_x(data: st.DataObject, d
 
 
 @given(st.data(), drawn_programs(loops=True))
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 def test_a_computation_mutated_twice_is_rejected_or_a_path_of_x(data: st.DataObject, drawn: Drawn) -> None:
     program = drawn.instance
     once = data.draw(st.sampled_from([*mutants(program, computation_of(data.draw(walks(program, 5))))] or [()]))

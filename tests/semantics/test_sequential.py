@@ -256,7 +256,7 @@ def test_states_and_transitions(program: Instance, counts: tuple[int, int]) -> N
 
 
 @given(drawn_programs())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 def test_the_facts_agree_with_the_oracle(drawn: Drawn) -> None:
     program = drawn.instance
     found, expected = facts(program), decide(drawn.oracle)

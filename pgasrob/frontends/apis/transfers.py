@@ -9,7 +9,7 @@ from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assign, Command, Exit, Load, Mark, Put, Read, Store, Wait, Write
-from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary, constant
 from pgasrob.program.statements import Block, While
 
 
@@ -96,6 +96,12 @@ def bounded(call: Call, index: int) -> int:
 def int_type(type: CType) -> IntType:
     """The integer type that operations on cells of ``type`` are done in; the bits of a double are 64, signed."""
     return type.type if isinstance(type, Integer) else IntType(64, True)
+
+
+def is_plain(value: Expr, type: CType) -> bool:
+    """Whether ``value`` is one number with a sign and without, so that it does not matter as what it is looked for."""
+    known = constant(value)
+    return known is not None and 0 <= known < 1 << (int_type(type).bits - 1)
 
 
 def value_at(steps: Steps, address: Address, type: CType) -> Expr:

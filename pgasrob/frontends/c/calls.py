@@ -11,7 +11,7 @@ from pgasrob.frontends.c import code
 from pgasrob.frontends.c.arithmetic import expression, value_of
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.extended import LARGEST_SCALAR
-from pgasrob.frontends.c.facts import LARGEST_CELL
+from pgasrob.frontends.c.facts import LARGEST_CELL, SOME
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
@@ -41,8 +41,6 @@ MOST_ELEMENTS = 4096
 """Of one transfer."""
 LONG_TRANSFER = 256
 """Elements of a transfer, beyond which it is a loop over them."""
-SOME = -1
-"""Whoever has published a fact, where one machine does what every rank does."""
 LONGEST_NAME = 40
 """Of a pointer, as which memory is shown that it points to."""
 STATEMENTS = (Do, Skip, Goto, If, While, Choose, Loop, Labelled)

@@ -18,6 +18,8 @@ from pgasrob.frontends.c.types import FLOAT, CType, Floating, Integer
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.program.statements import NOWHERE, Span
 
+SOME = -1
+"""Whoever has published a fact, where one machine does what every rank does."""
 LARGEST_CELL = 8
 """Bytes: cells hold values of at most 64 bits."""
 

@@ -17,10 +17,11 @@ from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.code import CompiledFunction
 from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.facts import SOME
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.merging import Merging
 from pgasrob.frontends.c.nondeterminism import RANDOM, Leaf, leaves, leaves_of, only_leaves, range_of
-from pgasrob.frontends.c.output import disturbed, registers_in
+from pgasrob.frontends.c.output import LEFT_OPEN, disturbed, registers_in
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Beyond, Faults, Problem, Several
 from pgasrob.frontends.c.snapshots import Frame, State
@@ -73,6 +74,8 @@ class Machine(Merging):
 
     def _end(self) -> None:
         """The rank ends."""
+        if isinstance(open := self.state.notes.get(LEFT_OPEN), str):
+            self.facts.publish(SOME if self.number is None else self.number, open, True)
         self.ways.append(cast("frozenset[str]", self.state.notes.get(MADE, frozenset())))
         self.close()
 

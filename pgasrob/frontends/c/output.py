@@ -21,6 +21,8 @@ from pgasrob.program.statements import NOWHERE, Do, Span, Statement
 UNDISTURBED = "machine.undisturbed"
 """What the state holds true from where a call notes it, as long as nothing is issued but assignments to registers, and
 the rank goes on in one way."""
+LEFT_OPEN = "machine.left_open"
+"""What the state holds a fact under that a rank publishes if it ends before a call has taken that away."""
 MOST_STATEMENTS = 100_000
 """For one rank."""
 

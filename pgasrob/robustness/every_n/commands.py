@@ -191,7 +191,7 @@ class Ranks:
 
     def _access(self, rank: int, state: int, access: core.Access[Place], reads: bool) -> Access:
         place = access.cell
-        target = self._place(rank, state, place)
+        target = self.place(rank, state, place)
         numbered, elements = self._cells(rank, state, place)
         own = target.own and self.names[rank].rest and not access.commutes
         if access.commutes:  # whoever updates a cell has one access to it
@@ -204,7 +204,8 @@ class Ranks:
         certain = target.single and len(numbered) == 1 and not elements
         return Access(self.planes.bits(touched(made)), self.planes.against(touched(against)), certain)
 
-    def _place(self, rank: int, state: int, place: Place) -> Target:
+    def place(self, rank: int, state: int, place: Place) -> Target:
+        """Whose memory it may be that a command before ``state`` accesses."""
         if place.rank is None:
             return Target((rank,), self.names[rank].me, own=True, single=not self.names[rank].rest)
         return self._target(rank, self.flow.operand(rank, state, place.rank))
@@ -291,10 +292,10 @@ class Ranks:
     def cells(self, rank: int, state: int, place: Place) -> tuple[int, int]:
         """The cells that an access may be to, and those at which it may meet others, its own rank's among them."""
         here = self._here(*self._cells(rank, state, place), apart=False)
-        return self._made(rank, self._place(rank, state, place), *here, own=False)
+        return self._made(rank, self.place(rank, state, place), *here, own=False)
 
     def located(self, rank: int, state: int, place: Place) -> tuple[int, bool]:
         """The cells at which an access may meet others, and whether it is to a single cell of a single rank."""
         numbered, elements = self._cells(rank, state, place)
-        single = self._place(rank, state, place).single and len(numbered) == 1 and not elements
+        single = self.place(rank, state, place).single and len(numbered) == 1 and not elements
         return self.cells(rank, state, place)[1], single

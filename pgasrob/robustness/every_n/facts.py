@@ -19,7 +19,7 @@ from pgasrob.robustness.every_n.stuck import Dependency, Stuck, comes_back
 from pgasrob.robustness.every_n.unfold import Unfolded
 
 IN_A_CIRCLE = "could not exclude that ranks wait for each other in a circle"
-CORE_ALONE = "it is looked for in programs in the core language alone"
+CORE_ALONE = "deadlocks are looked for in programs in the core language alone"
 
 
 class Facts:

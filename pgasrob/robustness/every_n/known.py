@@ -140,22 +140,24 @@ class Known:
         above = low is None or domain.range(value[1].minus(low))[1] >= 0
         return above and (high is None or domain.range(high.minus(value[0]))[1] >= 0)
 
-    def writes(self, rank: int, state: int, form: Form) -> Iterator[tuple[int, Place, Value]]:
+    def writes(
+        self, rank: int, state: int, form: Form, found: tuple[int, Value] | None = None
+    ) -> Iterator[tuple[int, Place, Value]]:
         """Which accesses of a command before ``state`` write, by their numbers in its chain, where, and what values
-        that may be; writing what was there is left out."""
+        that may be; writing what was there is left out. ``found``: the number of one, and what it finds in its cell."""
         file, values = self.files[rank][state], self.values[rank]
         assert file is not None, "only what has been reached is followed"
         match form:
             case core.Immediate(access, _, update) if update is not None:
-                held = self.held(rank, state, access.cell)
+                held = found[1] if found else self.held(rank, state, access.cell)
                 value = self._updated(values, update, held, *self._given(values, update, file))
                 if value is not None:
                     yield 0, access.cell, value
             case core.Transfer():
-                yield from self._transferred(rank, state, file, form)
+                yield from self._transferred(rank, state, file, form, found)
 
     def _transferred(
-        self, rank: int, state: int, file: File, form: core.Transfer[Place, Expr]
+        self, rank: int, state: int, file: File, form: core.Transfer[Place, Expr], found: tuple[int, Value] | None
     ) -> Iterator[tuple[int, Place, Value]]:
         values = self.values[rank]
         carried, expected = (ZERO, ZERO) if form.update is None else self._given(values, form.update, file)
@@ -169,7 +171,7 @@ class Known:
                 case "popd":
                     expected = self.held(rank, state, place)
                 case "popb" if form.update is not None:
-                    held = self.held(rank, state, place)
+                    held = found[1] if found and found[0] == number_ else self.held(rank, state, place)
                     value = self._updated(values, form.update, held, carried, expected)
                     if value is not None:
                         yield number_, place, value

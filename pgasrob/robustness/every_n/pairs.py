@@ -26,7 +26,8 @@ from pgasrob.robustness.every_n.values import File
 from pgasrob.robustness.reduction.views import States
 
 MOST_LOOKS = 40_000
-"""Commands that are followed by pairs, each as often as what is known before it changes, in all cases together."""
+"""Commands that are followed by pairs, each as often as what is known before it changes, and for each write of which it
+may read the value; in all cases together."""
 MOST_ROUNDS = 8
 """Times that what is known of pairs is put into what is known of values."""
 UNWRITTEN = 1
@@ -217,10 +218,10 @@ class Pairs(Known):
             rank, state = next(iter(self._queue))
             del self._queue[rank, state]
             for edge in self.edges[rank][state]:
-                self.looks += 1
-                if self.looks > MOST_LOOKS:
-                    raise TooManyPairs
                 for found in self._leads(rank, state, edge):
+                    self.looks += 1
+                    if self.looks > MOST_LOOKS:
+                        raise TooManyPairs
                     if all(found):
                         self._add(rank, edge.target, found)
         self.files = [

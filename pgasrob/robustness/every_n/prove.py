@@ -7,7 +7,7 @@ be the source. Where it finds no e in any, there is none on any such number of n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from pgasrob.program import core
 from pgasrob.program.commands import show
@@ -24,6 +24,7 @@ from pgasrob.robustness.every_n.facts import Facts
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.known import Ranks as RanksOf
+from pgasrob.robustness.every_n.meetings import Pairs, TooMany
 from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
 from pgasrob.robustness.every_n.unfold import Unfolded
@@ -135,7 +136,8 @@ class Prover:
 
     def facts(self) -> Facts:
         """What is to be found out of assertions and deadlocks, case by case."""
-        deadlocks = self.program.source.shows_commands and not self.program.blind_awaits
+        program = self.program
+        deadlocks = program.source.shows_commands and not program.blind_awaits and not program.growing
         return Facts(self._automata, self._initial, self._rules, self._place, deadlocks)
 
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
@@ -143,12 +145,16 @@ class Prover:
         ranks = [RanksOf(name, self._automaton_of(name)) for name in case.names]
         return flows.Flow(ranks, self._layout, self._initial, len(self.program.registers), followed)
 
-    def setting(self, case: Case, known: Known) -> Setting:
-        """What the fixpoints for all sources share in ``case``."""
+    def setting(self, case: Case, known: Known, by_pairs: bool = False) -> Setting:
+        """What the fixpoints for all sources share in ``case``; ``by_pairs``: with where two ranks may be at once.
+
+        Raises :class:`~pgasrob.robustness.every_n.meetings.TooMany`, with these.
+        """
         ranks = Ranks(case, known, self._kinds, self._rules, self._polls_wait)
         commands = ranks.commands()
         views = views_of(known, ranks, commands, self._initial) if isinstance(known, Unfolded) else None
-        return Setting(commands, views)
+        pairs = Pairs(known, ranks, commands, self._initial) if by_pairs and isinstance(known, Unfolded) else None
+        return Setting(commands, views, pairs)
 
     @property
     def _polls_wait(self) -> bool:
@@ -219,13 +225,28 @@ class Prover:
                 return
             obstacles[source] = obstacles[source] or found
         self.proof.views = True
+        left = [source for source, found in obstacles.items() if found is not None]
+        if left and not self.proof.obstacles:  # otherwise there is no proof anyway
+            obstacles |= self._by_pairs(case, unfolded, left)
         yield from obstacles.values()
 
+    def _by_pairs(self, case: Case, unfolded: Unfolded, left: Sequence[_Source]) -> dict[_Source, Obstacle | None]:
+        """What is in the way by where two ranks may be at once; nothing new where that is too much."""
+        found: dict[_Source, Obstacle | None] = dict.fromkeys(left)
+        try:
+            for source, obstacle in self._searched(case, unfolded, frozenset(left), by_pairs=True):
+                if obstacle is not None and obstacle.kind == "limit":
+                    return {}
+                found[source] = found[source] or obstacle
+        except TooMany:
+            return {}
+        return found
+
     def _searched(
-        self, case: Case, known: Known, about: frozenset[_Source] | None = None
+        self, case: Case, known: Known, about: frozenset[_Source] | None = None, by_pairs: bool = False
     ) -> Iterator[tuple[_Source, Obstacle | None]]:
         """For each step that may be the source, or is one of those it is ``about``, what is in the way."""
-        setting = self.setting(case, known)
+        setting = self.setting(case, known, by_pairs)
         for state, leaving in enumerate(setting.commands[0]):
             company = setting.company(0, state)
             if not company:

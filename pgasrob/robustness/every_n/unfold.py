@@ -118,7 +118,18 @@ class _Unfolding:
         for read in reads:
             after = self._flow.behind(self._rank, file, form, read)
             if after is not None:
-                yield after, read
+                yield after, self._accepted(file, form, after, read)
+
+    def _accepted(self, file: File, form: core.Form, after: File, read: Value | None) -> Value | None:
+        """What is left of what a command has ``read`` when that is what it waits for."""
+        if not isinstance(form, core.Immediate) or read is None:
+            return None
+        if form.register is not None:
+            read = after[form.register]
+        awaited = None if form.condition is None else self._values.of(form.condition.value, file)
+        if form.condition is None or awaited is None:
+            return read
+        return self._values.related(form.condition.relation, read, awaited)
 
     def _read(self, file: File, access: core.Access[core.Place]) -> list[Value]:
         """What a command may read, one by one if that is not much."""

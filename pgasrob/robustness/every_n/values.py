@@ -308,18 +308,28 @@ class Values:
             return None, None
         return one[0].shifted(1) if one[0] == low else None, one[1].shifted(-1) if one[1] == low else None
 
+    def related(self, symbol: str, one: Value, other: Value) -> Value | None:
+        """What is left of ``one`` when it is related to some value of ``other``."""
+        if not self.may_be(symbol, one, other):
+            return None
+        low, high = self._bounds(symbol, one, other)
+        return self._between(one, low, high)
+
+    def _between(self, value: Value, low: Linear | None, high: Linear | None) -> Value | None:
+        """What is left of ``value`` between two bounds, as far as there are any."""
+        least, greatest = value
+        if low is not None and not self.domain.always(low, least):
+            least = low
+        if high is not None and not self.domain.always(greatest, high):
+            greatest = high
+        return None if self.domain.range(greatest.minus(least))[1] < 0 else (least, greatest)
+
     def limited(self, expr: Expr, file: File, low: Linear | None, high: Linear | None) -> File | None:
         """What is left of ``file`` when ``expr`` has a value and lies between two bounds, as far as there are any."""
         match expr:
             case Register(_, index):
-                least, greatest = file[index]
-                if low is not None and not self.domain.always(low, least):
-                    least = low
-                if high is not None and not self.domain.always(greatest, high):
-                    greatest = high
-                if self.domain.range(greatest.minus(least))[1] < 0:
-                    return None
-                return (*file[:index], (least, greatest), *file[index + 1 :])
+                left = self._between(file[index], low, high)
+                return None if left is None else (*file[:index], left, *file[index + 1 :])
             case Binary("+" | "-" as symbol, left, Const(value), type):
                 by, inner = value if symbol == "+" else -value, self.of(left, file)
                 if inner is None:

@@ -33,7 +33,7 @@ from pgasrob.analysis.placement import (
 from pgasrob.program import core
 from pgasrob.program.core import Cell, Form, Operands, Place
 from pgasrob.program.graphs import blocks
-from pgasrob.robustness.reduction.views import States, Views
+from pgasrob.robustness.reduction.views import Meetings, States, Views
 
 PHASES = 16
 """Phases from one barrier to the next, counted from the start, that are told apart; the last one stands for all that
@@ -141,9 +141,9 @@ class Setting:
     so far.
     """
 
-    def __init__(self, commands: Commands, views: Views | None = None) -> None:
+    def __init__(self, commands: Commands, views: Views | None = None, meetings: Meetings | None = None) -> None:
         self.looks = 0
-        self.views = views
+        self.views, self.meetings = views, meetings
         self.commands = commands.of
         self.nodes = len(commands.of)
         self.completion, self.many = commands.completion, commands.many
@@ -348,6 +348,8 @@ class Fixpoint:
         # What the source's rank has done without delay, by commands and their accesses, and who waits for more of it.
         self.happened: set[tuple[int, int]] = set()
         self.waiting: list[tuple[_Place, _Way]] = []
+        # What ranks may issue before a barrier comes, where more is known of that.
+        self.issued: set[int] | None = None
         # How the source's rank comes to a barrier, as long as it is not known where the others are; then None.
         self.early: list[tuple[_Place, int, _Way]] | None = []
         # F1
@@ -360,9 +362,15 @@ class Fixpoint:
 
     def finds_e(self) -> bool:
         """Whether some command may be e."""
-        # The source's rank goes first: where it comes to before a barrier does not depend on the others.
+        # The source's rank goes first: where it comes to before a barrier does not depend on the others, or it does on
+        # what they may do in any case.
+        everyone = self.company
+        self._meet(everyone)
         if self._go_as_far_as_they_can():
             return True
+        while self._meet(everyone):
+            if self._go_as_far_as_they_can():
+                return True
         early, self.early = self.early or (), None
         if self.setting.views is not None:
             self.company = [self._seen(self.setting.views, rank) for rank in range(self.setting.nodes)]
@@ -396,6 +404,21 @@ class Fixpoint:
                     return True
         return False
 
+    def _meet(self, everyone: list[set[int]]) -> bool:
+        """Ask again who may issue what before a barrier comes; whether that is more than before."""
+        if self.setting.meetings is None:
+            return False
+        delayed = self.always_of_others.delayed
+        found = self.setting.meetings.meeting(
+            everyone, self.state, lambda access: bool(access.must_hit(delayed)), self.happened
+        )
+        self.setting.looks += len(found.issued)
+        more = self.issued != found.issued
+        self.company, self.issued = [*found.company], found.issued
+        self.fresh += self.waiting
+        self.waiting = []
+        return more
+
     def _seen(self, views: Views, other: int) -> set[int]:
         """Where another rank may be before a barrier comes, by what is known of it and the source's rank."""
         if other == self.rank:
@@ -411,11 +434,17 @@ class Fixpoint:
                     and command.target not in found
                     and not isinstance(command.operands, core.Barrier)
                     and not (first is not None and first.must_hit(self.always_of_others.delayed))
-                    and self._may_be_satisfied(command)
+                    and self._may_be_issued(command)
                 ):
                     found.add(command.target)
                     states.append(command.target)
         return found
+
+    def _may_be_issued(self, command: Command, phase: int = 0) -> bool:
+        """Whether what ``command`` reads may be there, so many barriers after the choice."""
+        if phase == 0 and self.issued is not None and id(command) not in self.issued:
+            return False
+        return self._may_be_satisfied(command)
 
     def _may_be_satisfied(self, command: Command) -> bool:
         """Whether some command that writes what ``command`` reads may have done so."""
@@ -445,7 +474,7 @@ class Fixpoint:
             return False
         if command.operands and not wait_is_over(way.placement, command.operands):
             return False
-        if not self._may_be_satisfied(command):
+        if not self._may_be_issued(command, place.phase):
             self.waiting.append((place, way))
             return False
         if command.at_issue is not None and command.at_issue.may_hit(self.source):
@@ -474,7 +503,7 @@ class Fixpoint:
             return
         rank, state, command = self.setting.accessing[number]
         way = self.always_of_others
-        if not self._may_be_satisfied(command):
+        if not self._may_be_issued(command):
             return
         if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
             return  # it could only be e
@@ -505,7 +534,7 @@ class Fixpoint:
         rank, state, command = self.setting.accessing[number]
         done, made = self.done.by_others(rank, state), self.made.by_others(rank, state)
         self.closing = rank, command
-        return self._may_be_satisfied(command) and any(
+        return self._may_be_issued(command) and any(
             leaving.may_hit(self.source)
             and (
                 any(before.may_hit(done) for before in command.chain[: place + 1])

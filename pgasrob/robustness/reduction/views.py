@@ -5,9 +5,10 @@ It rests on values that must have been written before they are read (`proofs/eve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 States = int
 """A set of control states: bit s for state s."""
@@ -38,3 +39,26 @@ class Views:
         """Whether ``rank`` may be at ``state`` while ``other`` is ``at`` some state."""
         one, two = self.known[rank][state], self.known[other][at]
         return one is not None and two is not None and bool(one[other] >> at & 1 and two[rank] >> state & 1)
+
+
+Happened = AbstractSet[tuple[int, int]]
+"""Accesses, each by the identity of its command and its number there."""
+
+
+class Meeting(NamedTuple):
+    """Where other ranks may be until a barrier comes after the choice of a source: ``company``, by rank.
+    ``issued``: the identities of the commands that any rank may issue until then."""
+
+    company: Sequence[set[int]]
+    issued: set[int]
+
+
+class Meetings(Protocol):
+    """What is known of two ranks step by step."""
+
+    def meeting(
+        self, company: Sequence[set[int]], source: int, delayed: Callable[[Any], bool], happened: Happened
+    ) -> Meeting:
+        """What may come when the first rank chooses the source in a state, and the others are in its ``company``.
+        ``delayed``: whether an access must hit what is delayed then. ``happened``: what the first rank has done
+        without delay, for certain or perhaps."""

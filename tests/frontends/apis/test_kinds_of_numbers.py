@@ -153,3 +153,31 @@ def test_a_value_of_gasnet_is_no_float() -> None:
     }"""
     verdict = pgasrob.check(parse_c(text), 2)
     assert verdict.verdict == "error" and "`x`" in str(verdict.reason)
+
+
+@pytest.mark.parametrize(("held", "verdict"), [("0", "robust"), ("-1", "error")])
+def test_gaspi_compares_numbers_without_a_sign(held: str, verdict: str) -> None:
+    """Where the program has them with one it makes a difference for those below 0 alone."""
+    text = """#include <GASPI.h>
+    #include <assert.h>
+    int main(void) {
+      gaspi_proc_init(GASPI_BLOCK); gaspi_rank_t me; gaspi_proc_rank(&me); gaspi_atomic_value_t old;
+      gaspi_segment_create(0, 64, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);
+      gaspi_pointer_t at; gaspi_segment_ptr(0, &at); long *p = at; *p = HELD;
+      gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
+      if (me == 0) gaspi_atomic_compare_swap(0, 0, 1, HELD, 5, &old, GASPI_BLOCK);
+      gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
+      if (me == 1) assert(*p == 5);
+      gaspi_proc_term(GASPI_BLOCK); return 0;
+    }""".replace("HELD", held)
+    found = pgasrob.check(parse_c(text), 2)
+    assert (found.verdict, found.assertions) == (verdict, "hold" if verdict == "robust" else None)
+
+
+def test_a_wait_for_a_number_that_is_the_same_without_a_sign() -> None:
+    """The flag is declared with one."""
+    text = SHMEM.format("static long f;", "if (!me) shmem_long_p(&f, 1, 1);", "WAIT").replace(
+        "WAIT", "if (me) shmem_uint64_wait_until((uint64_t *) &f, SHMEM_CMP_EQ, 1);"
+    )
+    found = pgasrob.check(parse_c(text), 2)
+    assert found.verdict == "robust" and not found.deadlock

@@ -190,7 +190,7 @@ TYPES: list[CType] = [CHAR, UCHAR, INT, UINT, LONG_DOUBLE, DOUBLE, FLOAT]
 SIZE = 1 << 12
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 @given(
     st.lists(
         st.tuples(st.integers(0, 5), st.integers(0, 40), st.sampled_from(TYPES), st.integers(-300, 300)), max_size=25

@@ -447,7 +447,7 @@ def test_the_page_fits_and_the_console_is_silent(chromium: Any, tmp_path: Path, 
     page.locator("summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.locator('a[href="#attack"]').click()
-    page.wait_for_function("document.querySelector('#attack').getBoundingClientRect().top < 800", timeout=5_000)
+    page.wait_for_function("document.querySelector('#attack').getBoundingClientRect().top < 800", timeout=60_000)
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     page.close()

@@ -74,7 +74,7 @@ def spelled(automaton: Automaton[Any, Any], graph: Graph, length: int) -> set[tu
 
 
 @given(tiny_instances(most=4))
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(40))
 def test_a_control_automaton_accepts_what_a_rank_may_issue(program: Instance) -> None:
     for graph in stages.control(program).graphs:
         ranks = [int(rank) for rank in graph.title.split("rank")[1].removeprefix("s").split(",")]

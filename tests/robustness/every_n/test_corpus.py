@@ -34,6 +34,7 @@ PROVED = {
 BY_VIEWS = {
     "6_02_unreachable", "6_e4_even", "await_shadow", "look_then_await", "notify_halo", "one_to_one_flag",
     "poll_counts_for_nobody", "poll_exchange", "poll_shadow",
+    "counted_and_told", "counted_rounds", "flag_and_answer", "flag_and_barrier", "sense_reversal",
 }  # fmt: skip
 """Proved by what registers hold, and what is known of two ranks at once."""
 ASSERTIONS_NOT_PROVED = {
@@ -41,7 +42,10 @@ ASSERTIONS_NOT_PROVED = {
     "exchange_landing_cell", "one_to_one_get_no_barrier", "store_buffering_wait", "ticket_lock",
 }  # fmt: skip
 """Of those above: they fail, count, or are about what two ranks hold."""
-DEADLOCKS_NOT_EXCLUDED = {"both_await_first", "hypercube_powers_of_two", "lock_in_one_event"}
+DEADLOCKS_NOT_EXCLUDED = {
+    "both_await_first", "counted_rounds", "flag_and_answer", "flag_and_barrier", "hypercube_powers_of_two",
+    "lock_in_one_event",
+}  # fmt: skip
 VALUES = "values decide"
 FAULT = "faults on some number of nodes"
 COUNTER = "a counter would have to be known not to wrap around"

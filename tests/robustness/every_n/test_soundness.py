@@ -63,7 +63,7 @@ def wrong(seed: int, draw: Callable[[int], str] = drawn) -> tuple[bool, int | No
 
 def test_no_proof_of_a_random_program_is_wrong() -> None:
     found = Counter[str]()
-    for seed in range(examples(60, nightly=20_000)):
+    for seed in range(examples(36, nightly=20_000)):
         proved, count, verdict = wrong(seed)
         assert count is None, f"the program of {seed} is proved, and {verdict} on {count} nodes"
         found["proved" if proved else "not"] += 1

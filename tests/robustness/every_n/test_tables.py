@@ -183,6 +183,16 @@ def test_halves_of_a_barrier(api: str, barrier: str, put: str, wait: str, monkey
     assert prove(parse_c(text).for_every_count()).holds
 
 
+@pytest.mark.parametrize("end", ["return 0;", "gasnet_exit(0);"])
+def test_a_rank_that_ends_between_the_halves_of_a_barrier(end: str) -> None:
+    """The others go on, and what it has put may come late."""
+    put = "gasnet_put_nbi(1, table[1].addr, &x, 4); gasnet_barrier_notify(0, 1);"
+    body = f"if (me == 0) {{ {put} {end} }} gasnet_barrier_notify(0, 1); gasnet_barrier_wait(0, 1); r = *mine;"
+    text = program(GASNET, body)
+    assert check(parse_c(text), 2, effect=False).verdict == "not robust"
+    assert not prove(parse_c(text).for_every_count()).holds
+
+
 def test_an_array_for_64_ranks_is_in_error_beyond() -> None:
     text = program(ARMCI.replace("void **table = calloc(n, sizeof *table);", "void *table[4];"), "r = *mine;")
     assert [pgasrob.check(parse_c(text), nodes, effect=False).verdict for nodes in (4, 5)] == ["robust", "error"]

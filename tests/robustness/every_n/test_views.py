@@ -32,7 +32,7 @@ LIMITS = Limits(max_states=4_000, timeout=60)
 COUNTED = Reading("count", DEFAULT_READING.conflicts)
 
 
-def proof(program: Program, frame: Frame | None, reading: Reading = DEFAULT_READING) -> Proof:
+def proof(program: Program, frame: Frame | None = None, reading: Reading = DEFAULT_READING) -> Proof:
     """A proof, or the first that is in its way."""
     prover = Prover(program, reading, frame)
     for _ in prover.run():

@@ -81,7 +81,7 @@ ALL = (*COMMANDS, *EXTENSIONS)
     | drawn_programs(commands=ALL)
     | drawn_programs(commands=ALL, loops=True)
 )
-@settings(max_examples=examples(120, nightly=15_000))
+@settings(max_examples=examples(70, nightly=15_000))
 def test_no_other_step_is_the_source_of_a_violation(drawn: Drawn) -> None:
     program = drawn.instance
     masks = not_choosable(program)
@@ -93,7 +93,7 @@ UNORDERED = ("write", "read", "fence", "load", "store", "wait", "wait_local", "b
 
 
 @given(st.integers(0, 1 << 32), st.booleans())
-@settings(max_examples=examples(80, nightly=10_000))
+@settings(max_examples=examples(50, nightly=10_000))
 def test_neither_with_many_fences_and_barriers(seed: int, loops: bool) -> None:
     program = translated(random_program(seed, commands=UNORDERED, loops=loops, faults=False)).instance
     masks = not_choosable(program)
@@ -341,7 +341,7 @@ def test_several_ranks(blocks: tuple[str, ...], expected: list[int]) -> None:
 
 @pytest.mark.parametrize("limit", ["PHASES", "PHASES_AFTER", "WAYS"])
 @given(drawn=drawn_programs(loops=True))
-@settings(max_examples=examples(60, nightly=2_000))
+@settings(max_examples=examples(40, nightly=2_000))
 def test_knowing_less_is_no_harm(limit: str, drawn: Drawn) -> None:
     program = drawn.instance
     known = choosable(program)
@@ -387,7 +387,7 @@ def test_what_lies_on_another_side_does_not_matter(blocks: tuple[str, ...]) -> N
 
 
 @given(drawn=drawn_programs(ranks=(3, 6), commands=(*COMMANDS, *EXTENSIONS), loops=True))
-@settings(max_examples=examples(60, nightly=5_000))
+@settings(max_examples=examples(40, nightly=5_000))
 def test_what_lies_on_another_side_does_not_matter_at_random(drawn: Drawn) -> None:
     assert choosable(drawn.instance) == chosen_without_sides(drawn.instance)
 
@@ -450,7 +450,7 @@ def test_64_ranks_take_no_time(commands: str, settled: bool) -> None:
     program = instance(commands, nodes=64)
     started = time.process_time()
     assert any(choosable(program)) != settled
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 10
 
 
 # Faults
@@ -495,7 +495,7 @@ def test_what_cannot_fault(commands: str, expected: bool) -> None:
 
 
 @given(drawn_programs() | drawn_programs(loops=True))
-@settings(max_examples=examples(300, nightly=5_000))
+@settings(max_examples=examples(180, nightly=5_000))
 def test_what_cannot_fault_does_not(drawn: Drawn) -> None:
     program = drawn.instance
     if cannot_fault(program):

@@ -20,7 +20,7 @@ from pgasrob.frontends.apis.gasnet.names import ANONYMOUS, BARRIER_MISMATCH, MIS
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps
-from pgasrob.frontends.c.output import UNDISTURBED
+from pgasrob.frontends.c.output import LEFT_OPEN, UNDISTURBED
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.commands import Fetch, Store
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr
@@ -28,6 +28,8 @@ from pgasrob.program.expressions import Binary, Conditional, Const, Expr
 PROTOTYPES = Prototypes()
 BARRIER = "gasnet_barrier"
 """Its halves, and what is both at once."""
+SPLIT = "gasnet.split"
+"""The fact that something is between the halves, or that a rank ends behind the first one."""
 
 
 def _everyone(call: Call) -> Group:
@@ -36,7 +38,7 @@ def _everyone(call: Call) -> Group:
 
 def _split(call: Call) -> bool:
     """Whether some rank does something between the halves."""
-    return any(call.all_facts("gasnet.split"))
+    return any(call.all_facts(SPLIT))
 
 
 def _name(call: Call) -> int:
@@ -69,6 +71,7 @@ def notify(steps: Steps, name: int = 0) -> None:
         flags.arrive(steps, _everyone(call), BARRIER)
     steps.note("gasnet.notified", name)
     steps.note(UNDISTURBED, True)
+    steps.note(LEFT_OPEN, SPLIT)
 
 
 def wait(steps: Steps, name: int = 0) -> Expr:
@@ -78,11 +81,12 @@ def wait(steps: Steps, name: int = 0) -> Expr:
     if notified is None:
         call.fail("a wait for a barrier that has not been notified", "call gasnet_barrier_notify before")
     steps.note("gasnet.notified", None)
+    steps.note(LEFT_OPEN, None)
     if _split(call):
         flags.depart(steps, _everyone(call), BARRIER)
     else:
         if not steps.recall(UNDISTURBED):
-            call.publish("gasnet.split", True)
+            call.publish(SPLIT, True)
         flags.barrier(steps, _everyone(call), BARRIER)
     if name != notified:
         return Const(BARRIER_MISMATCH)
@@ -129,7 +133,7 @@ def barrier_wait(call: Call) -> Outcome:
 @PROTOTYPES.calls("int gasnet_barrier_try(int id, int flags);")
 def barrier_try(call: Call) -> Sequence[Outcome]:
     """May be called not ready at any time; what the rank does until then is between the halves."""
-    call.publish("gasnet.split", True)
+    call.publish(SPLIT, True)
     return [barrier_wait(call), Outcome(result=Known(NOT_READY))]
 
 

@@ -187,7 +187,7 @@ def event_wait(call: Call) -> Outcome:
 def event_test(call: Call) -> Sequence[Outcome]:
     event = call.arguments[0]
     if isinstance(event, Handle) and event.kind == BARRIER:
-        call.publish("gasnet.split", True)
+        call.publish(barriers.SPLIT, True)
         steps = Steps(call)
         wait_event(steps, event, call.texts[0])
         return [steps.outcome(Known(OK)), Outcome(result=Known(NOT_READY))]

@@ -11,7 +11,7 @@ from pgasrob.frontends.apis.arguments import integers
 from pgasrob.frontends.apis.gaspi.state import done, place, posted, queue, slot, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, each
+from pgasrob.frontends.apis.transfers import Steps, each, is_plain
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import UCHAR, UINT, ULONG, USHORT
 from pgasrob.frontends.c.values import Known, Unknown
@@ -228,12 +228,12 @@ def _reset(call: Call, segment: int, number: int, assumed: list[Command]) -> Out
 UNSIGNED = IntType(64, False)
 
 
-def _atomic_cell(call: Call) -> tuple[Expr, Expr]:
+def _atomic_cell(call: Call, *, compared: bool = False) -> tuple[Expr, Expr]:
     offset, rank = call.known(1), call.expression(2)
     if offset % 8:
         call.fail(f"offset {offset} is not a multiple of 8", "GASPI's atomics need 8-byte values at 8-byte offsets")
     address = place(call, call.known(0), offset, rank)
-    return rank, call.number(address, ULONG)
+    return rank, call.number(address, ULONG, compared=compared)
 
 
 @PROTOTYPES.calls("""
@@ -252,7 +252,7 @@ def fetch_add(call: Call) -> Sequence[Outcome]:
         gaspi_atomic_value_t expected, gaspi_atomic_value_t value, gaspi_atomic_value_t *old, gaspi_timeout_t m);
 """)
 def compare_swap(call: Call) -> Sequence[Outcome]:
-    rank, cell = _atomic_cell(call)
+    rank, cell = _atomic_cell(call, compared=not is_plain(call.expression(3), ULONG))
     register = call.register("old")
     command = CompareSwap(register, rank, cell, call.expression(3), call.expression(4), atomic=shown(ULONG))
     return timed(call, 6, done(call, [command], [(5, Unknown(register), ULONG)]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.openshmem.arguments import SIGNAL, Arguments
 from pgasrob.frontends.apis.openshmem.names import ALL, FUNCTIONS, INTEGERS, typed
-from pgasrob.frontends.apis.transfers import Steps, int_type
+from pgasrob.frontends.apis.transfers import Steps, int_type, is_plain
 from pgasrob.frontends.c.types import ULONG
 from pgasrob.program.commands import CompareSwap, Fetch, FetchAdd, FetchUpdate, Swap, Update, UpdateFrom
 from pgasrob.program.expressions import Const, Expr
@@ -39,7 +39,7 @@ def compare_swap(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     register = call.register("old")
     expected, new = at.expression(1), at.expression(2)
-    steps.do(CompareSwap(register, at.pe(3), _cell(at, 0), expected, new, atomic=at.atomic(0)))
+    steps.do(CompareSwap(register, at.pe(3), _cell(at, 0, expected), expected, new, atomic=at.atomic(0)))
     return steps.outcome(register)
 
 
@@ -116,7 +116,7 @@ def compare_swap_nbi(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     steps.do(
         Update(
-            "compare_swap", at.expression(3), at.pe(4), _cell(at, 1), at.queue, _result(at, 0),
+            "compare_swap", at.expression(3), at.pe(4), _cell(at, 1, at.expression(2)), at.queue, _result(at, 0),
             expected=at.expression(2), type=int_type(at.target(0)), atomic=at.atomic(1),
         )
     )  # fmt: skip
@@ -167,6 +167,7 @@ def _result(at: Arguments, index: int) -> Expr:
     return at.call.number(at.pointer(index), at.target(index))
 
 
-def _cell(at: Arguments, index: int) -> Expr:
-    compared = "compare_swap" in at.call.name or "cswap" in at.call.name
-    return at.call.number(at.symmetric(index), at.target(index), compared=compared)
+def _cell(at: Arguments, index: int, expected: Expr | None = None) -> Expr:
+    """The cell of a pointer; it is compared with ``expected``, if with anything."""
+    type = at.target(index)
+    return at.call.number(at.symmetric(index), type, compared=expected is not None and not is_plain(expected, type))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.openshmem.arguments import SIGNAL, Arguments
 from pgasrob.frontends.apis.openshmem.names import FUNCTIONS, INTEGERS, RELATIONS, typed
-from pgasrob.frontends.apis.transfers import Steps, element, int_type, value_at
+from pgasrob.frontends.apis.transfers import Steps, element, int_type, is_plain, value_at
 from pgasrob.frontends.c.layout import shown
-from pgasrob.frontends.c.types import INT, ULONG
+from pgasrob.frontends.c.types import INT, ULONG, CType
 from pgasrob.frontends.c.values import Address, Known
 from pgasrob.program.commands import Assume, Await, Load
 from pgasrob.program.expressions import Binary, Expr, constant
@@ -31,7 +31,8 @@ def relation(call: Call, at: Arguments, index: int) -> str:
 def wait_until(call: Call) -> Outcome:
     at, steps = Arguments(call), Steps(call)
     value, atomic = at.expression(2), shown(at.target(0))
-    steps.do(Await(_cell(at, at.pointer(0)), relation(call, at, 1), value, atomic=atomic))
+    holds = relation(call, at, 1)
+    steps.do(Await(_cell(at, at.pointer(0), holds, value), holds, value, atomic=atomic))
     return steps.outcome()
 
 
@@ -39,7 +40,8 @@ def wait_until(call: Call) -> Outcome:
 def wait(call: Call) -> Outcome:
     """Until it has another value (deprecated in 1.4)."""
     at, steps = Arguments(call), Steps(call)
-    steps.do(Await(_cell(at, at.pointer(0)), "!=", at.expression(1), atomic=shown(at.target(0))))
+    value = at.expression(1)
+    steps.do(Await(_cell(at, at.pointer(0), "!=", value), "!=", value, atomic=shown(at.target(0))))
     return steps.outcome()
 
 
@@ -51,7 +53,7 @@ FUNCTIONS.add("void shmem_wait_until(long *ivar, int cmp, long cmp_value)", wait
 def test(call: Call) -> Way:
     at, steps = Arguments(call), Steps(call)
     register, type = call.register("seen"), at.target(0)
-    steps.do(Load(register, _cell(at, at.pointer(0), waits=False), atomic=shown(type)))
+    steps.do(Load(register, _cell(at, at.pointer(0)), atomic=shown(type)))
     seen = call.as_number(register, at.pointer(0), type)
     holds = Binary(relation(call, at, 1), seen, at.expression(2), int_type(type))
     return steps.look(holds, Outcome(result=Known(1)), Outcome(result=Known(0)))
@@ -102,7 +104,7 @@ class Elements:
     def wait(self, steps: Steps, index: int) -> None:
         """Wait until the condition holds for an element."""
         value = self.value(steps, index)
-        steps.do(Await(self._cell(index), self.relation, value, atomic=shown(self.type)))
+        steps.do(Await(self._cell(index, value), self.relation, value, atomic=shown(self.type)))
 
     def look(self, index: int, yes: Way | None, no: Way | None, steps: Steps | None = None) -> Way:
         """Look whether the condition holds for an element, after ``steps``."""
@@ -110,7 +112,7 @@ class Elements:
         value = self.value(steps, index)
         # What a wait sees besides what it has waited for is a part of the wait.
         waits = "_wait_" in self.call.name
-        steps.do(Load(self.seen, self._cell(index, waits=False), atomic=shown(self.type), polling=waits))
+        steps.do(Load(self.seen, self._cell(index), atomic=shown(self.type), polling=waits))
         seen = self.call.as_number(self.seen, element(self.call, self.base, index, self.type), self.type)
         return steps.look(Binary(self.relation, seen, value, int_type(self.type)), yes, no)
 
@@ -120,8 +122,8 @@ class Elements:
             then = self.look(index, then, None) if holds else self.look(index, None, then)
         return then
 
-    def _cell(self, index: int, *, waits: bool = True) -> Expr:
-        return _cell(self.at, element(self.call, self.base, index, self.type), waits=waits)
+    def _cell(self, index: int, value: Expr | None = None) -> Expr:
+        return _cell(self.at, element(self.call, self.base, index, self.type), self.relation, value)
 
     def found(self, indexes: Sequence[int], rest: Sequence[int], steps: Steps | None = None) -> Way:
         """The elements ``indexes`` hold, and those of the ``rest`` that do when they are looked at, after ``steps``.
@@ -240,7 +242,8 @@ def signal_fetch(call: Call) -> Outcome:
 def signal_wait_until(call: Call) -> Outcome:
     """Gives the value that was seen, which is another one than the value compared with unless that is for equality."""
     at, steps = Arguments(call), Steps(call)
-    cell, holds, value = call.number(at.pointer(0), ULONG, compared=True), relation(call, at, 1), at.expression(2)
+    holds, value = relation(call, at, 1), at.expression(2)
+    cell = call.number(at.pointer(0), ULONG, compared=not _is_clear(holds, value, ULONG))
     steps.do(Await(cell, holds, value, atomic=SIGNAL))
     if holds == "==":
         number = constant(value)
@@ -250,5 +253,13 @@ def signal_wait_until(call: Call) -> Outcome:
     return steps.outcome(register)
 
 
-def _cell(at: Arguments, address: Address, *, waits: bool = True) -> Expr:
-    return at.call.number(address, at.target(0), compared=waits)
+def _cell(at: Arguments, address: Address, holds: str = "", value: Expr | None = None) -> Expr:
+    """The cell at ``address``, of which it is waited until ``holds`` with ``value``, if for anything."""
+    return at.call.number(
+        address, at.target(0), compared=value is not None and not _is_clear(holds, value, at.target(0))
+    )
+
+
+def _is_clear(relation: str, value: Expr, type: CType) -> bool:
+    """Whether it is the same with a sign and without."""
+    return relation in ("==", "!=") and is_plain(value, type)
