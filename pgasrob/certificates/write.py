@@ -8,7 +8,7 @@ might have no value, the states of the attack search are listed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -17,10 +17,10 @@ from math import lcm
 from typing import Any, NamedTuple
 
 from pgasrob.certificates.check.accept import FORMAT, subjects
-from pgasrob.certificates.check.commands import Command, Files, Phase, Touch, Values
+from pgasrob.certificates.check.commands import Command, Held, Touch, Values
 from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Place, Way
-from pgasrob.certificates.check.names import Case, File, Frame, cutoff
-from pgasrob.certificates.check.states import Look, Members, Source, State, States
+from pgasrob.certificates.check.names import Case, File, cutoff
+from pgasrob.certificates.check.states import Look, Source, State, States
 from pgasrob.program import core
 from pgasrob.program.expressions import Binary, Const, parts
 from pgasrob.program.instance import automata_of_blocks
@@ -42,8 +42,20 @@ MOST_ACCESSES = 200_000
 written."""
 
 
+MOST_VALUES = 8
+"""That cells of an address may hold; of more, anything."""
+ANYTHING: frozenset[None] = frozenset({None})
 MOST_MODULUS = 8
 """By which ranks are divided."""
+
+
+Members = Sequence[int] | None
+"""The ranks that move at a state, None: all; no rank where nothing leads to Found."""
+Frame = tuple[int, int, int]
+"""How many ranks have names around the source's, and at each of the ends; and the modulus."""
+Files = tuple[frozenset[int], frozenset[File]]
+"""At a control state: the registers that are unknown in all files, and the files."""
+Phase = Sequence[frozenset[int]]
 
 
 class Part(NamedTuple):
@@ -111,10 +123,11 @@ def write_for_every_count(
     if symbolic.growing:
         raise NoCertificate("the checker knows nothing of memory that grows with the number of nodes")
     for names in [frame] if frame else _frames(symbolic, reading):
-        with suppress(_TooLittle):
-            about = list(subjects(program, None, names, reading))
-            parts = [_part(case, MOST_STATES, look) for case in reversed(about)]  # of the cases first
-            return _written("all", names, parts[::-1])
+        about = list(subjects(program, None, names, reading))[::-1]  # of the cases first
+        for by_values in (False, True):
+            with suppress(_TooLittle):
+                parts = [_part(case, MOST_STATES, look, by_values and case.rest) for case in about]
+                return _written("all", names, parts[::-1])
     raise NoCertificate("the proof needs more of values, or of two ranks at once, than the checker knows")
 
 
@@ -144,10 +157,10 @@ def _modulus(program: Program, reading: Reading) -> int:
     return found if found <= MOST_MODULUS else 1
 
 
-def _part(case: Case, most_states: int, look: Look) -> Part:
+def _part(case: Case, most_states: int, look: Look, by_values: bool = False) -> Part:
     if case.instance.program.gaps:
         raise NoCertificate("the program stands for more runs than its commands have")
-    values = _values(case)
+    values = _values(case, _held(case) if by_values else None)
     every = [(*command.at, step) for command, step in values.sources]
     states: dict[State, Members] = {}
     settled: dict[Source, Fixpoint] = {}
@@ -165,16 +178,34 @@ def _part(case: Case, most_states: int, look: Look) -> Part:
     return Part(values, settled, states)
 
 
-def _values(case: Case) -> Values:
-    """The control states that ranks come to, with register files."""
-    files = [_files(case, rank) for rank in range(len(case.names))]
-    phases, back = _phases(Values(case, files, [], 0))
+def _held(case: Case) -> Held:
+    """What the cells of each address may hold: anything where there are many values."""
+    size = case.instance.size
+    found: list[Set[int | None]] = [frozenset[int]() for _ in range(size)]
+    stores: set[tuple[int, int | None]] = {(cell % size, value) for cell, value in enumerate(case.instance.memory)}
+    while stores:
+        for address, value in stores:
+            found[address] |= {value}
+            if len(found[address]) > MOST_VALUES or value is None:
+                found[address] = ANYTHING
+        files = [_files(case, rank, found) for rank in range(len(case.names))]
+        made = (pair for each in Values(case, files, found, [], 0).commands for pair in each.stores)
+        stores = {(address, value) for address, value in made if found[address].isdisjoint({value, None})}
+    return found
+
+
+def _values(case: Case, held: Held | None = None) -> Values:
+    """The control states that ranks come to, with register files; where memory holds what is in ``held``, None:
+    anything."""
+    memory = held or [ANYTHING] * case.instance.size
+    files = [_files(case, rank, memory) for rank in range(len(case.names))]
+    phases, back = _phases(Values(case, files, memory, [], 0))
     come_to = [frozenset().union(*states) for states in zip(*phases, strict=True)]
     files = [
         [each if state in states else (each[0], frozenset()) for state, each in enumerate(own)]
         for own, states in zip(files, come_to, strict=True)
     ]
-    values = Values(case, files, phases, back)
+    values = Values(case, files, memory, phases, back)
     for missing in values.demands():
         raise AssertionError(f"{missing} is left out")
     return values
@@ -202,14 +233,14 @@ def _written(nodes: int | str, frame: Frame | None, parts: Sequence[Part]) -> Wr
     return Written(text, kind, infeasible, states)
 
 
-def _files(case: Case, rank: int) -> list[Files]:
-    """The register files of a rank, as far as they are few; registers that are dead or may hold what was read are
+def _files(case: Case, rank: int, memory: Held) -> list[Files]:
+    """The register files of a rank, as far as they are few; registers that are dead or may hold anything are
     unknown."""
     instance = case.instance
     automaton = instance.automata[rank]
     every = frozenset(range(len(instance.registers)))
     none: list[Files] = [(frozenset(), frozenset())] * len(automaton.out)
-    values = Values(case, [none] * instance.nodes, [], 0)
+    values = Values(case, [none] * instance.nodes, memory, [], 0)
     found = [(every - live, set[File]()) for live in live_registers(automaton)]
     fresh: list[tuple[int, File]] = []
 
@@ -235,8 +266,8 @@ def _files(case: Case, rank: int) -> list[Files]:
         state, file = fresh.pop()
         if file in found[state][1]:
             for command in values.issued(rank, state, file):
-                if command.left is not None:
-                    add(command.transition.target, command.left)
+                for left in command.left:
+                    add(command.transition.target, left)
     return [(unknown, frozenset(files)) for unknown, files in found]
 
 
@@ -401,6 +432,7 @@ def _printed(part: Part) -> str:
 
     return _object(
         files=_json(tuple(map(tuple, part.values.files))),
+        memory=_json(tuple(map(frozenset, part.values.memory))),
         phases=_json(tuple(map(tuple, part.values.phases))),
         back=_json(part.values.back),
         infeasible=_json(_Map(tuple((source, fixpoint(*found)) for source, found in part.infeasible.items()))),

@@ -66,6 +66,10 @@ COMMUTING = frozenset(("add", "and", "or", "xor", "min", "max"))
 """The operations on integers that give the same whatever the order in which they are done to a cell."""
 
 
+CHOOSING = frozenset(("set", "fetch", "compare_swap", "min", "max"))
+"""Those after which a cell holds what it held before, or an operand."""
+
+
 class Update(NamedTuple, Generic[V]):
     """What is done to a cell: one of :data:`~pgasrob.program.commands.UPDATES`, computed in ``type``.
 

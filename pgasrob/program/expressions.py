@@ -389,6 +389,16 @@ def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     return expr
 
 
+def branches_of(expr: Expr) -> Conditional | None:
+    """What ``expr`` is where its first operand decides which other one has to have a value: && and || are ?: too."""
+    match expr:
+        case Binary("&&", left, right):
+            return Conditional(left, Unary("!", Unary("!", right)), Const(0))
+        case Binary("||", left, right):
+            return Conditional(left, Const(1), Unary("!", Unary("!", right)))
+    return expr if isinstance(expr, Conditional) else None
+
+
 def operands_of(expr: Expr) -> tuple[Expr, ...]:
     """What ``expr`` is computed from at once."""
     match expr:

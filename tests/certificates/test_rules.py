@@ -61,7 +61,7 @@ OF_STATES = [
     Rule("a bundle begins anew", "bundled_signal/earlier_put.pgas", ((COMMANDS, "return facts - {(\"bundled\",)}", "return facts"),)),
     Rule("undisturbed: conflicts", "all_to_all/all_to_all_counter_late_wait.pgas", ((STATES, "may_hit(command.chain, near):\n                    return rank\n", "may_hit(command.chain, near):\n                    continue\n"),)),
     Rule("undisturbed: what awaits wait for may come", "all_to_all/all_to_all_counter_late_wait.pgas", ((STATES, "if not isinstance(form, core.Immediate) or not form.may_block or command.chain[0].cell in changed:", "if not isinstance(form, core.Immediate) or not form.may_block:"),)),
-    Rule("undisturbed: the others go on", "all_to_all/all_to_all_counter_late_wait.pgas", ((STATES, "todo += further - seen", "pass"),)),
+    Rule("undisturbed: the others go on", "all_to_all/all_to_all_counter_late_wait.pgas", ((STATES, "todo += behind - seen", "pass"),)),
     Rule("undisturbed: one of them is before no barrier", ("choose { barrier; r <- mem[x]; } or { s <- 1; }", "write(one, 0, x, q); barrier;"), ((STATES, "begins = any(not any(each.is_barrier for each in own) for own in standing) if members", "begins = True if members"), ("write.py", " and not all(at_barrier[each] for each in members)", ""), ("write.py", "if len(members) == most == 1 and at_barrier[members[0]]:", "if False:"),)),
     Rule("what is followed alone leads on", ("loop { write(x, 0, y, q); }", "write(x, 1, y, q); r <- mem[y];"), ((STATES, "(number[target] > number[state] and ordinary)", "True"), ("write.py", "any(bool(each.source) == bool(state.source) and each not in reached for each in targets)", "any(True for each in targets)"),)),
     Rule("no ordinary move is a source", ("loop { write(x, 0, y, q); }", "write(x, 1, y, q); r <- mem[y];"), ((STATES, "(number[target] > number[state] and ordinary)", "number[target] > number[state]"), ("write.py", "bool(each.source) == bool(state.source) and each not", "each not"),)),
@@ -84,10 +84,10 @@ RULES = [
     Rule("E2: by made", "exchange/exchange.pgas", ((COMMANDS, "enters = self.tainted or may_hit(chain[:place], self.done) or may_hit(chain[place:], self.made)", "enters = self.tainted or may_hit(chain[:place], self.done)"),)),
     Rule("company: all phases of the control state", ("loop { barrier; } write(x, 1, y, q); r <- fetch_add(1, z, 1);", "barrier; mem[z] <- 1; r <- mem[y];"), ((INFEASIBLE, "frozenset().union(*(phase[other] for phase in self.values.phases if state in phase[rank]))", "next(phase[other] for phase in self.values.phases if state in phase[rank])"),)),
     Rule("by others of several ranks", ("write(x, 1, y, q); mem[z] <- 1; s <- 1; s <- 2; mem[w] <- 1;", "choose { s <- fetch(0, z); s <- swap(0, w, 2); } or { s <- fetch(0, w); r <- mem[y]; }"), ((INFEASIBLE, "for other, each in enumerate(touched) if other != rank or rest))", "for other, each in enumerate(touched) if other != rank or rest)) - touched[rank]"),)),
-    Rule("what is read is not known", "control/reachable_violation.pgas", ((COMMANDS, "left = put(file, register, None)", "left = put(file, register, 0)"),)),
-    Rule("assigns", "control/last_put_after_the_wait.pgas", ((COMMANDS, "left = put(file, register, value)", "left = file"),)),
+    Rule("what is read is not known", "control/reachable_violation.pgas", ((COMMANDS, "left = [put(file, register, each) for each in held]", "left = [put(file, register, 0)]"),)),
+    Rule("assigns", "control/last_put_after_the_wait.pgas", ((COMMANDS, "left = [put(file, register, value)]", "left = [file]"),)),
     Rule("tests of what is not known may hold", "control/reachable_violation.pgas", ((COMMANDS, "core.Test(blocks=True) if value == 0", "core.Test(blocks=True) if not value"),)),
-    Rule("addresses that are not known", ("r <- mem[one]; write(one, 1, a + r, q); mem[w] <- 1;", "s <- fetch(0, w); s <- mem[a + 1];"), ((COMMANDS, "else range(size))", "else range(1))"),)),
+    Rule("addresses that are not known", ("r <- mem[one]; write(one, 1, a + r, q); mem[w] <- 1;", "s <- fetch(0, w); s <- mem[a + 1];"), ((COMMANDS, "[range(size) if at is None", "[range(1) if at is None"),)),
     Rule("awaits for what is there pass", "all_to_all/all_to_all_counter_late_wait.pgas", ((STATES, "return unknown or issue(self.instance.operands(rank, command.transition, file), file, state.memory) is not None", "return unknown"),)),
 ]  # fmt: skip
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from pgasrob.certificates.check.commands import Values
 from pgasrob.certificates.check.infeasible import Fixpoint, Infeasible
-from pgasrob.certificates.check.names import Case, Frame, case_of, cases, cutoff
+from pgasrob.certificates.check.names import Case, case_of, cases, cutoff
 from pgasrob.certificates.check.states import Look, Source, States
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.program import Instantiable
 from pgasrob.program.reading import READINGS, Reading
 
-FORMAT = 5
+FORMAT = 6
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
@@ -29,11 +29,10 @@ def read(text: str) -> dict[str, Any]:
     what does not belong there is of no use.
     """
     found: dict[str, Any] = json.loads(text, object_hook=_made, parse_float=int, parse_constant=int)
-    if found["format"] != FORMAT:
-        raise ValueError(f"format {found['format']!a}, where {FORMAT} is read")
     found["reading"] = Reading(found["failed_polls"], found["conflicts"])
-    if found["reading"] not in READINGS or any(type(each) is not int for each in found["frame"] or [found["nodes"]]):
-        raise ValueError("it names no node count or no reading")
+    counts = found["frame"] or [found["nodes"]]
+    if found["format"] != FORMAT or found["reading"] not in READINGS or any(type(each) is not int for each in counts):
+        raise ValueError(f"it is not of format {FORMAT}, or names no node count or no reading")
     return found
 
 
@@ -46,7 +45,7 @@ def _frozen(found: Any) -> Any:
     return tuple(map(_frozen, found)) if isinstance(found, list) else found
 
 
-def subjects(program: Instantiable, nodes: int | None, frame: Frame | None, reading: Reading) -> Iterator[Case]:
+def subjects(program: Instantiable, nodes: int | None, frame: Any, reading: Reading) -> Iterator[Case]:
     """What there has to be evidence about for so many nodes; with a frame for every number, those below the cutoff and
     the cases from there on."""
     for count in (nodes,) if frame is None else range(2, cutoff(*frame)):
@@ -79,15 +78,15 @@ def examine(program: Instantiable, text: str, look: Look = str) -> Answer:
 
 
 def _refusal(
-    case: Case, look: Look, about: str, files: Any, phases: Any, back: int, infeasible: Any, states: Any
+    case: Case, look: Look, about: str, files: Any, memory: Any, phases: Any, back: int, infeasible: Any, states: Any
 ) -> str | None:
     if about != case.instance.program.source.digest:
         return "it is about another program, or another version of it"
     if case.instance.program.gaps:
         return "the program stands for more runs than its commands have"
-    values = Values(case, files, phases, back)
-    for phase, rank, state, file in values.demands():
-        return f"rank {rank} comes to control state {state} in phase {phase} with registers {file}, which it leaves out"
+    values = Values(case, files, memory, phases, back)
+    for missing in values.demands():
+        return f"{missing} is left out"
     asked, left = Infeasible(values), set[Source]()
     for number, (command, step) in enumerate(sources := values.sources, 1):
         source = (*command.at, step)
@@ -95,8 +94,8 @@ def _refusal(
         if source not in infeasible:
             left.add(source)
             continue
-        for missing in asked.demands(command, step, Fixpoint(*infeasible[source])):
-            return f"source {source} may lead to a violation: {missing} is left out"
+        for lacking in asked.demands(command, step, Fixpoint(*infeasible[source])):
+            return f"source {source} may lead to a violation: {lacking} is left out"
     if states and not case.rest:
         return States(values, left).refusal(states, look)
     if left:

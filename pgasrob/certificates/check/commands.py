@@ -10,7 +10,7 @@ Of the delayed steps of a rank a few *facts* are kept (R1, in full in `proofs/st
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -25,10 +25,12 @@ from pgasrob.semantics.effect import put
 
 MOST = 256
 """Phases, register files at a control state, ways of a place: evidence has fewer, and each is looked at with each."""
-Files = tuple[frozenset[int], frozenset[File]]
-"""At a control state: the registers that are unknown in all files, and the files."""
-Phase = Sequence[frozenset[int]]
-"""For each rank the control states that it may be in between two barriers."""
+Files = Sequence[Sequence[tuple[frozenset[int], frozenset[File]]]]
+"""Of each rank, at each control state: the registers that are unknown in all files, and the files."""
+Held = Sequence[Set[int | None]]
+"""For each address what its cells may hold, None: anything."""
+Phases = Sequence[Sequence[frozenset[int]]]
+"""For each phase and rank the control states that it may be in between two barriers."""
 Fact = tuple[Any, ...]
 Facts = frozenset[Fact]
 Touch = tuple[int, str]
@@ -57,20 +59,22 @@ def may_hit(chain: Iterable[Reach], touched: Touched) -> bool:
 
 @dataclass(frozen=True)
 class Command:
-    """What a transition may do with a register ``file``: what that is behind it, as far as it is known (``left``; None:
+    """What a transition may do with a register ``file``: what that is behind it, as far as it is known (``left``; none:
     it is never issued), the accesses at its issue and those of its steps, and the rank and queue that it names. ``at``:
-    its rank, control state, and place there. ``legal``: it always has a value."""
+    its rank, control state, and place there. ``legal``: it always has a value. ``stores``: what it may write to which
+    addresses, None: anything."""
 
     instance: Instance = field(compare=False)
     at: tuple[int, int, int]
     transition: Transition = field(compare=False)
     file: File = field(compare=False)
-    left: File | None = field(compare=False, default=None)
+    left: tuple[File, ...] = field(compare=False, default=())
     bound: tuple[Reach, ...] = ()
     steps: tuple[Reach, ...] = ()
     to: Value = None
     queue: Value = None
     legal: bool = False
+    stores: frozenset[tuple[int, int | None]] = field(compare=False, default=frozenset())
 
     @property
     def is_barrier(self) -> bool:
@@ -166,30 +170,34 @@ class Known(NamedTuple):
 
 
 class Values:
-    """The evidence; behind the last of the ``phases`` comes that with number ``back``."""
+    """The evidence: ``memory`` says what the cells of each address may hold, of any rank; behind the last of the
+    ``phases`` comes that with number ``back``."""
 
-    def __init__(self, case: Case, files: Sequence[Sequence[Files]], phases: Sequence[Phase], back: int) -> None:
-        self.case, self.instance = case, case.instance
-        self.files, self.phases, self.back = files, phases, back
+    def __init__(self, case: Case, files: Files, memory: Held, phases: Phases, back: int) -> None:
+        self.case, self.instance, self.files, self.memory = case, case.instance, files, memory
+        self.phases, self.back = phases, back
         if max(len(phases), *(len(found) for own in files for _, found in own)) > MOST:
             raise ValueError(f"more than {MOST} phases, or register files at a control state")
         self.issue, self.possible, self.touched = cache(self._issue), cache(self._possible), cache(self._touched)
 
-    def demands(self) -> Iterator[tuple[int, int, int, File]]:
-        """What is missing, by phase, rank and control state; nothing when the evidence is closed."""
+    def demands(self) -> Iterator[str]:
+        """What is missing; nothing when the evidence is closed."""
         ranks = range(self.instance.nodes)
         reached = [(0, rank, 0, self._hidden(rank, 0, self.instance.registers)) for rank in ranks]
         for number, phase in enumerate(self.phases):
             leaving = [[each for state in phase[rank] for each in self._leaving(rank, state)] for rank in ranks]
             passed = all(any(each.is_barrier for each in own) for own in leaving)
-            later = number + 1 if number + 1 < len(self.phases) else self.back
             for each in (each for own in leaving for each in own):
-                if each.left is not None and (passed or not each.is_barrier):
-                    into = later if each.is_barrier else number
-                    reached.append((into, each.at[0], each.transition.target, each.left))
+                into = number if not each.is_barrier else number + 1 if number + 1 < len(self.phases) else self.back
+                if passed or not each.is_barrier:
+                    reached += [(into, each.at[0], each.transition.target, file) for file in each.left]
         for into, rank, state, file in reached:
             if state not in self.phases[into][rank] or file not in self.files[rank][state][1]:
-                yield into, rank, state, file
+                yield f"control state {state} of rank {rank} in phase {into} with registers {file}"
+        stores = [pair for each in self.commands for pair in each.stores]
+        for cell, value in (*enumerate(self.instance.memory), *stores):
+            if self.memory[cell % self.instance.size].isdisjoint({value, None}):
+                yield f"{value} in address {cell % self.instance.size}"
 
     def _hidden(self, rank: int, state: int, file: File) -> File:
         """What of a file is known at a control state."""
@@ -205,7 +213,7 @@ class Values:
 
     def _possible(self, rank: int, state: int) -> list[Command]:
         """Those that may be issued at a control state, but for what files they leave."""
-        return list(dict.fromkeys(each for each in self._leaving(rank, state) if each.left is not None))
+        return list(dict.fromkeys(each for each in self._leaving(rank, state) if each.left))
 
     @cached_property
     def commands(self) -> list[Command]:
@@ -221,17 +229,17 @@ class Values:
 
     def _issue(self, rank: int, state: int, place: int, file: File) -> Command:
         """What a transition may do with a file."""
-        at, transition = (rank, state, place), self.instance.automata[rank].out[state][place]
-        form, never = transition.form, Command(self.instance, at, transition, file)
-        name, size = self.case.names[rank], self.instance.size
+        transition, size = self.instance.automata[rank].out[state][place], self.instance.size
+        about = self.instance, (rank, state, place), transition, file
+        form, never, name = transition.form, Command(*about), self.case.names[rank]
         ends = {Role.RANK: name.domain.last(0), Role.ADDRESS: linear(size - 1), Role.QUEUE: linear(1 << 64)}
-        named: dict[Role, Value] = {}
-        addresses, legal = [], True
+        named, legal = list[tuple[Role, Value]](), True
         for role, expr in core.expressions(form):
             try:
-                operand = named[role] = name.domain.value(expr, file, name.me)
+                operand = name.domain.value(expr, file, name.me)
             except Fault:
                 return never
+            named.append((role, operand))
             if operand is None:
                 legal = legal and role is Role.VALUE and not faults_inside(expr)
             elif role in ends:
@@ -239,22 +247,26 @@ class Values:
                     legal = legal and low >= 0
                     if high < 0:
                         return never
-            if role is Role.ADDRESS:
-                addresses.append(range(operand, operand + 1) if isinstance(operand, int) else range(size))
-        to, queue, value = (named.get(role) for role in (Role.RANK, Role.QUEUE, Role.VALUE))
-        left = file
+        to, queue, value = (dict(named).get(role) for role in (Role.RANK, Role.QUEUE, Role.VALUE))
+        known = [(role, each if isinstance(each, int) else None) for role, each in named]
+        operands = frozenset(each for role, each in known if role is Role.VALUE)
+        addresses = [range(size) if at is None else range(at, at + 1) for role, at in known if role is Role.ADDRESS]
+        left, held = [file], frozenset().union(*(self.memory[each] for within in addresses for each in within))
         match form:
             case core.Test(blocks=True) if value == 0:
                 return replace(never, legal=legal)
             case core.Assign(register):
-                left = put(file, register, value)
+                left = [put(file, register, value)]
             case core.Immediate(register=int(register)):
-                left = put(file, register, None)
-        left = self._hidden(rank, transition.target, left)
-        accesses = zip(core.accesses_of(form), addresses, strict=True)
+                left = [put(file, register, each) for each in held]
+        files = tuple(dict.fromkeys(self._hidden(rank, transition.target, each) for each in left))
+        accesses = list(zip(core.accesses_of(form), addresses, strict=True))
         chain = tuple(self._reach(rank, access, to, within) for access, within in accesses)
         bound = len(chain) - len(core.steps_of(form))
-        return Command(self.instance, at, transition, file, left, chain[:bound], chain[bound:], to, queue, legal)
+        update = getattr(form, "update", None)  # what it writes it has found, or has been given, or computes
+        written = held | operands if update is None or update.operation in core.CHOOSING else {None}
+        stores = frozenset((at, each) for access, of in accesses if access.writes for at in of for each in written)
+        return Command(*about, files, chain[:bound], chain[bound:], to, queue, legal, stores)
 
     def _reach(self, rank: int, access: core.Access[Place], target: Value, addresses: range) -> Reach:
         """What an access may be. Cells of a rest are two for each address: one for what a rank of it accesses in its

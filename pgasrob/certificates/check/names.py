@@ -15,8 +15,6 @@ from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance, automata_of_blocks
 from pgasrob.program.reading import Reading
 
-MOST_NODES = 1 << 24
-
 
 class Linear(NamedTuple):
     x: int
@@ -77,20 +75,18 @@ class Domain(NamedTuple):
                 return me
             case e.Nodes():
                 return self.last(-1)
-            case e.Binary("&&" | "||" as symbol, left, right):
-                truth = e.Unary("!", e.Unary("!", right))
-                branches = (truth, e.Const(0)) if symbol == "&&" else (e.Const(1), truth)
-                return self.value(e.Conditional(left, *branches), file, me)
-            case e.Conditional(condition, then, otherwise):
-                test = self.value(condition, file, me)
-                return self.value(then if test else otherwise, file, me) if isinstance(test, int) else None
+        if branches := e.branches_of(expr):
+            test = self.value(branches.condition, file, me)
+            branch = branches.then if test else branches.otherwise
+            return self.value(branch, file, me) if isinstance(test, int) else None
         inner = [self.value(each, file, me) for each in e.operands_of(expr)]
         numbers = [e.Const(each) for each in inner if isinstance(each, int)]
         if len(numbers) == len(inner):
             return e.evaluator(e.rewritten(expr, lambda part: None if part is expr else numbers.pop(0)))(())
-        if not isinstance(expr, e.Binary) or None in inner:
+        if None in inner or not (isinstance(expr, e.Binary) or (isinstance(expr, e.Unary) and expr.operator == "cast")):
             return None
-        found = self._binary(expr.type, expr.operator, *(linear(each) for each in inner if each is not None))
+        one, other = (linear(each or 0) for each in (*inner, 0)[:2])  # a cast leaves what fits
+        found = self._binary(expr.type, expr.operator if isinstance(expr, e.Binary) else "+", one, other)
         low, high = self.range(found or 0)
         return found if expr.type.range[0] <= low and high <= expr.type.range[1] else None
 
@@ -156,24 +152,20 @@ class Case(NamedTuple):
             least, most = domain.range(apart)
             return name.rest or least <= 0 <= most
         found = linear(name.me).plus(to._replace(x=0), -1)  # so often to.x: which one it is depends on which one of is
-        if found.x % to.x or found.n % to.x or found.c % to.x:
-            return bool(found.x % to.x or found.n % to.x)
         x, last = Linear(*(each // to.x for each in found)), Linear(0, 1, -1 - of.domain.high)
         origin = Linear(0, 0, of.domain.rank).plus(x, modulus)
-        named = origin in (linear(each.me) for each in self.names if not each.rest)
-        return not named and domain.range(x)[1] >= of.domain.low and domain.range(x.plus(last, -1))[0] <= 0
+        named = found.c % to.x or origin in (linear(each.me) for each in self.names if not each.rest)
+        there = not named and domain.range(x)[1] >= of.domain.low and domain.range(x.plus(last, -1))[0] <= 0
+        return there or bool(found.x % to.x or found.n % to.x)
 
 
 def case_of(instance: Instance) -> Case:
     return Case(instance, [Name(rank, Domain(instance.nodes, instance.nodes)) for rank in range(instance.nodes)])
 
 
-Frame = tuple[int, int, int]
-"""How many ranks have names around the source's, and at each of the ends; and the modulus."""
-
-
 def cutoff(around: int, ends: int, modulus: int) -> int:
-    """The number of nodes that the cases begin with."""
+    """The number of nodes that the cases begin with, for so many names around the source's rank and at each of the
+    ends, and with the ``modulus``."""
     return max(ends + 4 * around + max(ends, around) + modulus, 2 * (ends + around + modulus))
 
 
@@ -187,7 +179,7 @@ def cases(program: Declared, reading: Reading, around: int, ends: int, modulus: 
 
     def domain(least: int, low: int, high: int, rank: int, nodes: int) -> Domain:
         """Of ranks and numbers that leave so much."""
-        bounds = -((nodes - least) // modulus), (MOST_NODES - nodes) // modulus, -((rank - low) // modulus)
+        bounds = -((nodes - least) // modulus), (program.most_nodes - nodes) // modulus, -((rank - low) // modulus)
         return Domain(*bounds, -1 - (nodes - 1 - high - rank) // modulus, modulus, rank, nodes)
 
     def case(of: Domain, first: Iterable[int | Linear], low: int, high: int) -> Case:

@@ -31,8 +31,6 @@ class State(NamedTuple):
     delayed: Touched = frozenset()
 
 
-Members = Sequence[int] | None
-"""The ranks that move at a state, None: all; no rank where nothing leads to Found."""
 Look = Callable[[str], object]
 """Is told what is being looked at."""
 Source = tuple[int, int, int, int]
@@ -48,7 +46,7 @@ class States:
         count, instance = values.instance.nodes, values.instance
         self.initial = State((0,) * count, (instance.registers,) * count, instance.memory, (frozenset(),) * count)
 
-    def refusal(self, listed: Mapping[tuple[Any, ...], Members], look: Look) -> str | None:
+    def refusal(self, listed: Mapping[tuple[Any, ...], Sequence[int] | None], look: Look) -> str | None:
         """Why the states that are ``listed`` are no proof; None when they are. ``look`` is told where it is."""
         states = {self._state(*each): members for each, members in listed.items()}
         number = {state: place for place, state in enumerate(states)}
@@ -79,7 +77,7 @@ class States:
 
     # Moves
 
-    def followed(self, state: State, members: Members) -> Iterator[State | None]:
+    def followed(self, state: State, members: Sequence[int] | None) -> Iterator[State | None]:
         """Where the moves of some ranks lead to, None: of all, with the barriers (m4). To Found is None."""
         for rank in range(self.instance.nodes) if members is None else members:
             yield from self.of_rank(state, rank)
@@ -153,9 +151,9 @@ class States:
                 if not self._may_issue(state, command, changed):
                     waiting.append((rank, at, file))
                     continue
-                behind = rank, command.transition.target, command.left
+                behind = {(rank, command.transition.target, file) for file in command.left}
                 # Where it comes to what no run has, it may do anything.
-                known = command.left in self.values.files[rank][command.transition.target][1]
+                known = all(file in self.values.files[rank][at][1] for _, at, file in behind)
                 if not known or may_hit(command.chain, near):
                     return rank
                 written = {cell for each in command.chain for cell, way in each.touches if way != "r"}
@@ -164,18 +162,17 @@ class States:
                     todo, waiting = todo + waiting, []
                 if any(each.must_hit(state.delayed) for each in command.bound):
                     continue
-                further = {behind}
                 if command.is_barrier:
-                    arrived[rank].add(behind)
-                    further = set().union(*arrived.values()) if len(arrived) == self.instance.nodes else set()
-                todo += further - seen
-                seen |= further
+                    arrived[rank] |= behind
+                    behind = set().union(*arrived.values()) if len(arrived) == self.instance.nodes else set()
+                todo += behind - seen
+                seen |= behind
         return None
 
     def _may_issue(self, state: State, command: Command, changed: Collection[int] = ()) -> bool:
         """Whether a command may be enabled where cells hold what they do in ``state``, but for those ``changed``."""
         rank, form, file = command.at[0], command.transition.form, cast(Registers, command.file)
-        if command.left is None or command.waits(state.facts[rank]):
+        if not command.left or command.waits(state.facts[rank]):
             return False
         if not isinstance(form, core.Immediate) or not form.may_block or command.chain[0].cell in changed:
             return True
