@@ -143,9 +143,16 @@ def _meet_all(steps: Steps, group: Group, collective: str) -> None:
     steps.do(Assign(rank, Const(0)), While(Binary("<", rank, call.count), Block(each), call.span))
 
 
-def meet(steps: Steps, group: Group, collective: str, member: int) -> None:
-    """Wait until ``member`` has arrived; the phase lasts until this rank has `departed`."""
+def meet(steps: Steps, group: Group, collective: str, member: int | Expr) -> None:
+    """Wait until ``member`` has arrived; the phase lasts until this rank has `departed`. Where the number of ranks is
+    not known it may be an expression, and this rank itself, too."""
     phase = cast(int, steps.recall(group.name(f"departed.{collective}"), 0))
+    if group.members is EVERYONE:
+        rank = Const(member) if isinstance(member, int) else member
+        own = _cell(steps.call, group, collective, "flag", phase & 1)
+        steps.do(AwaitAdd(rank, own, "==", Const(0 if phase & 2 else 1), Const(0)))
+        return
+    assert isinstance(member, int)
     cell = _cell(steps.call, group, collective, "flag", phase & 1, member)
     steps.do(Await(cell, "==", Const(0 if phase & 2 else 1)))
 

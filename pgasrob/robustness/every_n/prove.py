@@ -226,7 +226,8 @@ class Prover:
             obstacles[source] = obstacles[source] or found
         self.proof.views = True
         left = [source for source, found in obstacles.items() if found is not None]
-        if left and not self.proof.obstacles:  # otherwise there is no proof anyway
+        # With obstacles there is no proof anyway; and pairs of ranks are about cells, not elements of what grows.
+        if left and not self.proof.obstacles and not self.program.growing:
             obstacles |= self._by_pairs(case, unfolded, left)
         yield from obstacles.values()
 

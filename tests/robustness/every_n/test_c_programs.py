@@ -35,7 +35,8 @@ PROVED = {
     "armci_flag_nonblocking_fence", "armci_flag_other_process_fence", "armci_flag_value", "armci_get_own_put_fence",
     "armci_lock_fence", "armci_nbput_source_reuse_wait", "armci_nbput_wait_fence", "armci_put_barrier",
     "armci_put_fence_msg_barrier", "armci_stencil", "armci_token_ring", "armci_vector", "atomic_nbi_quiet",
-    "column_halo", "context_quiet", "fetch_exchange", "figure_1", "figure_10", "figure_11_two_fences", "figure_4c",
+    "column_halo", "context_quiet", "fence_halo", "fetch_exchange", "figure_1", "figure_10", "figure_11_two_fences",
+    "figure_4c",
     "figure_4c_exclusive", "figure_7a", "figure_7b", "figure_7b_no_sync", "figure_8_atomics", "figure_8a",
     "figure_8b", "figure_8d", "gasnet_barrier_try", "gasnet_ex_local_event", "gasnet_ex_put", "gasnet_flag",
     "gasnet_flag_region", "gasnet_get", "gasnet_get_try", "gasnet_nonbulk_source_reuse", "gasnet_put",
@@ -221,6 +222,19 @@ def test_what_ranks_bring_into_a_collective_call_has_to_be_alike() -> None:
     with pytest.raises(SourceError, match="another thing on some ranks"):
         parse_c(MPI.format(both)).for_every_count()
     assert check(parse_c(MPI.format(both)), 2, effect=False).verdict == "robust"
+
+
+def test_a_fence_that_is_no_barrier_is_waited_for_by_who_accesses_the_window() -> None:
+    """With MPI_MODE_NOPRECEDE: else the put may come before what the target has done to its window."""
+    body = CREATE.replace(" MPI_Win_lock_all(0, win);", "") + "x = 1; MPI_Win_fence(MPI_MODE_NOPRECEDE, win); {}"
+    body += "MPI_Put(&y, 1, MPI_INT, (me + 1) % n, 0, 1, MPI_INT, win); MPI_Win_fence(0, win); y = x;"
+    program = parse_c(MPI.format(body.format("")))
+    without = program.for_every_count()
+    assert prove(without).holds
+    assert [check(each, 3, effect=False).verdict for each in (program, without)] == ["robust", "robust"]
+    assert any("Win_fence_flag" in memory.name for memory in without.memory)
+    with pytest.raises(SourceError, match="a second fence with MPI_MODE_NOPRECEDE"):
+        parse_c(MPI.format(body.format("MPI_Win_fence(MPI_MODE_NOPRECEDE, win); "))).for_every_count()
 
 
 def test_a_group_of_some_ranks_is_not_taken_for_all() -> None:

@@ -79,7 +79,11 @@ class Window:
 
     def meet(self, steps: Steps, target: Target) -> None:
         """Wait for the fence that begins the epoch in which the window of ``target`` is accessed."""
-        unmet = self.unmet(steps) or ()
+        unmet = self.unmet(steps)
+        if unmet is EVERYONE:
+            flags.meet(steps, self.group(), "MPI_Win_fence", self.rank(target))
+            return
+        unmet = unmet or ()
         for member in self.ranks(target) if unmet else ():
             if member in unmet:
                 flags.meet(steps, self.group(), "MPI_Win_fence", member)

@@ -15,7 +15,7 @@ from pgasrob.frontends.apis.mpi.names import GROUP, NOPRECEDE, NOSUCCEED, PROC_N
 from pgasrob.frontends.apis.mpi.targets import Target, Window, modes, of_handle, window
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.libc.reads import read_texts
-from pgasrob.frontends.c.symbolic import Extent
+from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
 from pgasrob.program.assumptions import Kind
@@ -243,12 +243,16 @@ def fence(call: Call) -> Outcome:
     of.complete(steps)
     unmet = of.unmet(steps)
     if given & NOPRECEDE:
+        if unmet is EVERYONE:
+            call.number_needed("who waits for whom in a second fence with MPI_MODE_NOPRECEDE")
         if unmet is not None:  # no barrier has come since the last such fence
             for member in unmet:
                 flags.meet(steps, of.group(), call.name, member)
             flags.departed(steps, of.group(), call.name)
         flags.arrive(steps, of.group(), call.name)
-        steps.note(of.key("unmet"), tuple(member for member in of.members if member != call.rank))
+        everyone = of.members is EVERYONE
+        unmet = EVERYONE if everyone else tuple(member for member in of.members if member != call.rank)
+        steps.note(of.key("unmet"), unmet)
         of.mark(steps, "fence", modes=named, ends=True)
         return steps.outcome(SUCCESS)
     call.rests_on(Kind.FENCE_BARRIER)
