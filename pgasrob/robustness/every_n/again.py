@@ -78,7 +78,7 @@ class Again:
             exprs = [expr for expr in (place.rank, place.address) if expr is not None]
             if any(
                 self._differs(expr, register, counted, file)
-                for expr in exprs
+                for expr in map(_issued, exprs)
                 for register in registers_of(expr) & counted.counted
             ):
                 yield number
@@ -147,8 +147,6 @@ class Again:
     def _differs(self, expr: Expr, register: int, counted: _Counted, file: File) -> bool:
         """Whether ``expr`` has another value for every value of ``register``, all else being as it was."""
         match expr:
-            case Conditional(_, then, Const(value)) if value < 0:  # otherwise it faults, and is not issued
-                return self._differs(then, register, counted, file)
             case Binary("+", left, right, type):
                 for one, other in ((left, right), (right, left)):
                     if self._times(one, register, counted, file) == 0 and self._adds(left, "+", right, type, file):
@@ -191,3 +189,11 @@ class Again:
             return False
         low, high = other if symbol == "+" else (-other[1], -other[0])
         return self._fits((one[0] + low, one[1] + high), 0, type)
+
+
+def _issued(expr: Expr) -> Expr:
+    """What a rank, or an address, is where the command is issued: one less than 0 is a fault."""
+    match expr:
+        case Conditional(_, then, Const(value)) if value < 0:
+            return _issued(then)
+    return expr

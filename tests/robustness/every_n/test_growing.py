@@ -10,6 +10,7 @@ import pytest
 
 import pgasrob
 from pgasrob.frontends.lower import parse_c
+from pgasrob.program.parser import parse
 from pgasrob.robustness.check import check
 from pgasrob.robustness.every_n.again import Again
 from pgasrob.robustness.every_n.commands import Ranks
@@ -171,6 +172,13 @@ def test_what_is_not_robust_is_not_proved(name: str) -> None:
     assert not prove(program.for_every_count()).holds
     verdicts = {check(program, nodes, limits=LIMITS, effect=False).verdict for nodes in (2, 3, 4)}
     assert verdicts & {"not robust", "error"}, verdicts
+
+
+def test_an_index_less_than_0_is_no_fault_where_something_is_added() -> None:
+    text = """program again; nodes 2; memory item, slot[8]; register j; queue q unordered;
+        process { while (j < 6) { write(item, (me + 1) % nodes, slot + 1 + (j < 1 ? j : -1), q); j <- j + 1; } }"""
+    assert not prove(parse(text)).holds and check(parse(text), 3, effect=False).verdict == "not robust"
+    assert prove(parse(text.replace("(j < 1 ? j : -1)", "j"))).holds
 
 
 Breaks = Callable[[pytest.MonkeyPatch], None]
