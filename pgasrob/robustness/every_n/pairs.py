@@ -224,10 +224,10 @@ class Pairs(Known):
                     self.looks += 1
                     if self.looks > MOST_LOOKS:
                         raise TooManyPairs
-                    if all(found):
+                    if _may_be(rank, found):
                         self._add(rank, edge.target, found)
         self.files = [
-            [file if all(self.at(rank, state)) else None for state, file in enumerate(files)]
+            [file if _may_be(rank, self.at(rank, state)) else None for state, file in enumerate(files)]
             for rank, files in enumerate(self.files)
         ]
 
@@ -321,7 +321,7 @@ class Pairs(Known):
                         else states & self._with_last(other, cell, UNWRITTEN)
                         for other, states in enumerate(now)
                     )
-                    if all(found):
+                    if _may_be(rank, found):
                         yield value, found
                 elif own:
                     if self._with_last(rank, cell, write.bit) >> state & 1:
@@ -363,7 +363,7 @@ class Pairs(Known):
             else states & self._follow(other, then[other])
             for other, states in enumerate(now)
         )
-        return found if all(found) else None
+        return found if _may_be(rank, found) else None
 
     def _follow(self, rank: int, states: States) -> States:
         """What may follow one of ``states``, and these."""
@@ -412,6 +412,12 @@ class Pairs(Known):
                     found[1 << bit] = found.get(1 << bit, 0) | 1 << state
             self._last[rank, cell] = found
         return self._last[rank, cell]
+
+
+def _may_be(rank: int, meanwhile: Meanwhile) -> bool:
+    """Whether ``rank`` may be where others are ``meanwhile``: each other name has a rank, which is somewhere. Another
+    rank of its own part of the rest there need not be."""
+    return all(states for other, states in enumerate(meanwhile) if other != rank)
 
 
 def _always_writes(form: Form, access: int) -> bool:
