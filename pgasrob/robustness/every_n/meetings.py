@@ -147,8 +147,8 @@ class Pairs:
         return {cell for cell in adding - others if cell.where >= 0 and self._may_count(cell.address)}
 
     def _may_count(self, address: int) -> bool:
-        """Whether what a cell holds is not told number by number, and begins where some times as many as there are nodes
-        may be added in any type before it wraps around."""
+        """Whether what a cell holds is not told number by number, and begins where a few times as many as there are
+        nodes may be added before it wraps around, in any type."""
         return not self._memory[address] and 0 <= self._initial[address] <= MOST_NODES
 
     def _form(self, rank: int, state: int, place: int) -> core.Form:
