@@ -112,8 +112,11 @@ class Ranks:
         queues = [flow.operand(rank, state, expr) for role, expr in core.expressions(form) if role is core.Role.QUEUE]
         operands = known_operands(form, constant(queues[0]) if queues and queues[0] else None, key, located)
         first = len(accesses) - len(steps)
-        again = self._again.setdefault(rank, Again(flow, rank)) if steps and not self.names[rank].rest else None
-        apart = frozenset[int]() if again is None else again.apart(transition.occurrence)
+        apart = frozenset[int]()
+        if steps and not self.names[rank].rest:
+            if rank not in self._again:
+                self._again[rank] = Again(flow, rank)
+            apart = self._again[rank].apart(transition.occurrence)
         return Command(
             transition.target, made[0] if first else None, tuple(made[first:]), operands, True, transition.occurrence,
             apart,
