@@ -78,6 +78,7 @@ class Ranks:
         self._keys: dict[Linear, int] = {}
         self._waited_for = 0  # cells
         self._again: dict[int, Again] = {}
+        self._targets: dict[tuple[int, Value], Target] = {}
 
     def commands(self) -> Commands:
         """What the fixpoint asks for."""
@@ -135,6 +136,11 @@ class Ranks:
         """The ranks that an operand of a rank may be."""
         if value is None:
             return Target(())
+        if (rank, value) not in self._targets:
+            self._targets[rank, value] = self._target_of(rank, value)
+        return self._targets[rank, value]
+
+    def _target_of(self, rank: int, value: Value) -> Target:
         name, (low, high) = self.names[rank], value
         if low == high:
             return self._exactly(rank, name, low)

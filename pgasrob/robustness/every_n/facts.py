@@ -66,7 +66,7 @@ class Facts:
 
     def look_at(self, case: Case, flow: Flow) -> None:
         """Note what may happen to the first rank of ``case``."""
-        false = self._may_be_false(flow)
+        false = self._may_be_false(flow) - self._false.keys()
         if flow.layout.growing:  # of which pairs of ranks know nothing
             for span in false:
                 self._false.setdefault(span, f"could not exclude that {{}} is false for {case.text}")
@@ -77,6 +77,9 @@ class Facts:
         stuck: Stuck | None = None
         try:
             unfolded = Unfolded(flow, [each.automaton for each in flow.ranks])
+            false &= self._may_be_false(unfolded)
+            if not false and not looks_for_deadlocks:
+                return
             pairs = Pairs(case, unfolded, self._initial, self._rules, self._looks)
             labels = [
                 [(self._blocks[id(ranks.automaton)], leaving[0][0] if leaving else -1) for leaving in origins]

@@ -36,9 +36,12 @@ class Linear(NamedTuple):
     def shifted(self, by: Number) -> Linear:
         return self._replace(c=self.c + by)
 
+    def times(self, factor: Number) -> Linear:
+        return Linear(*(_plain(part * factor) for part in self))
+
     def over(self, divisor: Number) -> Linear:
         """It, divided by ``divisor``."""
-        return Linear(*(_plain(Fraction(part) / divisor) for part in self))
+        return self.times(Fraction(1) / divisor)
 
 
 def _plain(value: Number) -> Number:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.core import Place
+from pgasrob.program.expressions import MOST_NODES
 from pgasrob.robustness.every_n.commands import Ranks, Target
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, exactly, number
 from pgasrob.robustness.every_n.unfold import MOST_READ, Unfolded
@@ -143,7 +144,12 @@ class Pairs:
                         adding.add(each)
                     elif not (_sets(form) and value == exactly(number(self._initial[each.address]))):
                         others.add(each)
-        return {cell for cell in adding - others if cell.where >= 0 and not self._memory[cell.address]}
+        return {cell for cell in adding - others if cell.where >= 0 and self._may_count(cell.address)}
+
+    def _may_count(self, address: int) -> bool:
+        """Whether what a cell holds is not told number by number, and begins where a few times as many as there are
+        nodes may be added before it wraps around, in any type."""
+        return not self._memory[address] and 0 <= self._initial[address] <= MOST_NODES
 
     def _form(self, rank: int, state: int, place: int) -> core.Form:
         return self._unfolded.ranks[rank].automaton.out[state][place].form

@@ -96,6 +96,7 @@ class Pairs(Known):
         self._last: dict[tuple[int, int], Mapping[int, States]] = {}
         self._followed: dict[tuple[int, States], States] = {}
         self._known_held: dict[tuple[int, int, Place], Value] = {}
+        self._known_matching: dict[tuple[int, int, Value], list[tuple[Value, _Write | None, bool]]] = {}
         self._search()
 
     def refine(self) -> bool:
@@ -207,6 +208,7 @@ class Pairs(Known):
         for write in writes:
             for cell in members(write.cells):
                 self._of_cell.setdefault(cell, []).append(write)
+        self._known_matching.clear()
         self._last.clear()
         self.meanwhile = [[[0] * len(of) for _ in self.names] for of in edges]
         self._users: dict[tuple[int, int], set[tuple[int, int]]] = {}
@@ -222,10 +224,10 @@ class Pairs(Known):
                     self.looks += 1
                     if self.looks > MOST_LOOKS:
                         raise TooManyPairs
-                    if all(found):
+                    if _may_be(rank, found):
                         self._add(rank, edge.target, found)
         self.files = [
-            [file if all(self.at(rank, state)) else None for state, file in enumerate(files)]
+            [file if _may_be(rank, self.at(rank, state)) else None for state, file in enumerate(files)]
             for rank, files in enumerate(self.files)
         ]
 
@@ -304,32 +306,45 @@ class Pairs(Known):
     ) -> Iterator[tuple[Value, Meanwhile]]:
         """What one of ``cells`` may hold of the values ``read`` when ``rank`` is at ``state`` and others are ``now``:
         what was written last, with where the others are then."""
-        size, values = len(self.memory), self.values[rank]
+        size = len(self.memory)
         for cell in members(cells):
             if cell // size in self.many:
                 yield read, now
                 continue
-            initial = self._initial[cell % size]
-            if self._with_last(rank, cell, UNWRITTEN) >> state & 1 and values.may_be("==", read, initial):
-                found = tuple(
-                    states
-                    if other == rank and rank not in self.many
-                    else states & self._with_last(other, cell, UNWRITTEN)
-                    for other, states in enumerate(now)
-                )
-                if all(found):
-                    yield initial, found
-            for write in self._of_cell.get(cell, ()):
-                own = write.rank == rank and self._with_last(rank, cell, write.bit) >> state & 1
-                if own and values.may_be("==", read, write.value):
-                    yield write.value, now
-                if write.rank == rank and rank not in self.many:
-                    continue
-                value = self._seen_by(rank, write.rank, write.value)
-                if values.may_be("==", read, value):
+            for value, write, own in self._matching(rank, cell, read):
+                if write is None:
+                    if not self._with_last(rank, cell, UNWRITTEN) >> state & 1:
+                        continue
+                    found = tuple(
+                        states
+                        if other == rank and rank not in self.many
+                        else states & self._with_last(other, cell, UNWRITTEN)
+                        for other, states in enumerate(now)
+                    )
+                    if _may_be(rank, found):
+                        yield value, found
+                elif own:
+                    if self._with_last(rank, cell, write.bit) >> state & 1:
+                        yield value, now
+                else:
                     then = self._after_write(rank, state, cell, write, now)
                     if then is not None:
                         yield value, then
+
+    def _matching(self, rank: int, cell: int, read: Value) -> list[tuple[Value, _Write | None, bool]]:
+        """The values of a cell that may be among those that ``rank`` has ``read``, each with what has written it (None:
+        nothing has), and whether the rank itself has."""
+        key = rank, cell, read
+        if key not in self._known_matching:
+            values, found = self.values[rank], list[tuple[Value, _Write | None, bool]]()
+            found.append((self._initial[cell % len(self.memory)], None, False))
+            for write in self._of_cell.get(cell, ()):
+                if write.rank == rank:
+                    found.append((write.value, write, True))
+                if write.rank != rank or rank in self.many:
+                    found.append((self._seen_by(rank, write.rank, write.value), write, False))
+            self._known_matching[key] = [each for each in found if values.may_be("==", read, each[0])]
+        return self._known_matching[key]
 
     def _after_write(self, rank: int, state: int, cell: int, write: _Write, now: Meanwhile) -> Meanwhile | None:
         """Where others are ``now`` if ``write``, of another rank, was the last one to ``cell``; None: it cannot be."""
@@ -348,7 +363,7 @@ class Pairs(Known):
             else states & self._follow(other, then[other])
             for other, states in enumerate(now)
         )
-        return found if all(found) else None
+        return found if _may_be(rank, found) else None
 
     def _follow(self, rank: int, states: States) -> States:
         """What may follow one of ``states``, and these."""
@@ -375,9 +390,10 @@ class Pairs(Known):
 
     def _last_of(self, rank: int, cell: int) -> Mapping[int, States]:
         """For each write to ``cell`` the states in which it may be the last one of ``rank``."""
-        if not any(write.rank == rank for write in self._of_cell.get(cell, ())):
-            return _NOTHING_WRITTEN
         if (rank, cell) not in self._last:
+            if not any(write.rank == rank for write in self._of_cell.get(cell, ())):
+                self._last[rank, cell] = _NOTHING_WRITTEN
+                return _NOTHING_WRITTEN
             last = [UNWRITTEN, *[0] * (len(self.edges[rank]) - 1)]
             queue = [0]
             while queue:
@@ -396,6 +412,12 @@ class Pairs(Known):
                     found[1 << bit] = found.get(1 << bit, 0) | 1 << state
             self._last[rank, cell] = found
         return self._last[rank, cell]
+
+
+def _may_be(rank: int, meanwhile: Meanwhile) -> bool:
+    """Whether ``rank`` may be where others are ``meanwhile``: each other name has a rank, which is somewhere. Another
+    rank of its own part of the rest there need not be."""
+    return all(states for other, states in enumerate(meanwhile) if other != rank)
 
 
 def _always_writes(form: Form, access: int) -> bool:

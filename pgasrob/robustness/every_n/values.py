@@ -137,7 +137,7 @@ class Values:
                 for value, factor in ((one, other), (other, one)):
                     times = constant(factor)
                     if times is not None:
-                        ends = [Linear().plus(end, times) for end in value]
+                        ends = [end.times(times) for end in value]
                         return domain.fitting((ends[0], ends[1]) if times >= 0 else (ends[1], ends[0]), type)
             case "%":
                 found = self._remainder(one, other)

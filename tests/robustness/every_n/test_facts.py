@@ -109,6 +109,10 @@ def with_one_rank_of_the_rest(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pairs, "at", alone)
 
 
+def with_two_ranks_in_each_part(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(pairs, "_may_be", lambda _, meanwhile: all(meanwhile))
+
+
 def without_what_follows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pairs, "_after_each", lambda self, rank: [1 << state for state in range(len(self.files[rank]))])
 
@@ -169,6 +173,12 @@ RULES: list[tuple[Mutation, str, Frame | None, int]] = [
         "if (me > 0 && me < nodes - 1) { r <- fetch(0, x); if (r == 1) { mem[y @ 0] <- 1; } mem[x @ 0] <- 1; } "
         "barrier; if (me == 0) { r <- mem[y]; assert(r == 0); }",
         Frame(0, 1), 4,
+    ),
+    (
+        with_two_ranks_in_each_part,  # on 8 nodes rank 5 is the only odd one that has no name where rank 2 is the first
+        "if (me > 3 && me < nodes - 1 && me % 2 == 1) { s <- swap(0, x, 1); assume(s == 0); } barrier; "
+        "if (me == 2) { assert(0); }",
+        Frame(1, 1, 2), 8,
     ),
     (
         without_what_follows,

@@ -118,6 +118,10 @@ def with_whatever_is_added_for_one(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(meetings, "constant", lambda _: 1)
 
 
+def with_counts_from_anywhere(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(meetings, "MOST_NODES", (1 << 31) - 1)
+
+
 def with_updates_that_always_write(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pairs, "_is_written", lambda *_: True)
 
@@ -163,6 +167,11 @@ RULES: list[tuple[Mutation, str]] = [
     (with_each_rank_adding_once, count_of("s <- fetch_add(0, c, 1); s <- fetch_add(0, c, 1);")),
     (with_whatever_is_added_for_one, count_of("s <- fetch_add(0, c, 2);")),
     (
+        with_counts_from_anywhere,
+        "if (me == 1) { s <- fetch_add(0, most, 1); await(mem[f] == 1); r <- mem[y]; } "
+        "if (me == 0) { await(mem[most] < 0); write(x, 1, y, u); write(one, 1, f, u); }",
+    ),
+    (
         with_updates_that_always_write,
         "if (me == 0) { write(x, 1, y, q); mem[f @ 1] <- 1; } "
         "if (me == 1) { await(mem[f] == 1); s <- compare_swap(1, f, 0, 2); r <- mem[y]; }",
@@ -184,7 +193,7 @@ RULES: list[tuple[Mutation, str]] = [
 def test_without_a_condition_there_is_a_wrong_proof(
     mutation: Mutation, block: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = parse(f"{HEADER.replace('f, g,', 'f, g, c, zero,')}{block} }}")
+    program = parse(f"{HEADER.replace('f, g,', 'f, g, c, zero, most = 2147483647,')}{block} }}")
     found = proof(program)
     assert not found.holds and found.cutoff is not None
     answers = [verdict(program, found.cutoff, engine=engine) for engine in ("traces", "attack")]
