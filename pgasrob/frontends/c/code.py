@@ -238,7 +238,8 @@ class Variable:
 class CompiledFunction:
     """``parameters``: the slots that arguments go to (parameters in memory are stored by the code at the beginning).
     ``spans`` stand beside ``code``, one for each instruction: the smallest piece of source that is a whole call,
-    assignment or condition. ``lasting``: those of the ``objects`` that live until it returns."""
+    assignment or condition. ``lasting``: those of the ``objects`` that live until it returns. ``sized``: local arrays
+    whose lengths are found when they are declared, which end as objects do, and the slots with their addresses."""
 
     name: str
     parameters: tuple[Slot, ...]
@@ -248,6 +249,7 @@ class CompiledFunction:
     code: list[Instruction]
     spans: list[Span]
     lasting: tuple[str, ...] = ()
+    sized: dict[str, Slot] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

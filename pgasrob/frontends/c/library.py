@@ -206,7 +206,10 @@ def random_fraction(call: Call) -> Outcome:
 
 @calls("void *malloc(size_t size); void *__alloca(size_t size); void *alloca(size_t size); void *valloc(size_t size);")
 def allocate(call: Call) -> Outcome:
-    return Outcome(result=_with_entries(call, call.arguments[0]) or allocated(call, call.extent(0)))
+    address = _with_entries(call, call.arguments[0]) or allocated(call, call.extent(0))
+    if call.name.endswith("alloca"):
+        machine_of(call).machine.put_on_stack(address.object)
+    return Outcome(result=address)
 
 
 @calls("void *calloc(size_t count, size_t size);")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c import arithmetic, code
@@ -36,6 +36,8 @@ from pgasrob.program.statements import Span, Statement
 
 MADE = "machine.made"
 """What the state holds what has been made on the way under, where the program is made for every number of nodes."""
+ON_STACK = "machine.stack"
+"""What the state holds what calls that have not returned have allocated on the stack under."""
 MOST_INSTRUCTIONS = 200_000_000
 """For one rank in one pass."""
 MOST_FRAMES = 500
@@ -51,6 +53,14 @@ class _Pending:
     way: Way | None = None
     first: Statement | None = None
     again: str | None = None
+
+
+class _OnStack(NamedTuple):
+    """What the call ``depth`` calls deep has allocated, and the slot that its address has gone to."""
+
+    depth: int
+    slot: code.Slot | None
+    object: ObjectId
 
 
 class Machine(Merging):
@@ -301,8 +311,32 @@ class Machine(Merging):
 
     def end_of_lives(self, names: Iterable[str]) -> None:
         """The life of these objects of the call at hand ends."""
+        sized = self.frame.function.sized
         for name in names:
-            self.end_of_life(self.frame.local(name))
+            if name in sized:
+                self._end_on_stack(sized[name])
+            else:
+                self.end_of_life(self.frame.local(name))
+
+    def _on_stack(self) -> tuple[_OnStack, ...]:
+        return cast("tuple[_OnStack, ...]", self.state.notes.get(ON_STACK, ()))
+
+    def put_on_stack(self, id: ObjectId) -> None:
+        """The object that the call at hand has allocated lives as long as the variable for its address, or until the
+        function returns."""
+        call = self.frame.function.code[self.frame.pc]
+        assert isinstance(call, code.Call)
+        self.state.notes[ON_STACK] = (*self._on_stack(), _OnStack(len(self.state.frames), call.target, id))
+
+    def _end_on_stack(self, slot: code.Slot | None) -> None:
+        """The life ends of what this call has allocated for ``slot``, or (None) for any."""
+        ended = [
+            each for each in self._on_stack() if each.depth == len(self.state.frames) and slot in (None, each.slot)
+        ]
+        for each in ended:
+            self.end_of_life(each.object)
+        if ended:
+            self.state.notes[ON_STACK] = tuple(each for each in self._on_stack() if each not in ended)
 
     def _return(self, instruction: code.Return) -> None:
         self._leave(UNDEFINED if instruction.source is None else self.frame.slots[instruction.source])
@@ -313,6 +347,7 @@ class Machine(Merging):
             self._end()
             return
         self.end_of_lives(self.frame.function.lasting)
+        self._end_on_stack(None)
         done = self.state.frames.pop()
         self.frame = self.state.frames[-1]
         if done.target is not None:

@@ -45,6 +45,24 @@ def test_a_source_is_gone_when_its_block_is_left(way: str) -> None:
     assert verdict(WAYS[way].format(put=PUT.format(wait="shmem_quiet();"))) == "robust"
 
 
+FIXED, SIZED = "long t[1] = {5};", "long t[other]; t[0] = 5;"
+
+
+@pytest.mark.parametrize("way", ["end", "break", "goto forward", "goto forward out of two", "goto back", "do while"])
+def test_a_source_of_a_length_that_is_computed_is_gone_as_well(way: str) -> None:
+    for wait, expected in (("", "not robust"), ("shmem_quiet();", "robust")):
+        assert verdict(WAYS[way].format(put=PUT.format(wait=wait)).replace(FIXED, SIZED)) == expected
+
+
+def test_what_is_allocated_on_the_stack_lives_until_the_function_returns() -> None:
+    for memory in (SIZED, "long *t; { t = __builtin_alloca(8 * other); } t[0] = 5;"):
+        for wait, expected in (("", "not robust"), ("shmem_quiet();", "robust")):
+            assert (
+                verdict("helper(other, 1);", f"{memory} {PUT.format(wait=wait)} if (early) return; y = 1;") == expected
+            )
+        assert verdict(f"{memory} helper(other, 1); {PUT.format(wait='')} shmem_quiet();", SIZED) == "robust"
+
+
 @pytest.mark.parametrize("leave", ["return;", "if (early) return; y = 1;", "for (;;) { if (early) return; }"])
 def test_a_source_is_gone_when_a_function_returns_from_within_a_block(leave: str) -> None:
     for wait, expected in (("", "not robust"), ("shmem_quiet();", "robust")):

@@ -123,6 +123,7 @@ class Declarations:
         self.emitter.move(size, self.operations.binary("*", count, constant(size_of(type.of), SIZE), length))
         word = self.context.word(name)
         slot = self.emitter.allocate(Operand(SIZE, size), Pointer(type.of), word, word)
+        self.emitter.new_sized(word, slot)
         self._declare(name, SizedVariable(slot, size, type.of))
 
     def parameter(self, name: Node | None, type: CType) -> Slot:

@@ -47,6 +47,7 @@ class Emitter:
         self.scope = self.outermost = scope
         self.slots: list[Variable] = []
         self.objects: dict[str, Object] = {}
+        self.sized: dict[str, Slot] = {}
         self.code: list[Instruction] = []
         self.spans: list[Span] = []
         self.span: Span = NOWHERE
@@ -91,7 +92,7 @@ class Emitter:
     def ending(self, staying: Container[Scope]) -> tuple[str, ...]:
         """The objects declared so far in the blocks here but those that are not left."""
         left = (each for each in self.scope.outwards() if each not in staying)
-        return tuple(name for each in left for name in each.objects if name in self.objects)
+        return tuple(name for each in left for name in each.objects if name in self.objects or name in self.sized)
 
     def new_slot(self, type: CType, name: str | None = None) -> Slot:
         self.slots.append(Variable(name, type))
@@ -137,7 +138,7 @@ class Emitter:
     def scratch(self, compute: Callable[[], T]) -> tuple[T, list[Instruction]]:
         """What ``compute`` gives and the code that it emits, without that code in the function."""
         state = len(self.code), len(self.slots), len(self.labels), len(self.loop_ranges), self.placed_at
-        objects, loops = dict(self.objects), self.context.loops
+        objects, sized, loops = dict(self.objects), dict(self.sized), self.context.loops
         try:
             found = compute()
             return found, self.code[state[0] :]
@@ -145,7 +146,7 @@ class Emitter:
             del self.code[state[0] :], self.spans[state[0] :], self.slots[state[1] :], self.labels[state[2] :]
             del self.loop_ranges[state[3] :]
             self.placed_at = state[4]
-            self.objects, self.context.loops = objects, loops
+            self.objects, self.sized, self.context.loops = objects, sized, loops
 
     # Objects
 
@@ -155,6 +156,12 @@ class Emitter:
         self.objects[unique] = Object(unique, type, span=self.context.span(node))
         self.scope.objects[unique] = None
         return unique
+
+    def new_sized(self, name: str, slot: Slot) -> None:
+        """A local array ``name`` whose length is not known here, with its address in ``slot``."""
+        unique = f"{name}[{slot}]"  # no name of an object
+        self.sized[unique] = slot
+        self.scope.objects[unique] = None
 
     def address_of_local(self, name: str) -> MemoryPlace:
         type = self.objects[name].type

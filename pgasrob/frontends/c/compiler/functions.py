@@ -32,7 +32,9 @@ def compiled(context: Context, name: str, result: CType, node: Node) -> Compiled
     returned = VOID if isinstance(result, Struct) else result
     code = emitter.finished()
     lasting = emitter.ending(())
-    return CompiledFunction(name, tuple(slots), returned, emitter.slots, emitter.objects, code, emitter.spans, lasting)
+    return CompiledFunction(
+        name, tuple(slots), returned, emitter.slots, emitter.objects, code, emitter.spans, lasting, emitter.sized
+    )
 
 
 def _end(emitter: Emitter, result: CType) -> None:
