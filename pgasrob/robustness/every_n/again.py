@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
-from pgasrob.program.core import Place
 from pgasrob.program.expressions import (
     Binary,
     Conditional,
@@ -71,14 +70,17 @@ class Again:
         forms = [each.form for _, each in edges]
         if not forms or any(form != forms[0] for form in forms):
             return
-        counted, file = self._between(edges), self._before(edges)
-        for number, access in enumerate(core.accesses_of(forms[0]) if file is not None else ()):
-            assert file is not None
-            place: Place = access.cell
-            exprs = [expr for expr in (place.rank, place.address) if expr is not None]
+        places = [access.cell for access in core.accesses_of(forms[0])]
+        operands = [[_issued(each) for each in (place.rank, place.address) if each is not None] for place in places]
+        named = frozenset(register for exprs in operands for expr in exprs for register in registers_of(expr))
+        file = self._before(edges)
+        if not named or file is None:
+            return
+        counted = self._between(edges, named)
+        for number, exprs in enumerate(operands):
             if any(
                 self._differs(expr, register, counted, file)
-                for expr in map(_issued, exprs)
+                for expr in exprs
                 for register in registers_of(expr) & counted.counted
             ):
                 yield number
@@ -90,15 +92,15 @@ class Again:
             found = self._values.either(found, self._known.files[self._rank][state])
         return found
 
-    def _between(self, edges: Sequence[Edge]) -> _Counted:
-        """What happens from behind one of ``edges`` to before one."""
+    def _between(self, edges: Sequence[Edge], named: frozenset[int]) -> _Counted:
+        """What happens from behind one of ``edges`` to before one, and to the registers ``named``."""
         first, last = {each.target for _, each in edges}, {state for state, _ in edges}
         after = self._reached(first, ((state, each.target) for state, each in self._edges))
         before = self._reached(last, ((each.target, state) for state, each in self._edges))
         region = [(state, each) for state, each in self._edges if state in after and each.target in before]
         assigned = {register for _, each in region if (register := core.register_set(each.form)) is not None}
         counted = set()
-        for register in assigned:
+        for register in assigned & named:
             steps = [
                 (edge, self._step(*edge, register)) for edge in region if core.register_set(edge[1].form) == register
             ]
