@@ -32,6 +32,15 @@ class _Search:
         self.initial = [exactly(number(value)) for value in initial]
         self.names = range(len(commands.of))
         self.after = [self._after(rank) for rank in self.names]
+        self.barriers = [
+            [
+                (state, command.target)
+                for state, leaving in enumerate(of)
+                for command in leaving
+                if command.possible and isinstance(command.operands, core.Barrier)
+            ]
+            for of in commands.of
+        ]
         self.written: dict[int, list[tuple[Writer, Value]]] = {}  # by cell
         for writer, cells, value in self._writes():
             for cell in members(cells):
@@ -149,11 +158,5 @@ class _Search:
 
     def _behind_barrier(self, rank: int, states: States) -> States:
         """Where a rank may be once it has passed the barrier before one of ``states``."""
-        behind = (
-            self.after[rank][command.target]
-            for state, leaving in enumerate(self.commands.of[rank])
-            if states >> state & 1
-            for command in leaving
-            if command.possible and isinstance(command.operands, core.Barrier)
-        )
+        behind = (self.after[rank][target] for state, target in self.barriers[rank] if states >> state & 1)
         return reduce(or_, behind, 0)
