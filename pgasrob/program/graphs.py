@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 
 Successors = Sequence[Sequence[int]]
 
@@ -18,6 +20,19 @@ def components(successors: Successors) -> list[int]:
             if found[node] < 0:
                 found[node] = root
                 stack += predecessors[node]
+    return found
+
+
+def following(successors: Successors) -> list[int]:
+    """For each node the set of those to which it leads, and itself, as bits."""
+    found = [1 << node for node in range(len(successors))]
+    changed = True
+    while changed:
+        changed = False
+        for node in reversed(range(len(successors))):  # where nodes are numbered forwards it is mostly done in one go
+            new = reduce(or_, (found[each] for each in successors[node]), found[node])
+            if new != found[node]:
+                found[node], changed = new, True
     return found
 
 

@@ -16,6 +16,7 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import Expr
+from pgasrob.program.graphs import following
 from pgasrob.robustness.every_n.cases import Case
 from pgasrob.robustness.every_n.commands import Ranks, Rules
 from pgasrob.robustness.every_n.flow import EXACT_GROWTHS
@@ -368,21 +369,12 @@ class Pairs(Known):
     def _follow(self, rank: int, states: States) -> States:
         """What may follow one of ``states``, and these."""
         if (rank, states) not in self._followed:
-            following = self._following[rank]
-            self._followed[rank, states] = reduce(or_, (following[state] for state in members(states)), 0)
+            after = self._following[rank]
+            self._followed[rank, states] = reduce(or_, (after[state] for state in members(states)), 0)
         return self._followed[rank, states]
 
     def _after_each(self, rank: int) -> list[States]:
-        out = self.ranks[rank].automaton.out
-        found = [1 << state for state in range(len(out))]
-        changed = True
-        while changed:
-            changed = False
-            for state in reversed(range(len(out))):
-                new = reduce(or_, (found[each.target] for each in out[state]), found[state])
-                changed = changed or new != found[state]
-                found[state] = new
-        return found
+        return following([[each.target for each in of] for of in self.ranks[rank].automaton.out])
 
     def _with_last(self, rank: int, cell: int, write: int) -> States:
         """The states in which ``write`` may be the last one of ``rank`` to ``cell``."""

@@ -12,6 +12,7 @@ from operator import or_
 
 from pgasrob.analysis.bits import members
 from pgasrob.program import core
+from pgasrob.program.graphs import following
 from pgasrob.robustness.every_n.commands import Ranks
 from pgasrob.robustness.every_n.linear import Value, exactly, number
 from pgasrob.robustness.every_n.unfold import Unfolded
@@ -87,16 +88,7 @@ class _Search:
 
     def _after(self, rank: int) -> list[States]:
         """For each state what may follow it, and itself."""
-        of = self.commands.of[rank]
-        found = [1 << state for state in range(len(of))]
-        changed = True
-        while changed:
-            changed = False
-            for state in reversed(range(len(of))):
-                new = reduce(or_, (found[each.target] for each in of[state] if each.possible), found[state])
-                if new != found[state]:
-                    found[state], changed = new, True
-        return found
+        return following([[each.target for each in of if each.possible] for of in self.commands.of[rank]])
 
     def _writes(self) -> Iterator[tuple[Writer, int, Value]]:
         """What may be written: by what, to which cells, and which value by bounds that do not depend on the rank."""
