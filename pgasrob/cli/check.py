@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.declarations import Source
     from pgasrob.program.reading import Reading
-    from pgasrob.render.json import Result
     from pgasrob.render.progress import Display
+    from pgasrob.render.verdict_json import Result
     from pgasrob.robustness.batch import Job
     from pgasrob.robustness.headers import Header
 
@@ -205,9 +205,9 @@ def check(
     """
     from pgasrob.program.reading import DEFAULT_READING
     from pgasrob.races.question import RaceQuestion
-    from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import VerdictForm, printer
     from pgasrob.render.races_json import checked_with_races
+    from pgasrob.render.verdict_json import checked_to_json
     from pgasrob.robustness.batch import Decide, Job, tasks, unwatched
     from pgasrob.robustness.check import check as decide
     from pgasrob.robustness.limits import Limits

@@ -28,7 +28,7 @@ from pgasrob.cli.race import race
 
 if TYPE_CHECKING:
     from pgasrob.course.pages import Part
-    from pgasrob.render.json import Result
+    from pgasrob.render.verdict_json import Result
 
 EXAMPLES = """\b
 Examples:

@@ -24,7 +24,7 @@ from pgasrob.cli.witness_files import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pgasrob.render.json import RaceResult, Result
+    from pgasrob.render.verdict_json import RaceResult, Result
 
 RUNS = {"violation": "witness", "assertion": "assertion_run", "deadlock": "deadlock_run"}
 """The runs of a result by what they show; a fault, or a simulated run, stands where a violation does."""

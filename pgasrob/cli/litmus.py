@@ -337,8 +337,8 @@ class _Run:
     def _parsed(self, file: str, text: str | None) -> LitmusTest | None:
         from pgasrob.diagnostics import SourceError
         from pgasrob.models.litmus.parser import parse, parse_file
-        from pgasrob.render.json import errors_to_json
         from pgasrob.render.litmus_json import no_litmus
+        from pgasrob.render.shared_json import errors_to_json
 
         try:
             if text is not None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.models.networks.decide import Asked
     from pgasrob.program.reading import Reading
-    from pgasrob.render.json import Result
     from pgasrob.render.network_json import NetworkResult
+    from pgasrob.render.verdict_json import Result
     from pgasrob.robustness.limits import Limits
 
 LITMUS = ".litmus"
@@ -102,8 +102,8 @@ def _in_the_calculus(
     outcome_of: Callable[[Result, bool, bool], int],
 ) -> NoReturn:
     from pgasrob.models.networks.calculus import checked
-    from pgasrob.render.json import checked_to_json
     from pgasrob.render.printers import VerdictForm, printer
+    from pgasrob.render.verdict_json import checked_to_json
 
     if others := [path for path in paths if not path.endswith(LITMUS)]:
         raise click.UsageError(f"{others[0]} is no litmus test: give programs and litmus tests apart, or a --network.")

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
     from pgasrob.program.reading import Conflicts, FailedPolls, Reading
-    from pgasrob.render.json import Error
     from pgasrob.render.progress import Display
+    from pgasrob.render.shared_json import Error
     from pgasrob.robustness.limits import Limits
 
     Empty = Callable[[list[Error], str | None], object]
@@ -415,6 +415,6 @@ def load_instance(
     except SourceError as error:
         if in_json is None:
             refuse(str(error))
-        from pgasrob.render.json import errors_to_json
+        from pgasrob.render.shared_json import errors_to_json
 
         refuse(str(error), ERROR, in_json, errors_to_json(error.diagnostics, file))

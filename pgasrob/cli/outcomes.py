@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pgasrob.cli.options import Empty
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
-    from pgasrob.render.json import RunResult
+    from pgasrob.render.one_run_json import RunResult
     from pgasrob.render.outcomes_json import OutcomesResult
     from pgasrob.robustness.limits import Limits
     from pgasrob.runs.outcomes import Outcomes
@@ -196,7 +196,7 @@ def _chosen(found: Outcomes, example: int | None, wanted: bool) -> int | None:
 
 def _example_result(result: OutcomesResult, row: int) -> RunResult:
     """The example of ``row`` by itself, to be drawn."""
-    from pgasrob.render.simulation import no_run
+    from pgasrob.render.one_run_json import no_run
 
     drawn = no_run(result["file"], [])
     drawn["program"], drawn["nodes"] = result["program"], result["nodes"]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
     from pgasrob.races.mpi import MemoryModel
-    from pgasrob.render.json import RaceResult
+    from pgasrob.render.verdict_json import RaceResult
 
 EXAMPLES = """\b
 Exit code:

@@ -12,7 +12,7 @@ from pgasrob.cli.many import Found
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
-    from pgasrob.render.json import RaceResult, Result
+    from pgasrob.render.verdict_json import RaceResult, Result
     from pgasrob.robustness.limits import Limits
 
 SUFFIX = ".pgastrace"
@@ -36,7 +36,7 @@ def traces(paths: Sequence[str], front_end: FrontEnd, refused: dict[str, bool]) 
 def checked_traces(found: Found, reading: Reading, limits: Limits) -> Iterator[Result]:
     """The answers about robustness, each within ``limits``."""
     from pgasrob.recording.decide import check_trace
-    from pgasrob.render.json import checked_to_json
+    from pgasrob.render.verdict_json import checked_to_json
     from pgasrob.robustness.batch import Checked
 
     for file in found.files:

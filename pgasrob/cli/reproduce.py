@@ -64,9 +64,9 @@ def reproduce(
     """
     from pgasrob.diagnostics import SourceError
     from pgasrob.frontends.lower import CProgram
-    from pgasrob.render.json import errors_to_json
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.render.reproduced import nothing_reproduced, pieces_of, reproduced_lines, reproduced_to_json
+    from pgasrob.render.shared_json import errors_to_json
     from pgasrob.robustness.check import check, load
     from pgasrob.robustness.limits import Limits
     from pgasrob.runtime.reproduce.reproduce import hold_all as all_held

@@ -95,7 +95,8 @@ def run(
     happens-before cycle. One run says nothing about the others: `pgasrob check` looks at all.
     """
     from pgasrob.render.lines import glyphs_for, terminal_width, write
-    from pgasrob.render.simulation import no_run, simulated_to_json, simulation_report
+    from pgasrob.render.one_run import simulation_report
+    from pgasrob.render.one_run_json import no_run, simulated_to_json
 
     if until == "violation" and sc:
         raise click.UsageError("no SC run has a happens-before cycle: leave out --sc or --until violation.")

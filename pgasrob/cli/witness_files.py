@@ -15,7 +15,8 @@ from pgasrob.cli.options import FromTable, listed
 if TYPE_CHECKING:
     from pgasrob.render.baseline import Baseline
     from pgasrob.render.files import Format
-    from pgasrob.render.json import RaceResult, Result, RunResult
+    from pgasrob.render.one_run_json import RunResult
+    from pgasrob.render.verdict_json import RaceResult, Result
 
 PLACEHOLDERS = ("name", "path", "nodes")
 PLACEHOLDERS_SHOWN = [f"{{{name}}}" for name in PLACEHOLDERS]

@@ -21,10 +21,11 @@ from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
 from pgasrob.render.calls import Calls
 from pgasrob.render.doubles import value
-from pgasrob.render.json import Event, Witness, errors_to_json, event_to_json, mark_event, witness_to_json
 from pgasrob.render.one_run import ENDS
+from pgasrob.render.one_run_json import no_run
 from pgasrob.render.places import dumps
-from pgasrob.render.simulation import no_run
+from pgasrob.render.run_json import Event, Witness, event_to_json, mark_event, witness_to_json
+from pgasrob.render.shared_json import errors_to_json
 from pgasrob.render.svg import to_svg
 from pgasrob.render.text import initially
 from pgasrob.render.written import WrittenCommands

@@ -12,8 +12,8 @@ from pgasrob.lsp.look import Question
 from pgasrob.lsp.positions import Places
 from pgasrob.program.statements import place_of
 from pgasrob.render.english import capital
-from pgasrob.render.json import Change
 from pgasrob.render.repair import changes, told
+from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import repair
 from pgasrob.repairs.reading import read
 

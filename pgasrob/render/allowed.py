@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from pgasrob.program.commands import ATOMICS
 from pgasrob.render import words
-from pgasrob.render.json import Event, Queue
+from pgasrob.render.run_json import Event, Queue
 
 MOST_NAMED = 3
 """Operations on their way that are named one by one; of more the rest is counted."""

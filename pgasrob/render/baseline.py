@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
-from pgasrob.render.json import RaceResult, Result
 from pgasrob.render.sarif import FINGERPRINT, NOT_ROBUST, artifact, findings
 from pgasrob.render.table import R
+from pgasrob.render.verdict_json import RaceResult, Result
 
 Object = dict[str, Any]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, every_count, words
-from pgasrob.render.json import Result
 from pgasrob.render.places import located
+from pgasrob.render.verdict_json import Result
 
 
 def brief(result: Result, several: bool = False) -> Iterator[str]:

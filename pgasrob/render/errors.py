@@ -10,7 +10,7 @@ from pgasrob.program.statements import place_of
 from pgasrob.render.lines import Line
 
 if TYPE_CHECKING:
-    from pgasrob.render.json import Error
+    from pgasrob.render.shared_json import Error
 
 
 def diagnostic_lines(errors: Iterable[Diagnostic]) -> Iterator[Line]:

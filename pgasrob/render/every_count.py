@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pgasrob.program.expressions import MOST_NODES
 from pgasrob.program.statements import place_of
 from pgasrob.render.english import listed, on_nodes
-from pgasrob.render.json import Place, Result, Witness
+from pgasrob.render.every_count_json import Place
+from pgasrob.render.run_json import Witness
+from pgasrob.render.verdict_json import Result
 from pgasrob.robustness.reasons import NotProved
 
 HOLD, NO_DEADLOCK = "the assertions hold", "there is no deadlock"

@@ -14,12 +14,13 @@ from pgasrob.diagnostics import visible
 from pgasrob.render import english, one_run, text, words
 from pgasrob.render.allowed import allowed
 from pgasrob.render.doubles import as_texts
-from pgasrob.render.json import Event, Result, Witness
 from pgasrob.render.lines import plain
 from pgasrob.render.page import filled, framed, part
 from pgasrob.render.places import dumps
 from pgasrob.render.report import report
+from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.svg import to_svg
+from pgasrob.render.verdict_json import Result
 
 SCRIPTS = ("state.js", "panels.js", "drawing.js", "fitting.js", "explorer.js")
 """The script in the order of its parts; they become one."""

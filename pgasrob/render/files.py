@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from pgasrob.render.json import RaceResult, Result
+    from pgasrob.render.verdict_json import RaceResult, Result
 
 TEXT_WIDTH = 100
 

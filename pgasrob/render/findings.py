@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pgasrob.render.json import RaceResult, Result
 from pgasrob.render.sarif import UNKNOWN, findings, notifications, path_of, plain
+from pgasrob.render.verdict_json import RaceResult, Result
 
 Object = dict[str, Any]
 GITHUB = {"error": "error", "warning": "warning", "note": "notice"}

@@ -12,7 +12,7 @@ from pgasrob.models.generate.rdma_tests import CellTest
 from pgasrob.models.known import label
 from pgasrob.models.litmus.printer import in_one_line
 from pgasrob.models.litmus.program import Value
-from pgasrob.render.json import SCHEMA
+from pgasrob.render.shared_json import SCHEMA
 
 Generated = GeneratedTest | CellTest | Distinguishing
 Values = dict[str, Value]

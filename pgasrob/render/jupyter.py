@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Literal, cast
 from pgasrob.diagnostics import SourceError, visible
 from pgasrob.render import english, words
 from pgasrob.render.diagram.model import numbered, shown
-from pgasrob.render.json import Result, Witness, to_json
 from pgasrob.render.pens.svg import COLOURS
 from pgasrob.render.races_json import races_to_json
 from pgasrob.render.races_text import drawable
+from pgasrob.render.run_json import Witness
+from pgasrob.render.verdict_json import Result, to_json
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -183,7 +184,7 @@ def simulated_html(simulated: Simulated) -> str:
 
 def _run_of(simulated: Simulated) -> Result:
     """A single run in the form that pictures are drawn from."""
-    from pgasrob.render.simulation import simulated_to_json
+    from pgasrob.render.one_run_json import simulated_to_json
 
     return cast("Result", simulated_to_json(simulated))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from pgasrob.models.known import known, label
 from pgasrob.models.litmus.program import Value
-from pgasrob.render.json import SCHEMA, Error, unicode_name
+from pgasrob.render.shared_json import SCHEMA, Error, unicode_name
 
 if TYPE_CHECKING:
     from pgasrob.models.answers import Answer, Why

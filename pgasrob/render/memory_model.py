@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 from pgasrob.diagnostics import visible
 from pgasrob.render import assumptions, english
 from pgasrob.render.errors import error_lines
-from pgasrob.render.json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json
 from pgasrob.render.lines import Line, paragraph
+from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json
 
 if TYPE_CHECKING:
     from pgasrob.program.instance import Instance

@@ -15,9 +15,10 @@ from collections.abc import Mapping, Sequence
 from pgasrob.render import words
 from pgasrob.render.diagram.folding import fold
 from pgasrob.render.diagram.model import edges
-from pgasrob.render.json import Edge, Result, Witness
 from pgasrob.render.pens.svg import colour
 from pgasrob.render.run_graph import bands, by_lane, caption, downwards, ends, is_step, label, last_issued, witness_of
+from pgasrob.render.run_json import Edge, Witness
+from pgasrob.render.verdict_json import Result
 
 ARROWS = {"po": "-->", "cf": "-.->", "id": "-.-", "race": "<-.->"}
 DASHES = {"po": "", "cf": "stroke-dasharray:9 5", "id": "stroke-dasharray:2 4", "race": "stroke-dasharray:9 4 2 4"}

@@ -9,8 +9,8 @@ from pgasrob.models.networks.robustness import nodes_of
 from pgasrob.program.declarations import Source
 from pgasrob.program.report import marked
 from pgasrob.program.statements import place_of
-from pgasrob.render.json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json, unicode_name
 from pgasrob.render.litmus_json import ExecutionObject, execution_to_json
+from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json, unicode_name
 
 if TYPE_CHECKING:
     from pgasrob.models.model import Refusal

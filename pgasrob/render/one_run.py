@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from pgasrob.render import english, words
+from pgasrob.diagnostics import visible
+from pgasrob.render import english, run_table, text, words
+from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph
 from pgasrob.render.outcomes import LOWERED, final_values, is_lowered
 
 if TYPE_CHECKING:
-    from pgasrob.render.json import Result, RunResult, Simulation, Witness
+    from pgasrob.render.one_run_json import RunResult, Simulation
+    from pgasrob.render.run_json import Event, Witness
+    from pgasrob.render.verdict_json import Result
     from pgasrob.semantics.endings import Ending
 
 MOST_FAILING = 3
@@ -149,3 +153,57 @@ def again(simulation: Simulation) -> str:
     if steps != USUAL_STEPS:
         options.append(f"--steps {steps}")
     return f"{' '.join(options)} gives this run again."
+
+
+def simulation_report(result: RunResult, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
+    """``result`` in lines of at most ``width`` characters: the run, how it ends, whether an SC run looks like it."""
+    witness, simulation = result["witness"], result.get("simulation")
+    file, nodes = visible(result["file"]), english.on_nodes(result["nodes"] or 0).lstrip()
+    if witness is None:
+        return paragraph(f"{file}: no run: {result['reason'] or 'the program has errors'}", width, "heading")
+    drawn = cast("Result", result)  # a renderer of verdicts needs none to draw a run
+    if simulation is None:
+        what, heading = f"{kind(drawn)} {nodes}", title(drawn, witness)
+    else:
+        what = f"a run {'on the network' if simulation['memory_model'] == 'network' else 'under SC'} {nodes}"
+        heading = "The run"
+    lines = headline(f"{file}: ", [(what, "heading")], width)
+    if simulation:
+        lines += paragraph(again(simulation), width, "faint", "  ")
+    lines += [[], *text.section(drawn, witness, width, glyphs, heading)]
+    lines.append([])
+    for sentence, style in closing(drawn, witness):
+        lines += paragraph(sentence, width, style)
+    return lines + _why(drawn, witness, width, glyphs)
+
+
+MOST_EVENTS = 200
+"""Events of a run up to which the SC run that it looks like is shown, too."""
+
+
+def _why(result: Result, witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
+    """What has to do with SC: the SC run that it looks like, or that there is none."""
+    like = likeness(result, witness)
+    if like is None:
+        return []
+    lines = paragraph(like[0], width, like[1])
+    order = witness["sequential"]
+    if order is None or witness["cycle"]:
+        return lines
+    if len(order["events"]) > MOST_EVENTS:
+        return lines + paragraph("It is not shown for its length; --format json has it.", width, "faint", "  ")
+    reordered = cast("Witness", {**witness, "computation": order["events"], "cycle": None, "cycle_type": None})
+    lines += [[], *paragraph("The SC run that it looks like:", width, "heading")]
+    lines += run_table.table(reordered, width, glyphs)
+    moved = _moved(order["places"], order["events"])
+    return lines + (paragraph(moved, width, "faint", "  ") if moved else [])
+
+
+def _moved(places: list[int], events: list[Event]) -> str:
+    """Which steps of the run stand where here."""
+    shown = [
+        f"step {place + 1} is step {number} here"
+        for number, (place, event) in enumerate(zip(places, events, strict=True), 1)
+        if place + 1 != number and event["event"] in words.STEPS
+    ]
+    return f"Of the run above, {', '.join(shown[:8])}{', ...' * (len(shown) > 8)}." if shown else ""

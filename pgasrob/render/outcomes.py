@@ -13,8 +13,8 @@ from pgasrob.render import english, text
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, headline, paragraph, together
 
 if TYPE_CHECKING:
-    from pgasrob.render.json import Result
     from pgasrob.render.outcomes_json import OutcomeRow, OutcomesResult
+    from pgasrob.render.verdict_json import Result
 
 MOST_ROWS = 200
 """Outcomes of which all are listed; of more, those that only the network has come first."""

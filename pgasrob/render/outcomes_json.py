@@ -6,7 +6,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from pgasrob.render.doubles import Double, value
-from pgasrob.render.json import SCHEMA, Error, Witness, unicode_name, witness_to_json
+from pgasrob.render.run_json import Witness, witness_to_json
+from pgasrob.render.shared_json import SCHEMA, Error, unicode_name
 from pgasrob.semantics.endings import places
 
 if TYPE_CHECKING:

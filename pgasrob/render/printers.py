@@ -14,10 +14,11 @@ from pgasrob.render import words
 from pgasrob.render.baseline import Baseline
 from pgasrob.render.cells import cell
 from pgasrob.render.findings import first_place, gcc, github, of_result
-from pgasrob.render.json import RaceResult, Result, Witness
 from pgasrob.render.lines import Glyphs, Line, glyphs_for, paragraph, terminal_width, write
 from pgasrob.render.places import dumps
+from pgasrob.render.run_json import Witness
 from pgasrob.render.table import R, Table, VerdictTable
+from pgasrob.render.verdict_json import RaceResult, Result
 
 
 class Form(ABC, Generic[R]):

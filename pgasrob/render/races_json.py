@@ -1,6 +1,6 @@
 """The JSON object of an answer about races, from which all renderers of races draw.
 
-It is made like that of a verdict (`render.json`): each race holds the run that leads to it, as a witness does.
+It is made like that of a verdict (`render.verdict_json`): each race holds the run that leads to it, as a witness does.
 """
 
 from __future__ import annotations
@@ -12,23 +12,9 @@ from pgasrob.program.core import steps_of
 from pgasrob.races.verdict import Race as FoundRace
 from pgasrob.races.verdict import RaceVerdict
 from pgasrob.render.calls import Calls
-from pgasrob.render.json import (
-    SCHEMA,
-    Event,
-    Race,
-    RaceResult,
-    RacingAccess,
-    Result,
-    Witness,
-    assumptions_to_json,
-    checked_to_json,
-    errors_to_json,
-    event_to_json,
-    stats_to_json,
-    to_json,
-    unicode_name,
-    witness_to_json,
-)
+from pgasrob.render.run_json import Event, Witness, event_to_json, witness_to_json
+from pgasrob.render.shared_json import SCHEMA, assumptions_to_json, errors_to_json, stats_to_json, unicode_name
+from pgasrob.render.verdict_json import Race, RaceResult, RacingAccess, Result, checked_to_json, to_json
 from pgasrob.render.written import WrittenCommands
 from pgasrob.robustness.reasons import NotAsked
 from pgasrob.robustness.verdict import Witness as FoundWitness

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pgasrob.render import words
-from pgasrob.render.json import FAULT_CODE, RaceResult
 from pgasrob.render.lines import Segment
 from pgasrob.render.races_json import counted, number_of_pairs
 from pgasrob.render.races_text import nothing_expected
+from pgasrob.render.run_json import FAULT_CODE
 from pgasrob.render.table import Table
+from pgasrob.render.verdict_json import RaceResult
 
 ROBUSTNESS = {"robust": "good", "not robust": "bad", "unknown": "open", "error": "bad"}
 

@@ -11,11 +11,12 @@ from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions, english, words
 from pgasrob.render.errors import error_lines
-from pgasrob.render.json import Fault, Race, RaceResult, RacingAccess, Result, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
 from pgasrob.render.places import located
 from pgasrob.render.races_json import counted, with_accesses
+from pgasrob.render.run_json import Fault, Witness
 from pgasrob.render.text import SC, section, verdict_report
+from pgasrob.render.verdict_json import Race, RaceResult, RacingAccess, Result
 from pgasrob.robustness.verdict import RECORDED
 
 WHAT: dict[str, str] = {

@@ -9,8 +9,9 @@ from pgasrob.diagnostics import visible
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.english import capital, count, listed
 from pgasrob.render.errors import diagnostic_lines
-from pgasrob.render.json import SCHEMA, Change, Error, Fix, Result, errors_to_json, to_json
 from pgasrob.render.lines import Line, paragraph
+from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
+from pgasrob.render.verdict_json import Change, Fix, Result, to_json
 from pgasrob.repairs.edits import Edit, Origins, applied
 from pgasrob.repairs.outcomes import Compared, Same
 from pgasrob.repairs.statements import Statements

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import cast
 
-from pgasrob.render.json import RaceResult, Result, RunResult
 from pgasrob.render.lines import UNICODE, Glyphs, Line
+from pgasrob.render.one_run import simulation_report
+from pgasrob.render.one_run_json import RunResult
 from pgasrob.render.races_json import is_about_races
 from pgasrob.render.races_text import race_report, with_races
-from pgasrob.render.simulation import simulation_report
+from pgasrob.render.verdict_json import RaceResult, Result
 
 
 def report(result: Result | RaceResult, width: int = 80, glyphs: Glyphs = UNICODE, full: bool = False) -> list[Line]:

@@ -10,9 +10,9 @@ from pgasrob.program.statements import Line
 from pgasrob.render.calls import Calls, pieces
 from pgasrob.render.doubles import value
 from pgasrob.render.english import capital, count, listed, on_nodes
-from pgasrob.render.json import SCHEMA, Error
 from pgasrob.render.lines import Line as TextLine
 from pgasrob.render.lines import headline, paragraph
+from pgasrob.render.shared_json import SCHEMA, Error
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

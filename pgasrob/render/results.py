@@ -14,9 +14,9 @@ from pgasrob.render.jupyter import html, svg
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
-    from pgasrob.render.json import RaceResult, Result
     from pgasrob.render.jupyter import Answered
     from pgasrob.render.lines import Line
+    from pgasrob.render.verdict_json import RaceResult, Result
 
 __all__ = ["html", "save", "short", "svg", "text", "to_json"]
 
@@ -34,7 +34,7 @@ def to_json(answer: Answered) -> Any:
 
     match answer:
         case Verdict():
-            from pgasrob.render.json import to_json as of_verdict
+            from pgasrob.render.verdict_json import to_json as of_verdict
 
             return of_verdict(answer)
         case RaceVerdict():
@@ -46,7 +46,7 @@ def to_json(answer: Answered) -> Any:
 
             return outcomes_to_json(answer)
         case Simulated():
-            from pgasrob.render.simulation import simulated_to_json
+            from pgasrob.render.one_run_json import simulated_to_json
 
             return simulated_to_json(answer)
         case Repair():
@@ -84,7 +84,7 @@ def _report(answer: Answered, width: int) -> list[Line]:
 
         return outcomes_report(found, width)
     if isinstance(answer, Simulated):
-        from pgasrob.render.simulation import simulation_report
+        from pgasrob.render.one_run import simulation_report
 
         return simulation_report(found, width)
     if isinstance(answer, Answers):

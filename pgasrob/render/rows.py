@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgasrob.render import summary, words
-from pgasrob.render.json import Event, Witness
+from pgasrob.render.run_json import Event, Witness
 
 FEWEST_FOLDED = 2
 """Rows that are worth folding."""

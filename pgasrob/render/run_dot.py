@@ -17,9 +17,10 @@ from pgasrob.render.diagram.layout import ranks_of
 from pgasrob.render.diagram.model import edges
 from pgasrob.render.diagram.rows import lane_of, rows
 from pgasrob.render.graphs.dot import quote
-from pgasrob.render.json import Result, Witness
 from pgasrob.render.pens.svg import colour
 from pgasrob.render.run_graph import caption, downwards, ends, is_step, label, witness_of
+from pgasrob.render.run_json import Witness
+from pgasrob.render.verdict_json import Result
 
 LINES = {
     "po": "style=solid",

@@ -8,8 +8,9 @@ from pgasrob.render.diagram.folding import Fold, told
 from pgasrob.render.diagram.layout import ranks_of
 from pgasrob.render.diagram.model import shown
 from pgasrob.render.diagram.rows import lane_of
-from pgasrob.render.json import Edge, Event, Result, Witness
+from pgasrob.render.run_json import Edge, Event, Witness
 from pgasrob.render.run_table import NEXT
+from pgasrob.render.verdict_json import Result
 
 
 class NoRun(ValueError):

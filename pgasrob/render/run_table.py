@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import rows, summary, words
-from pgasrob.render.json import Event, Witness
 from pgasrob.render.lines import Glyphs, Line, Segment, wrap
 from pgasrob.render.places import label
 from pgasrob.render.rows import Row
+from pgasrob.render.run_json import Event, Witness
 
 NARROWEST_LANE = 22
 """Characters below which a lane is no pleasure to read."""

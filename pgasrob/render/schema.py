@@ -12,14 +12,16 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_t
 from pgasrob.render.examples import ExampleObject
 from pgasrob.render.generated import GeneratedResult
 from pgasrob.render.grades import GradedObject
-from pgasrob.render.json import SCHEMA, RaceResult, Result, RunResult
 from pgasrob.render.litmus_json import LitmusResult
 from pgasrob.render.memory_model import ModelResult
 from pgasrob.render.network_json import NetworkResult
+from pgasrob.render.one_run_json import RunResult
 from pgasrob.render.outcomes_json import OutcomesResult
 from pgasrob.render.repair import RepairObject
 from pgasrob.render.reproduced import ReproducedObject
+from pgasrob.render.shared_json import SCHEMA
 from pgasrob.render.thrift import ThriftObject
+from pgasrob.render.verdict_json import RaceResult, Result
 
 OUTPUTS: Mapping[str, tuple[Any, ...]] = {
     "check": (Result, NetworkResult),

@@ -22,11 +22,11 @@ from typing import assert_never
 from pgasrob.course.pages import GAP, PROMPT, Part, beginning, first_line, markdown
 from pgasrob.render import words
 from pgasrob.render.diagram.model import numbered, shown
-from pgasrob.render.json import Result
 from pgasrob.render.lines import wrap
 from pgasrob.render.page import filled, framed, part
 from pgasrob.render.pens.svg import COLOURS
 from pgasrob.render.svg import to_svg
+from pgasrob.render.verdict_json import Result
 
 WIDTH, HEIGHT = 1180, 626
 """Pixels below the heading of a slide."""

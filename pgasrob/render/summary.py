@@ -8,7 +8,7 @@ from itertools import groupby
 
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
-from pgasrob.render.json import Event
+from pgasrob.render.run_json import Event
 
 ELEMENT = re.compile(r"(?P<array>.*)\[(?P<index>\d+)\](?P<rank>@\d+)?")
 MOST_RANGES = 2

@@ -16,9 +16,10 @@ from pgasrob.render.diagram.drawing import Captions, Room, draw
 from pgasrob.render.diagram.layout import layout
 from pgasrob.render.diagram.model import Diagram, numbered, shown
 from pgasrob.render.diagram.style import RADII, STROKES, STYLE
-from pgasrob.render.json import Result, Witness
 from pgasrob.render.pens.svg import PAPER, SvgPen, document
+from pgasrob.render.run_json import Witness
 from pgasrob.render.text import initially, steps_in
+from pgasrob.render.verdict_json import Result
 
 MARGIN = 20.0
 ROOM = Room(620, 900, 7.1, 4)

@@ -11,9 +11,10 @@ from typing import ClassVar, Generic, TypeVar
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
-from pgasrob.render.json import Error, RaceResult, Result
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, shorten
 from pgasrob.render.places import located
+from pgasrob.render.shared_json import Error
+from pgasrob.render.verdict_json import RaceResult, Result
 
 R = TypeVar("R", Result, RaceResult)
 

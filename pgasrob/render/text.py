@@ -12,10 +12,11 @@ from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions, english, every_count, hardware, store_buffers, words
 from pgasrob.render.errors import error_lines
-from pgasrob.render.json import Event, Fault, Result, Standing, Witness
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
 from pgasrob.render.rows import every_event, in_short
+from pgasrob.render.run_json import Event, Fault, Standing, Witness
 from pgasrob.render.run_table import MARK, table
+from pgasrob.render.verdict_json import Result
 from pgasrob.robustness.reasons import FaultPossible, InternalError
 from pgasrob.robustness.verdict import RECORDED
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, TypedDict
 from pgasrob.diagnostics import visible
 from pgasrob.render.english import capital, count, listed
 from pgasrob.render.errors import diagnostic_lines
-from pgasrob.render.json import SCHEMA, Change, Error, errors_to_json
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.repair import changes, diagnosis, told_with
+from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
+from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import texts
 from pgasrob.repairs.outcomes import Compared
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from pgasrob.render import words
 from pgasrob.render.diagram.drawing import Captions, Room, draw
 from pgasrob.render.diagram.layout import layout
-from pgasrob.render.json import Result, Witness
 from pgasrob.render.latex import OTHER, code, prose
 from pgasrob.render.pens.tikz import Letters, TikzPen, number
 from pgasrob.render.run_graph import caption, witness_of
+from pgasrob.render.run_json import Witness
 from pgasrob.render.text import initially
+from pgasrob.render.verdict_json import Result
 
 UNIT = 0.6
 """Points to a unit of the diagram: typewriter type of 9 points fits the places that the diagram has for letters."""

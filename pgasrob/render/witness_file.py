@@ -16,9 +16,12 @@ from pgasrob.program.instance import MAX_NODES
 from pgasrob.program.statements import Line
 from pgasrob.render.doubles import Double, shown
 from pgasrob.render.doubles import value as value_of
-from pgasrob.render.json import SCHEMA, Edge, Event, RaceResult, Result, RunResult, Witness, mark
+from pgasrob.render.one_run_json import RunResult
 from pgasrob.render.places import with_lines
+from pgasrob.render.run_json import Edge, Event, Witness, mark
 from pgasrob.render.schema import hints
+from pgasrob.render.shared_json import SCHEMA
+from pgasrob.render.verdict_json import RaceResult, Result
 from pgasrob.render.words import RUNS, STEPS
 
 NAMES: dict[Any, str] = {

@@ -11,20 +11,10 @@ from pgasrob.render.english import count, listed, ranks
 from pgasrob.render.places import located
 
 if TYPE_CHECKING:
-    from pgasrob.render.json import (
-        Address,
-        Alike,
-        Edge,
-        EffectPlace,
-        EffectValue,
-        Event,
-        Fault,
-        NextCommand,
-        RegisterChange,
-        Result,
-        Standing,
-        Witness,
-    )
+    from pgasrob.render.effect_json import EffectPlace, EffectValue
+    from pgasrob.render.run_json import Address, Edge, Event, Fault, NextCommand, RegisterChange, Standing, Witness
+    from pgasrob.render.shared_json import Alike
+    from pgasrob.render.verdict_json import Result
 
 STEPS = ("popa", "popd", "popb", "popc")
 UPDATING = ("update", "update_from", "notify", "signal")

@@ -10,9 +10,9 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.parser import parse
 from pgasrob.render.assumptions import LONGEST, listed, sentence
-from pgasrob.render.json import Result, to_json
 from pgasrob.render.lines import plain, wrap
 from pgasrob.render.text import verdict_report
+from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.check import check
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from pgasrob.cli import cli
 from pgasrob.program.parser import parse
 from pgasrob.render.brief import brief
-from pgasrob.render.json import Result, to_json
+from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE

@@ -13,7 +13,7 @@ from pgasrob.cli import cli
 from pgasrob.program.parser import parse
 from pgasrob.render.doubles import Double
 from pgasrob.render.files import FORMATS
-from pgasrob.render.json import to_json
+from pgasrob.render.verdict_json import to_json
 from pgasrob.render.witness_file import read_results
 from pgasrob.robustness.check import check
 from tests.render.test_explorer import Browser, browser, context  # noqa: F401

@@ -15,7 +15,7 @@ import pytest
 
 import pgasrob
 from pgasrob.render.explorer import embedded, to_html
-from pgasrob.render.json import to_json
+from pgasrob.render.verdict_json import to_json
 from pgasrob.render.words import from_conflict
 from tests.support import examples
 
@@ -605,7 +605,7 @@ def test_other_runs(browser: Browser) -> None:
 
 def played(path: str, seed: int, **more: Any) -> dict[str, Any]:
     """The result of a simulated run."""
-    from pgasrob.render.simulation import simulated_to_json
+    from pgasrob.render.one_run_json import simulated_to_json
     from pgasrob.runs.simulate import simulate
 
     instance = pgasrob.load(str(PROGRAMS / path)).instantiate()

@@ -14,8 +14,8 @@ import pytest
 
 from pgasrob.render import files
 from pgasrob.render.files import FORMATS, UnknownFormat, format_of, replace_file, write
-from pgasrob.render.json import Result
 from pgasrob.render.run_graph import NoRun
+from pgasrob.render.verdict_json import Result
 from pgasrob.render.witness_file import read_results
 from tests.render.diagram.test_model import event, result_of, run, with_runs
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
-from pgasrob.render.json import to_json
+from pgasrob.render.verdict_json import to_json
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import NoProgram

@@ -17,8 +17,8 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.render import jupyter
-from pgasrob.render.json import to_json
 from pgasrob.render.pens.svg import COLOURS
+from pgasrob.render.verdict_json import to_json
 from pgasrob.robustness.reasons import StateLimit
 from pgasrob.robustness.verdict import Stats, Verdict, Witness
 

@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 
 from pgasrob.program.parser import parse
-from pgasrob.render.json import RunResult, Witness
 from pgasrob.render.lines import ASCII, plain
+from pgasrob.render.one_run import simulation_report
+from pgasrob.render.one_run_json import RunResult, simulated_to_json
 from pgasrob.render.outcomes import (
     MOST_ROWS,
     count_text,
@@ -19,7 +20,7 @@ from pgasrob.render.outcomes import (
 )
 from pgasrob.render.outcomes_json import OutcomesResult, outcomes_to_json
 from pgasrob.render.report import report
-from pgasrob.render.simulation import simulated_to_json, simulation_report
+from pgasrob.render.run_json import Witness
 from pgasrob.robustness.limits import Limits
 from pgasrob.runs.outcomes import outcomes
 from pgasrob.runs.simulate import simulate

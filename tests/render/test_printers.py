@@ -7,8 +7,8 @@ import json
 import pytest
 
 from pgasrob.program.parser import parse
-from pgasrob.render.json import Result, to_json
 from pgasrob.render.printers import VerdictForm, printer
+from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.check import check
 from tests.render.test_table import SYNTAX, expected, result
 

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 import pytest
 from jsonschema import Draft4Validator
 
-from pgasrob.render.json import Result, to_json
 from pgasrob.render.sarif import RULES, to_sarif
+from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.batch import Job, check_all
 from pgasrob.robustness.check import check, load
 from pgasrob.robustness.reasons import InternalError

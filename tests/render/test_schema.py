@@ -16,10 +16,10 @@ from jsonschema import Draft202012Validator
 from pgasrob.cli import cli
 from pgasrob.cli.schema import schema as command
 from pgasrob.render import printers
-from pgasrob.render.json import SCHEMA
 from pgasrob.render.places import dumps
 from pgasrob.render.reproduced import nothing_reproduced
 from pgasrob.render.schema import OUTPUTS, hints, schema
+from pgasrob.render.shared_json import SCHEMA
 from tests.outputs import fits, validators
 
 VIOLATION = """memory x, y; register r; queue q; nodes 2;

@@ -16,9 +16,9 @@ from pgasrob.render.diagram.folding import fold
 from pgasrob.render.diagram.layout import layout
 from pgasrob.render.diagram.model import edges, shown
 from pgasrob.render.diagram.style import PRINTED, STYLE
-from pgasrob.render.json import Result
 from pgasrob.render.pens.svg import COLOURS
 from pgasrob.render.svg import to_svg
+from pgasrob.render.verdict_json import Result
 from tests.render.diagram.test_model import corpus, event, long_run, result_of, run, with_runs
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 from tests.support import calls, instance
@@ -141,7 +141,7 @@ def test_other_runs_and_none() -> None:
 
 
 def test_a_simulated_run_says_why_it_was_asked_for() -> None:
-    from pgasrob.render.simulation import simulated_to_json
+    from pgasrob.render.one_run_json import simulated_to_json
     from pgasrob.runs.simulate import simulate
 
     stuck: Any = simulated_to_json(simulate(instance("await(mem[y] == 1);", "assert(r == 1);"), 4))

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pgasrob.render import lines as styled
-from pgasrob.render.json import Error, Result
+from pgasrob.render.shared_json import Error
 from pgasrob.render.table import VerdictTable, amount
+from pgasrob.render.verdict_json import Result
 
 SYNTAX: Error = {
     "code": "PG011",

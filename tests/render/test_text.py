@@ -15,8 +15,8 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.render import lines as styled
 from pgasrob.render import words
-from pgasrob.render.json import Result, to_json
 from pgasrob.render.report import report
+from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import FaultPossible, InternalError, StateLimit

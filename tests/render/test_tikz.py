@@ -13,9 +13,9 @@ import pytest
 
 from pgasrob.cli.draw import only
 from pgasrob.render.diagram.layout import layout
-from pgasrob.render.json import Result, to_json
 from pgasrob.render.latex import code, prose
 from pgasrob.render.tikz import LARGEST, to_tikz
+from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.batch import Job, check_all
 from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs
 from tests.render.test_formats import ASCII, FAULT, nasty, of_witness

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pgasrob.render.files import FORMATS
-from pgasrob.render.json import to_json
-from pgasrob.render.simulation import simulated_to_json
+from pgasrob.render.one_run_json import simulated_to_json
+from pgasrob.render.verdict_json import to_json
 from pgasrob.render.witness_file import BadWitnessFile, read_results, validated
 from pgasrob.robustness.batch import Job, check_all
 from pgasrob.runs.simulate import simulate

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pgasrob.render.json import checked_to_json
+from pgasrob.render.verdict_json import checked_to_json
 from pgasrob.robustness import workers
 from pgasrob.robustness.batch import Checked, Job, check_all
 from pgasrob.robustness.crew import WorkerError

@@ -20,7 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 from pgasrob.cli import cli
-from pgasrob.render.json import checked_to_json
+from pgasrob.render.verdict_json import checked_to_json
 from pgasrob.robustness.batch import Checked, Job, Task, check_all, tasks, unwatched
 from pgasrob.robustness.cluster import ClusterError, client
 from pgasrob.robustness.cluster.client import check_on_cluster

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from pgasrob.cli import cli
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.races.verdict import RaceVerdict
-from pgasrob.render.json import checked_to_json
+from pgasrob.render.verdict_json import checked_to_json
 from pgasrob.robustness import build
 from pgasrob.robustness.batch import Checked, Job, asked
 from pgasrob.robustness.check import check

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from pgasrob.cli import cli
-from pgasrob.render.json import checked_to_json
+from pgasrob.render.verdict_json import checked_to_json
 from pgasrob.robustness import native, watch
 from pgasrob.robustness.batch import Job, told_all
 from pgasrob.robustness.limits import Limits
@@ -89,8 +89,8 @@ DECORATIONS = {
     "robustness.shrink:Shrinking.run": "the run may be longer than it has to be",
     "robustness.maximal_runs:Runs.explore": "",
     "robustness.effect:Viewer": "",
-    "render.json:late_operations": "the run is not shown",
-    "render.json:HappensBefore": "the run is not shown",
+    "render.run_json:late_operations": "the run is not shown",
+    "render.run_json:HappensBefore": "the run is not shown",
 }
 """What comes after the verdict: it stays, and what is missing is said, in the verdict or in its effect."""
 

@@ -10,8 +10,8 @@ from pgasrob.render import words
 from pgasrob.render.diagram.folding import Fold, told, told_in_full
 from pgasrob.render.diagram.model import AXIS, INDENT, LINE, PADDING, Box, Span, cut, width_of
 from pgasrob.render.diagram.rows import lane_of
-from pgasrob.render.json import Event, Witness
 from pgasrob.render.places import label
+from pgasrob.render.run_json import Event, Witness
 
 LONGEST, SHORTEST = 46, 32
 """Characters on one line of a box: with few lanes, and with many."""

@@ -16,9 +16,9 @@ from pgasrob.render import words
 from pgasrob.render.diagram.badges import BADGE
 from pgasrob.render.diagram.channels import snapped
 from pgasrob.render.diagram.model import GAP, HEADING, LINE, PADDING, Box, Diagram, Lane, Line, Part, numbered
-from pgasrob.render.json import Event, Witness
 from pgasrob.render.lines import UNICODE, wrap
 from pgasrob.render.pens import Pen
+from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.run_table import NEXT
 from pgasrob.render.text import PAIRS
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pgasrob.render import english, words
-from pgasrob.render.json import Edge, Event, Witness
+from pgasrob.render.run_json import Edge, Event, Witness
 
 MOST_STRETCHES = 4
 """Stretches of steps that a band names one by one."""

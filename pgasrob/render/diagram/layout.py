@@ -8,7 +8,7 @@ from pgasrob.render.diagram.folding import Fold, fold
 from pgasrob.render.diagram.model import AXIS, Diagram, width_of
 from pgasrob.render.diagram.routes import routed
 from pgasrob.render.diagram.rows import rows
-from pgasrob.render.json import Witness
+from pgasrob.render.run_json import Witness
 
 MOST_LANES = 8
 """Ranks up to which those that take no part have a lane too."""

@@ -17,7 +17,8 @@ from unicodedata import combining, east_asian_width
 
 from pgasrob.render import words
 from pgasrob.render.diagram.folding import Fold
-from pgasrob.render.json import Edge, Result, Witness
+from pgasrob.render.run_json import Edge, Witness
+from pgasrob.render.verdict_json import Result
 
 CHARACTER = 8.0
 """Width of a letter of a fixed-width font of size 13: the widest of the usual ones take 0.615 of their size."""

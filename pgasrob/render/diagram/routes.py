@@ -28,7 +28,7 @@ from pgasrob.render.diagram.model import (
     Row,
     edges,
 )
-from pgasrob.render.json import Witness
+from pgasrob.render.run_json import Witness
 
 PART_GAP = 8.0
 GUTTER = 30.0

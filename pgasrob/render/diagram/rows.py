@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pgasrob.render import words
 from pgasrob.render.diagram.folding import Fold
 from pgasrob.render.diagram.model import edges
-from pgasrob.render.json import Event, Witness
+from pgasrob.render.run_json import Event, Witness
 
 
 def lane_of(event: Event, lanes: Mapping[int, int]) -> int:

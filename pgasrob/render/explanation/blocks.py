@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.render import english
-from pgasrob.render.json import Event, Result, Witness, to_json
+from pgasrob.render.run_json import Event, Witness
+from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.render.written import WrittenCommands
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from pgasrob.render.explanation.blocks import (
     steps,
     witness_of,
 )
-from pgasrob.render.json import Event
+from pgasrob.render.run_json import Event
 from pgasrob.robustness.explanation import ALL, DEFINITION, PLAIN
 from pgasrob.robustness.explanation.marking import PairRun, Visit
 from pgasrob.robustness.explanation.reordering import Generated, Reordering

@@ -10,8 +10,8 @@ from pgasrob.render import words
 from pgasrob.render.explanation.blocks import Block, Drawing, Points, Remark, Rows, ShownRun, Text, Word, witness_of
 from pgasrob.render.explanation.chapters import Chapter
 from pgasrob.render.graphs.svg import to_svg as graph_to_svg
-from pgasrob.render.json import Event, Witness
 from pgasrob.render.page import framed
+from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.svg import to_svg as run_to_svg
 from pgasrob.render.text import initially
 

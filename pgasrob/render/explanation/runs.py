@@ -20,7 +20,7 @@ from pgasrob.render.explanation.blocks import (
     steps,
     witness_of,
 )
-from pgasrob.render.json import Event
+from pgasrob.render.run_json import Event
 from pgasrob.robustness.explanation.reordering import Moved, Reordering, commands_in_order
 from pgasrob.semantics.accesses import access_of, conflict
 from pgasrob.semantics.happens_before import HappensBefore

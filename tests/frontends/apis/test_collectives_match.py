@@ -6,7 +6,7 @@ import pytest
 
 import pgasrob
 from pgasrob.frontends.lower import parse_c
-from pgasrob.render.json import to_json
+from pgasrob.render.verdict_json import to_json
 from pgasrob.render.words import mismatch, standing
 from pgasrob.robustness.verdict import Verdict
 

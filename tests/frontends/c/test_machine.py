@@ -241,7 +241,7 @@ def test_an_idiom_has_the_same_verdict_in_c(idiom: int, between: str, core: str)
 
 
 def test_a_witness_speaks_of_the_source() -> None:
-    from pgasrob.render.json import to_json
+    from pgasrob.render.verdict_json import to_json
 
     source = """#include <shmem.h>
         static int x, flag;

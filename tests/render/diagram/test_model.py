@@ -31,7 +31,8 @@ from pgasrob.render.diagram.model import (
     shown,
     width_of,
 )
-from pgasrob.render.json import Event, Result, Witness, to_json
+from pgasrob.render.run_json import Event, Witness
+from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.batch import Job, check_all, find_programs
 from pgasrob.robustness.check import check, load
 from pgasrob.robustness.limits import Limits

@@ -1,0 +1,308 @@
+"""The JSON objects of `pgasrob check` and `pgasrob race`, section 6 of the design. All other output is drawn from them.
+
+Both types are here because each may hold the other; `races_json` makes that of races.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
+
+from pgasrob.analysis.hardware import Difference
+from pgasrob.program.reading import Conflicts, FailedPolls
+from pgasrob.races.verdict import RaceKind
+from pgasrob.render.effect_json import EffectDetail, effect_to_json
+from pgasrob.render.every_count_json import (
+    Claim,
+    Count,
+    Obstacle,
+    ProofCase,
+    claim_to_json,
+    counts_to_json,
+    obstacles_to_json,
+)
+from pgasrob.render.hardware import HardwareDifference, hardware_to_json
+from pgasrob.render.run_json import Event, Witness, witness_to_json
+from pgasrob.render.shared_json import (
+    SCHEMA,
+    Alike,
+    Assumption,
+    Error,
+    Stats,
+    assumptions_to_json,
+    errors_to_json,
+    stats_to_json,
+    unicode_name,
+)
+from pgasrob.render.store_buffers import OnTso, on_tso_to_json
+from pgasrob.robustness.reasons import FaultReached
+from pgasrob.robustness.verdict import RECORDED
+
+if TYPE_CHECKING:
+    from pgasrob.robustness import verdict as library
+    from pgasrob.robustness.batch import Checked
+    from pgasrob.robustness.verdict import EffectKind
+
+
+class RepairBeside(TypedDict):
+    """A repair to be shown beside the run: what it does, and its `diff -u`."""
+
+    told: str
+    diff: str
+
+
+class Change(TypedDict):
+    """``text`` instead of what stands from line and column up to the end line and column; all count from 1."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+class Fix(TypedDict):
+    """A repair: what it does, in a sentence, and by which changes of the source."""
+
+    told: str
+    edits: list[Change]
+
+
+class Orders(TypedDict):
+    """What orders operations: what it does (`robustness/suspects.py`), the call or command, and where it stands."""
+
+    does: str
+    command: str
+    line: int
+    column: int
+
+
+class WhyInOrder(TypedDict):
+    """Why the accesses in ``lines`` are in order, in ``sentences``; ``answer`` is of `robustness/why.py`.
+
+    ``orders`` has for each way in which the program would not be robust any more what has been taken away for it, and
+    ``without`` what could happen then. ``checks`` were made.
+    """
+
+    lines: list[int]
+    answer: str
+    sentences: list[str]
+    orders: list[list[Orders]]
+    without: list[str]
+    checks: int
+
+
+class Result(TypedDict):
+    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared, ``why`` and
+    ``races`` when they were asked for.
+
+    ``reason`` is a sentence; ``reason_code`` says of what kind it is (`robustness/reasons.py`), and ``limit`` which
+    option of `pgasrob check` sets the limit that was reached, if one was. ``assumptions``: of a robust program all that
+    the verdict rests on, else what the runs that are shown rest on.
+
+    ``nodes`` is "all" for an answer about every number of nodes. Where that was asked for, ``proved`` says whether
+    there is a proof for all from ``cutoff`` to ``most_nodes``, by ``cases``, ``views`` whether it rests on what is
+    known of two ranks at once (`proofs/every-n.md`, section 4), ``obstacles`` what is in its way, and ``checked``
+    has the numbers that were checked one by one. ``assertions`` and ``deadlock`` are about all numbers then too:
+    ``assertions_beyond`` (each assertion) and ``deadlock_beyond`` (that there is none) say what is known of those from
+    ``cutoff`` on, where there is a proof. ``one_block``: the program is for any number of nodes.
+
+    ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
+    SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
+    unless no such witness is small. ``units``: the further files of the program, without headers. ``on_tso``: with
+    `--cpu tso`, what store buffers add, where the program is robust without them. ``hardware``: of a
+    robust program that communicates, what RDMA and x86 do otherwise than the calculus where that could matter; None
+    where that was not looked at (a larger program, a limit). ``fixes``: repairs, where they were asked for.
+    """
+
+    schema: int
+    file: str
+    units: NotRequired[list[str]]
+    program: str | None
+    nodes: int | Literal["all"] | None
+    engine: str
+    verdict: Literal["robust", "not robust", "unknown", "error"]
+    reason: str | None
+    reason_code: NotRequired[str | None]
+    limit: NotRequired[str | None]
+    assertions: Literal["hold", "violated", "unknown"] | None
+    deadlock: bool | Literal["unknown"] | None
+    communicates: bool | None
+    polls: NotRequired[bool | None]
+    alike: NotRequired[Alike]
+    failed_polls: NotRequired[FailedPolls]
+    conflicts: NotRequired[Conflicts]
+    assumptions: NotRequired[list[Assumption]]
+    effect: NotRequired[EffectKind | None]
+    effect_detail: NotRequired[EffectDetail | None]
+    stats: Stats
+    witness: Witness | None
+    assertion_run: Witness | None
+    deadlock_run: Witness | None
+    effect_run: NotRequired[Witness | None]
+    errors: list[Error]
+    expected: NotRequired[str | None]
+    as_expected: NotRequired[bool]
+    repair: NotRequired[RepairBeside]
+    fixes: NotRequired[list[Fix]]
+    why: NotRequired[WhyInOrder]
+    races: NotRequired[RaceResult]
+    on_tso: NotRequired[OnTso]
+    hardware: NotRequired[list[HardwareDifference] | None]
+    one_block: NotRequired[bool]
+    proved: NotRequired[bool]
+    cutoff: NotRequired[int | None]
+    most_nodes: NotRequired[int]
+    views: NotRequired[bool]
+    cases: NotRequired[list[ProofCase]]
+    obstacles: NotRequired[list[Obstacle]]
+    checked: NotRequired[list[Count]]
+    assertions_beyond: NotRequired[list[Claim]]
+    deadlock_beyond: NotRequired[Claim | None]
+
+
+class RacingAccess(Event):
+    """One of two accesses that are both next after the run of a race: the event that it would be there.
+
+    ``access`` is what it would do to the ``cell`` (``x@1``), ``atomic`` the type in which it is atomic, null if it is
+    plain. ``pending``: it is a step of an operation that has been issued; else its rank stands before the command.
+    """
+
+    cell: str
+    atomic: str | None
+    pending: bool
+
+
+class Race(Witness):
+    """Two accesses that race, in the order of the source, and the run that leads to them; ``lines`` are theirs.
+
+    ``computation`` is an SC run in which some operations stop before their last steps; it ``shows`` "race".
+    """
+
+    kind: RaceKind
+    lines: list[int]
+    accesses: list[RacingAccess]
+
+
+class RaceResult(TypedDict):
+    """The answer about races for one program at one node count: a :class:`Result` of another
+    question, whose keys of the same name mean the same.
+
+    ``races`` has one race for each pair of lines, or the first one found alone unless all were asked for (``all``).
+    Where ``reason`` is not null and the verdict is "race", there may be more. ``strict``: an await and a value that
+    arrives count as a race. ``robustness`` answers the other question, if it was asked beside this one. ``witness`` is
+    the run to a fault, where that makes it an error. ``expected`` is "none", "1 pair", "3 pairs" or "error".
+    ``must_rma``: the pairs of lines that MUST-RMA reports, where that was asked for.
+    """
+
+    schema: int
+    file: str
+    units: NotRequired[list[str]]
+    program: str | None
+    nodes: int | None
+    engine: str
+    verdict: Literal["race", "no race", "unknown", "error"]
+    reason: str | None
+    reason_code: str | None
+    limit: str | None
+    strict: bool
+    all: bool
+    races: list[Race]
+    failed_polls: FailedPolls
+    conflicts: Conflicts
+    assumptions: list[Assumption]
+    stats: Stats
+    errors: list[Error]
+    expected: NotRequired[str | None]
+    as_expected: NotRequired[bool]
+    robustness: NotRequired[Result | None]
+    witness: NotRequired[Witness | None]
+    alike: NotRequired[Alike]
+    must_rma: NotRequired[list[list[int]]]
+
+
+def to_json(verdict: library.Verdict) -> Result:
+    """``verdict`` as an object that `json.dumps` can write."""
+    witness = witness_to_json(verdict.witness)
+    found: Result = {
+        "schema": SCHEMA,
+        "file": unicode_name(verdict.file),
+        "program": None if verdict.program is None else unicode_name(verdict.program),
+        "nodes": verdict.nodes,
+        "engine": verdict.engine,
+        "verdict": verdict.verdict,
+        "reason": _reason(verdict, witness),
+        "reason_code": None if verdict.reason is None else verdict.reason.code,
+        "limit": None if verdict.reason is None else verdict.reason.option,
+        "assertions": verdict.assertions,
+        "deadlock": verdict.deadlock,
+        "communicates": verdict.communicates,
+        "polls": verdict.polls,
+        "failed_polls": verdict.reading.failed_polls,
+        "conflicts": verdict.reading.conflicts,
+        "assumptions": assumptions_to_json(verdict.assumptions),
+        "effect": None if verdict.effect is None else verdict.effect.kind,
+        "effect_detail": None
+        if verdict.effect is None or verdict.witness is None
+        else effect_to_json(verdict.effect, verdict.witness.run.instance),
+        "stats": stats_to_json(verdict.stats),
+        "witness": witness,
+        "assertion_run": witness_to_json(verdict.assertion_run),
+        "deadlock_run": witness_to_json(verdict.deadlock_run),
+        "effect_run": None if verdict.effect is None else witness_to_json(verdict.effect.run),
+        "errors": errors_to_json(verdict.errors, verdict.file),
+    }
+    if verdict.units:
+        found["units"] = list(map(unicode_name, verdict.units))
+    if verdict.alike:
+        found["alike"] = {"elements": verdict.alike[0], "shown": verdict.alike[1]}
+    if verdict.on_tso:
+        found["on_tso"] = on_tso_to_json(verdict.on_tso)
+    if verdict.hardware:
+        found["hardware"] = [
+            each
+            for each in hardware_to_json(verdict.hardware)
+            if not (verdict.on_tso and each["difference"] == Difference.STORE_BUFFER.value)
+        ]
+    elif verdict.verdict == "robust" and verdict.communicates and verdict.engine != RECORDED:
+        found["hardware"] = None
+    if verdict.one_block:
+        found["one_block"] = True
+    if verdict.every:
+        _add_every_count(found, verdict.every)
+    return found
+
+
+def _add_every_count(result: Result, every: library.EveryCount) -> None:
+    """Say in ``result`` what is known of every number of nodes."""
+    proof = every.proof
+    if result["nodes"] is None:
+        result["nodes"] = "all"
+    result["proved"] = proof.holds
+    result["cutoff"] = proof.cutoff
+    result["most_nodes"] = proof.most
+    result["views"] = proof.views
+    result["cases"] = [{"source": source, "steps": steps} for source, steps in proof.cases]
+    result["checked"] = counts_to_json(every.checked)
+    if proof.holds:
+        result["assertions_beyond"] = [claim_to_json(each) for each in proof.assertions]
+        result["deadlock_beyond"] = None if proof.deadlock is None else claim_to_json(proof.deadlock)
+    result["obstacles"] = obstacles_to_json(proof.obstacles)
+
+
+def checked_to_json(checked: Checked) -> Result:
+    """The verdict of ``checked`` and, where it was compared with the program's header, how that went."""
+    result = to_json(checked.verdict)
+    if checked.compared:
+        result["errors"] += errors_to_json(checked.header_errors, checked.file)
+        result["expected"] = checked.expected
+        result["as_expected"] = checked.verdict.verdict == checked.expected
+    return result
+
+
+def _reason(verdict: library.Verdict, witness: Witness | None) -> str | None:
+    """The reason of ``verdict``, with the command of a fault as written."""
+    reason = verdict.reason
+    if isinstance(reason, FaultReached) and witness and witness["fault"]:
+        reason = replace(reason, command=witness["fault"]["command"])
+    return None if reason is None else str(reason)
