@@ -1,12 +1,13 @@
-"""What a verdict rests on beside the node count: data, each kind with its sentence and its code in JSON.
+"""What a verdict rests on beside the node count: each kind of assumption with its code in JSON and its sentence.
 
-What the front end of C takes for granted is noted where it does so (`Call.rests_on`, `Writer.rests_on`), and lies with
-the program (`Declared.assumptions`); what every verdict takes for granted is added to it (`robustness/rests_on.py`).
+The C front end notes what it takes for granted where it does so (`Call.rests_on`, `Writer.rests_on`) and keeps it with
+the program (`Declared.assumptions`); `robustness/rests_on.py` adds what every verdict takes for granted.
 `assumption_texts.py` explains each kind at length.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -14,66 +15,114 @@ from typing import Literal, assert_never
 
 from pgasrob.program.reading import Conflicts, FailedPolls
 
+Scope = Literal["every", "C", "construct"]
+
 
 class Kind(Enum):
-    """The kinds of assumptions, by their codes, in the order in which they are listed."""
+    """The kinds of assumptions, in the order in which they are listed. Each has a code, its value, and
 
+    - ``scope``: what needs it: every verdict, every verdict on C, or some construct of the program;
+    - ``shapes_runs``: whether a run that is shown may be none of the real program, or no violation, where the
+      assumption is false. Where the others are false there are only more runs, and the one shown is among them;
+    - ``sentence``, with places for the names that an assumption is about, ``{names}``, and for a verb that agrees with
+      their number, ``{is|are}``.
+    """
+
+    scope: Scope
+    shapes_runs: bool
+    sentence: str
+
+    def __new__(cls, code: str, scope: Scope, shapes_runs: bool, sentence: str) -> Kind:
+        self = object.__new__(cls)
+        self._value_ = code
+        self.scope, self.shapes_runs, self.sentence = scope, shapes_runs, sentence
+        return self
+
+    # fmt: off
     # What every verdict rests on
-    FAILED_POLLS = "failed-polls"
-    CONFLICTS = "conflicts"
-    PROGRAM_ORDER = "program-order"
-    ONE_COPY = "one-copy"
-    NO_FAILURES = "no-failures"
-    CLOSED_PROGRAM = "closed-program"
+    FAILED_POLLS = "failed-polls", "every", True, "{names}"
+    CONFLICTS = "conflicts", "every", True, "{names}"
+    PROGRAM_ORDER = ("program-order", "every", False,
+        "a rank's loads and stores reach its memory, and its peers, in program order (else --cpu tso)")
+    ONE_COPY = ("one-copy", "every", False,
+        "each cell has one copy, accessed as a whole: what has arrived is seen by all ranks at once")
+    NO_FAILURES = ("no-failures", "every", False,
+        "no rank or transfer fails: what is issued is done in the end, whatever its target does meanwhile")
+    CLOSED_PROGRAM = ("closed-program", "every", False,
+        "all ranks run this program from its beginning, and nothing else accesses their memory")
     # and every one on C
-    SPECIFICATION = "specification"
-    CALLS_ALLOWED = "calls-allowed"
-    SIZES = "sizes"
-    PLATFORM = "platform"
-    ARITHMETIC = "arithmetic"
-    COMPILER = "compiler"
-    WHOLE_SCALARS = "whole-scalars"
-    UNSET_MEMORY = "unset-memory"
-    CALLS_SUCCEED = "calls-succeed"
-    ONE_THREAD = "one-thread"
+    SPECIFICATION = "specification", "C", True, "calls keep what {names} promises, and may do all that it allows"
+    CALLS_ALLOWED = ("calls-allowed", "C", False,
+        "calls are made where their API allows them: in epochs, and collectives by all, in one order")
+    SIZES = "sizes", "C", True, "arrays, loops and transfers are as long as the text says"
+    PLATFORM = ("platform", "C", True,
+        "types have the sizes, layout and byte order of 64-bit Unix on x86, and so do the compiler's macros")
+    ARITHMETIC = ("arithmetic", "C", True,
+        "signed integers wrap round; floating-point operations are those of IEEE 754, one by one")
+    COMPILER = ("compiler", "C", False,
+        "the compiler keeps accesses to memory that ranks share, in the order of the text, left to right")
+    WHOLE_SCALARS = ("whole-scalars", "C", False,
+        "a scalar is moved as a whole, and so are 8 bytes of a transfer where no scalar is named")
+    UNSET_MEMORY = "unset-memory", "C", False, "variables and memory that nobody has set hold 0"
+    CALLS_SUCCEED = ("calls-succeed", "C", False,
+        "no call fails: each returns what stands for success, and errno stays 0")
+    ONE_THREAD = ("one-thread", "C", False,
+        "a rank is one thread: no signal handler, active message or other thread runs beside it")
     # What only some constructs need, those first that say most about a program
-    UNKNOWN_VALUES = "unknown-values"
-    UNKNOWN_MEMORY = "unknown-memory"
-    PARTS = "parts"
-    ASSUMED_PURE = "assumed-pure"
-    SEPARATE_MEMORY = "separate-memory"
-    SHARED_MEMORY = "shared-memory"
-    ATOMIC_TO_ALL = "atomic-to-all"
-    EPOCHS_WAIT = "epochs-wait"
-    FENCE_BARRIER = "fence-barrier"
-    MODES_HOLD = "modes-hold"
-    UNIFIED_WINDOWS = "unified-windows"
-    BUFFERED_SENDS = "buffered-sends"
-    QUEUE_ROOM = "queue-room"
-    CREATION_WAITS = "creation-waits"
-    SAME_ADDRESSES = "same-addresses"
-    REDUCTION_ORDER = "reduction-order"
-    SAME_RANKS = "same-ranks"
-    WORK_ARRAYS = "work-arrays"
-    NOT_CALLED = "not-called"
-    FIXED_ANSWERS = "fixed-answers"
-    THREAD_LEVEL = "thread-level"
-    HINTS = "hints"
-    UNREAD_HEADERS = "unread-headers"
-    ARGUMENTS = "arguments"
-    ENVIRONMENT = "environment"
-    ENDS_ALL_RANKS = "ends-all-ranks"
-    KILLED_RANK = "killed-rank"
-    ASSERT_GOES_ON = "assert-goes-on"
-    FREED_MEMORY = "freed-memory"
-    ALLOCATION = "allocation"
-    NO_EFFECT = "no-effect"
-    MODEL_CHECKER = "model-checker"
+    UNKNOWN_VALUES = "unknown-values", "construct", True, "any value may come of {names}, each time another"
+    UNKNOWN_MEMORY = "unknown-memory", "construct", True, "any value may be loaded from {names}"
+    PARTS = ("parts", "construct", True,
+        "an access to a part of a scalar of {names} is one to all of it, and to set a part reads it, too")
+    ASSUMED_PURE = ("assumed-pure", "construct", True,
+        "{names} {accesses|access} none of the program's memory, and may return any value")
+    SEPARATE_MEMORY = ("separate-memory", "construct", True,
+        "no two ranks reach each other's memory by loads and stores, as {names} {says|say} (--shared-memory)")
+    SHARED_MEMORY = ("shared-memory", "construct", True,
+        "{names} share memory: what one loads and stores there, all others see in that order, and at once")
+    ATOMIC_TO_ALL = ("atomic-to-all", "construct", False,
+        "{names} {is|are} atomic to all other accesses, not only to atomics of one kind")
+    EPOCHS_WAIT = "epochs-wait", "construct", False, "{names} {returns|return} when access is granted, and not before"
+    FENCE_BARRIER = "fence-barrier", "construct", False, "MPI_Win_fence is a barrier, also where it ends no epoch"
+    MODES_HOLD = ("modes-hold", "construct", False,
+        "the MPI_MODE_... given to {names} are true, and no call does less for them")
+    UNIFIED_WINDOWS = "unified-windows", "construct", False, "windows have one copy of their memory (MPI_WIN_UNIFIED)"
+    BUFFERED_SENDS = ("buffered-sends", "construct", True,
+        "messages are copied when {names} {is|are} called, and the sender goes on")
+    QUEUE_ROOM = ("queue-room", "construct", False,
+        "there is room in its queue for what {names} {posts|post}: none is full")
+    CREATION_WAITS = "creation-waits", "construct", False, "no rank returns from {names} before all have called"
+    SAME_ADDRESSES = ("same-addresses", "construct", False,
+        "a segment and a static variable have the same address on every rank")
+    REDUCTION_ORDER = ("reduction-order", "construct", True,
+        "{names} {combines|combine} floating-point numbers in the order of the ranks")
+    SAME_RANKS = "same-ranks", "construct", True, "{names} number the ranks alike and see each other's effects"
+    WORK_ARRAYS = ("work-arrays", "construct", False,
+        "the arrays pSync and pWrk of {names} are set and used as they must be")
+    NOT_CALLED = "not-called", "construct", True, "functions given to {names} are never called"
+    FIXED_ANSWERS = ("fixed-answers", "construct", True,
+        "what {names} {tells|tell} is fixed: 0, or what stands for the usual")
+    THREAD_LEVEL = "thread-level", "construct", False, "{names} {grants|grant} the thread level that is asked for"
+    HINTS = "hints", "construct", False, "hints and options given to {names} change nothing"
+    UNREAD_HEADERS = ("unread-headers", "construct", True,
+        "the text does not depend on macros of {names}, which {is|are} not read")
+    ARGUMENTS = "arguments", "construct", True, "the program is started without arguments: argc is 1"
+    ENVIRONMENT = "environment", "construct", True, "the environment is empty"
+    ENDS_ALL_RANKS = "ends-all-ranks", "construct", True, "{names} {ends|end} the run of all ranks, some time after"
+    KILLED_RANK = "killed-rank", "construct", True, "a rank that {names} has killed goes on, or nothing waits for it"
+    ASSERT_GOES_ON = "assert-goes-on", "construct", True, "a run goes on when an assertion is false"
+    FREED_MEMORY = ("freed-memory", "construct", False,
+        "no memory is used after {names}, and what is allocated next of its size lies there")
+    ALLOCATION = "allocation", "construct", False, "there is as much memory as {names} {asks|ask} for"
+    NO_EFFECT = ("no-effect", "construct", True,
+        "{names} {changes|change} nothing that the program sees, and 0 is returned")
+    MODEL_CHECKER = ("model-checker", "construct", False,
+        "SPIN and the C compiler do what they should, and SPIN has searched all states")
+    # fmt: on
 
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """An assumption; ``about`` fills the sentence of its kind, ``lines`` are those of the source that need it, where
+    """An assumption ``about`` these names, which fill the sentence of its kind; ``lines`` of the source need it, where
     they are known. ``str`` gives its sentence, without a capital or a full stop."""
 
     kind: Kind
@@ -81,100 +130,15 @@ class Assumption:
     lines: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return _sentence(self.kind, self.about)
-
-
-def scope(kind: Kind) -> Literal["every", "C", "construct"]:
-    """What needs an assumption of ``kind``: every verdict, every one on C, or some construct of the program."""
-    match kind:
-        case (
-            Kind.FAILED_POLLS
-            | Kind.CONFLICTS
-            | Kind.PROGRAM_ORDER
-            | Kind.ONE_COPY
-            | Kind.NO_FAILURES
-            | Kind.CLOSED_PROGRAM
-        ):
-            return "every"
-        case (
-            Kind.SPECIFICATION
-            | Kind.CALLS_ALLOWED
-            | Kind.SIZES
-            | Kind.PLATFORM
-            | Kind.ARITHMETIC
-            | Kind.COMPILER
-            | Kind.WHOLE_SCALARS
-            | Kind.UNSET_MEMORY
-            | Kind.CALLS_SUCCEED
-            | Kind.ONE_THREAD
-        ):
-            return "C"
-        case _:
-            return "construct"
-
-
-def matters_to_a_run(kind: Kind) -> bool:
-    """Whether a run that is shown may be none of the real program, or no violation, where the assumption is false.
-
-    The others only leave runs out: without them there are more, and the one that is shown is still among them.
-    """
-    match kind:
-        case (
-            Kind.FAILED_POLLS
-            | Kind.CONFLICTS
-            | Kind.SPECIFICATION
-            | Kind.SIZES
-            | Kind.PLATFORM
-            | Kind.ARITHMETIC
-            | Kind.UNKNOWN_VALUES
-            | Kind.UNKNOWN_MEMORY
-            | Kind.PARTS
-            | Kind.ASSUMED_PURE
-            | Kind.SEPARATE_MEMORY
-            | Kind.SHARED_MEMORY
-            | Kind.BUFFERED_SENDS
-            | Kind.REDUCTION_ORDER
-            | Kind.SAME_RANKS
-            | Kind.NOT_CALLED
-            | Kind.FIXED_ANSWERS
-            | Kind.UNREAD_HEADERS
-            | Kind.ARGUMENTS
-            | Kind.ENVIRONMENT
-            | Kind.ENDS_ALL_RANKS
-            | Kind.KILLED_RANK
-            | Kind.ASSERT_GOES_ON
-            | Kind.NO_EFFECT
-        ):
-            return True
-        case (
-            Kind.PROGRAM_ORDER
-            | Kind.ONE_COPY
-            | Kind.NO_FAILURES
-            | Kind.CLOSED_PROGRAM
-            | Kind.CALLS_ALLOWED
-            | Kind.COMPILER
-            | Kind.WHOLE_SCALARS
-            | Kind.UNSET_MEMORY
-            | Kind.CALLS_SUCCEED
-            | Kind.ONE_THREAD
-            | Kind.ATOMIC_TO_ALL
-            | Kind.EPOCHS_WAIT
-            | Kind.FENCE_BARRIER
-            | Kind.MODES_HOLD
-            | Kind.UNIFIED_WINDOWS
-            | Kind.QUEUE_ROOM
-            | Kind.CREATION_WAITS
-            | Kind.SAME_ADDRESSES
-            | Kind.WORK_ARRAYS
-            | Kind.THREAD_LEVEL
-            | Kind.HINTS
-            | Kind.FREED_MEMORY
-            | Kind.ALLOCATION
-            | Kind.MODEL_CHECKER
-        ):
-            return False
-        case _:
-            assert_never(kind)
+        names = _listed(self.about)
+        if self.about and self.kind is Kind.PROGRAM_ORDER:
+            empty = "atomics, barriers, mfence and waits for later transfers empty it"
+            return f"loads pass stores in a buffer, as on {names}; {empty}"
+        if self.about and self.kind is Kind.SIZES:
+            return f"{self.kind.sentence}, with {names}"
+        verb = 1 if len(self.about) == 1 else 2
+        agreeing = re.sub(r"\{(\w+)\|(\w+)\}", lambda match: match[verb], self.kind.sentence)
+        return agreeing.replace("{names}", names)
 
 
 def failed_polls(reading: FailedPolls) -> Assumption:
@@ -199,120 +163,9 @@ def conflicts(reading: Conflicts) -> Assumption:
     return Assumption(Kind.CONFLICTS, (said,))
 
 
-def _sentence(kind: Kind, about: tuple[str, ...]) -> str:
-    names = _listed(about)
-    match kind:
-        case Kind.FAILED_POLLS | Kind.CONFLICTS:
-            return names
-        case Kind.PROGRAM_ORDER:
-            if about:
-                empty = "atomics, barriers, mfence and waits for later transfers empty it"
-                return f"loads pass stores in a buffer, as on {names}; {empty}"
-            return "a rank's loads and stores reach its memory, and its peers, in program order (else --cpu tso)"
-        case Kind.ONE_COPY:
-            return "each cell has one copy, accessed as a whole: what has arrived is seen by all ranks at once"
-        case Kind.NO_FAILURES:
-            return "no rank or transfer fails: what is issued is done in the end, whatever its target does meanwhile"
-        case Kind.CLOSED_PROGRAM:
-            return "all ranks run this program from its beginning, and nothing else accesses their memory"
-        case Kind.SPECIFICATION:
-            return f"calls keep what {names} promises, and may do all that it allows"
-        case Kind.CALLS_ALLOWED:
-            return "calls are made where their API allows them: in epochs, and collectives by all, in one order"
-        case Kind.SIZES:
-            return "arrays, loops and transfers are as long as the text says" + (f", with {names}" if about else "")
-        case Kind.PLATFORM:
-            return "types have the sizes, layout and byte order of 64-bit Unix on x86, and so do the compiler's macros"
-        case Kind.ARITHMETIC:
-            return "signed integers wrap round; floating-point operations are those of IEEE 754, one by one"
-        case Kind.COMPILER:
-            return "the compiler keeps accesses to memory that ranks share, in the order of the text, left to right"
-        case Kind.WHOLE_SCALARS:
-            return "a scalar is moved as a whole, and so are 8 bytes of a transfer where no scalar is named"
-        case Kind.UNSET_MEMORY:
-            return "variables and memory that nobody has set hold 0"
-        case Kind.CALLS_SUCCEED:
-            return "no call fails: each returns what stands for success, and errno stays 0"
-        case Kind.ONE_THREAD:
-            return "a rank is one thread: no signal handler, active message or other thread runs beside it"
-        case Kind.UNKNOWN_VALUES:
-            return f"any value may come of {names}, each time another"
-        case Kind.UNKNOWN_MEMORY:
-            return f"any value may be loaded from {names}"
-        case Kind.PARTS:
-            return f"an access to a part of a scalar of {names} is one to all of it, and to set a part reads it, too"
-        case Kind.ASSUMED_PURE:
-            return (
-                f"{names} {_verb(about, 'accesses', 'access')} none of the program's memory, and may return any value"
-            )
-        case Kind.SEPARATE_MEMORY:
-            told = _verb(about, "says", "say")
-            return f"no two ranks reach each other's memory by loads and stores, as {names} {told} (--shared-memory)"
-        case Kind.SHARED_MEMORY:
-            return f"{names} share memory: what one loads and stores there, all others see in that order, and at once"
-        case Kind.ATOMIC_TO_ALL:
-            return f"{names} {_verb(about, 'is', 'are')} atomic to all other accesses, not only to atomics of one kind"
-        case Kind.EPOCHS_WAIT:
-            return f"{names} {_verb(about, 'returns', 'return')} when access is granted, and not before"
-        case Kind.FENCE_BARRIER:
-            return "MPI_Win_fence is a barrier, also where it ends no epoch"
-        case Kind.MODES_HOLD:
-            return f"the MPI_MODE_... given to {names} are true, and no call does less for them"
-        case Kind.UNIFIED_WINDOWS:
-            return "windows have one copy of their memory (MPI_WIN_UNIFIED)"
-        case Kind.BUFFERED_SENDS:
-            return f"messages are copied when {names} {_verb(about, 'is', 'are')} called, and the sender goes on"
-        case Kind.QUEUE_ROOM:
-            return f"there is room in its queue for what {names} {_verb(about, 'posts', 'post')}: none is full"
-        case Kind.CREATION_WAITS:
-            return f"no rank returns from {names} before all have called"
-        case Kind.SAME_ADDRESSES:
-            return "a segment and a static variable have the same address on every rank"
-        case Kind.REDUCTION_ORDER:
-            return f"{names} {_verb(about, 'combines', 'combine')} floating-point numbers in the order of the ranks"
-        case Kind.SAME_RANKS:
-            return f"{names} number the ranks alike and see each other's effects"
-        case Kind.WORK_ARRAYS:
-            return f"the arrays pSync and pWrk of {names} are set and used as they must be"
-        case Kind.NOT_CALLED:
-            return f"functions given to {names} are never called"
-        case Kind.FIXED_ANSWERS:
-            return f"what {names} {_verb(about, 'tells', 'tell')} is fixed: 0, or what stands for the usual"
-        case Kind.THREAD_LEVEL:
-            return f"{names} {_verb(about, 'grants', 'grant')} the thread level that is asked for"
-        case Kind.HINTS:
-            return f"hints and options given to {names} change nothing"
-        case Kind.UNREAD_HEADERS:
-            return f"the text does not depend on macros of {names}, which {_verb(about, 'is', 'are')} not read"
-        case Kind.ARGUMENTS:
-            return "the program is started without arguments: argc is 1"
-        case Kind.ENVIRONMENT:
-            return "the environment is empty"
-        case Kind.ENDS_ALL_RANKS:
-            return f"{names} {_verb(about, 'ends', 'end')} the run of all ranks, some time after"
-        case Kind.KILLED_RANK:
-            return f"a rank that {names} has killed goes on, or nothing waits for it"
-        case Kind.ASSERT_GOES_ON:
-            return "a run goes on when an assertion is false"
-        case Kind.FREED_MEMORY:
-            return f"no memory is used after {names}, and what is allocated next of its size lies there"
-        case Kind.ALLOCATION:
-            return f"there is as much memory as {names} {_verb(about, 'asks', 'ask')} for"
-        case Kind.NO_EFFECT:
-            return f"{names} {_verb(about, 'changes', 'change')} nothing that the program sees, and 0 is returned"
-        case Kind.MODEL_CHECKER:
-            return "SPIN and the C compiler do what they should, and SPIN has searched all states"
-        case _:
-            assert_never(kind)
-
-
 def _listed(names: tuple[str, ...]) -> str:
     *others, last = names or ("",)
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def _verb(about: tuple[str, ...], one: str, several: str) -> str:
-    return one if len(about) == 1 else several
 
 
 class Noted:

@@ -1,61 +1,69 @@
 """From the grammar's rules to a program: names, bounds, and what else the grammar alone cannot say.
 
-Every public method of :class:`Builder` that has the name of a rule in ``grammar.lark`` is the action of that rule. It
-takes the rule's named terminals and the results of its parts, and is called bottom up, in the order of the text. The
-rules are told apart by what they are about: ``expression_rules.py``, ``statement_rules.py``, ``declaration_rules.py``;
-here is the program as a whole.
+A public method of ``ExpressionRules``, ``StatementRules`` or ``DeclarationRules`` with the name of a rule in
+``grammar.lark`` is the action of that rule. It takes the rule's named terminals and the results of its parts, and is
+called bottom up, in the order of the text. :class:`Builder` puts what they build together to a program.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program.declaration_rules import DeclarationRules
-from pgasrob.program.expression_rules import at
+from pgasrob.program.expression_rules import ExpressionRules, Scope, at
 from pgasrob.program.program import Program
 from pgasrob.program.report import Report, short
+from pgasrob.program.statement_rules import StatementRules
 from pgasrob.program.vocabulary import KEYWORDS
 
 
-class Builder(DeclarationRules):
+class Builder:
     """Builds one program, and reports what is wrong with it."""
 
     def __init__(self, report: Report) -> None:
-        super().__init__(report)
+        self.scope = Scope(report)
+        self._statements = StatementRules(self.scope)
+        self._declarations = DeclarationRules(self.scope, self._statements.processes)
         self._forgiven: set[str] = set()
+        rules = (ExpressionRules(self.scope), self._statements, self._declarations)
+        self.actions: dict[str, Callable[..., Any]] = {"file": self.file}
+        """What builds the result of each rule from its parts."""
+        for each in rules:
+            self.actions |= {name: getattr(each, name) for name in vars(type(each)) if not name.startswith("_")}
 
     def file(self, *_: object) -> None:
-        if not self._processes and not self._lost:
-            self._report.add("PG034", "there is no process block", hint="add `process { ... }`, which every rank runs")
+        if not self._statements.processes and not self._statements.lost:
+            hint = "add `process { ... }`, which every rank runs"
+            self.scope.report.add("PG034", "there is no process block", hint=hint)
 
     def finish(self) -> None:
         """Report the names that have no declaration, neither before nor after, each at its first place."""
         seen = set(self._forgiven)
-        for token, hint in sorted(self._unknown, key=lambda unknown: unknown[0].start_pos or 0):
+        declared = self.scope.declared
+        for token, hint in sorted(self.scope.unknown, key=lambda unknown: unknown[0].start_pos or 0):
             name = token.value
-            if name in self._declared or name in seen:
+            if name in declared or name in seen:
                 continue
             seen.add(name)
-            likely = did_you_mean(name, self._declared)
-            self._report.add(
-                "PG050",
-                f"unknown name `{short(name)}`",
-                at(token),
-                likely or hint or "declare it with `memory`, `register` or `queue` before the processes",
-            )
+            likely = did_you_mean(name, declared)
+            advice = likely or hint or "declare it with `memory`, `register` or `queue` before the processes"
+            self.scope.report.add("PG050", f"unknown name `{short(name)}`", at(token), advice)
 
     def program(self) -> Program:
         """The program, when the whole text has been read and nothing was wrong."""
+        found, source = self._declarations.found, self.scope.report.source
         return Program(
-            self._name or _default_name(self._report.source.file),
-            self._nodes,
-            tuple(self._memory),
-            tuple(self._registers),
-            tuple(self._queues),
-            tuple(self._processes),
-            self._report.source,
+            found.name or _default_name(source.file),
+            found.nodes,
+            tuple(found.memory),
+            tuple(found.registers),
+            tuple(found.queues),
+            tuple(self._statements.processes),
+            source,
         )
 
     def forgive(self, name: str) -> None:
@@ -63,7 +71,7 @@ class Builder(DeclarationRules):
         self._forgiven.add(name)
 
     def knows(self, name: str) -> bool:
-        return name in self._names
+        return name in self.scope.names
 
 
 def _default_name(file: str) -> str:

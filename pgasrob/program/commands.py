@@ -1,7 +1,7 @@
 """The commands of the calculus (the paper, Figure 2, and what the design adds in section 2).
 
-A command's class attribute ``kind`` is the name of the event it issues. Beside what it does, a command that accesses
-memory says how: :class:`Accessing`.
+A command's class attribute ``kind`` is the name of the event it issues. A command that accesses memory also says how it
+does (:data:`Accessing`).
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from pgasrob.program.expressions import INT32, Expr, IntType, Register, render
 DEFAULT_TYPE = "int"
 """The type that atomics are in where nothing is said."""
 PLAIN, POLLING, BY = "plain", "polling", "by"
-"""Words of the syntax: not atomic; a load that polls; what stands before the operation."""
+"""Words of the syntax: not atomic; a load that polls; the word between a type and an operation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accessing:
-    """What decides whether accesses race, and nothing that a run does.
+class Plain:
+    """A command whose accesses are plain unless it says otherwise.
 
-    ``atomic``: the type that the command is atomic in at its target, "" where it is plain; the local sides of transfers
-    are always plain. Behind a word ``by`` stands what is done to the cell, where atomics of one type need not exclude
-    each other (`races.facts`). ``bytes``: of the cell of each access, in order, the first byte that it touches and the
-    one after the last; empty where all touch their whole cells.
+    Both fields decide only whether accesses race, never what a run does. ``atomic``: the type in which the access to
+    the target is atomic, "" for a plain one; the local sides of transfers are always plain. A word ``by`` and an
+    operation may follow the type, for atomics that are allowed to race with their own kind (`races.facts`).
+    ``bytes``: for each access, in order, the first byte of the cell that it touches and the one after the last; empty
+    where every access touches its whole cell.
     """
 
     atomic: str = ""
@@ -34,16 +35,22 @@ class Accessing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Atomic(Accessing):
-    """What is atomic unless it says otherwise."""
+class Atomic:
+    """A command that is atomic at its target unless it says otherwise; the fields are those of :class:`Plain`."""
 
     atomic: str = DEFAULT_TYPE
+    bytes: tuple[tuple[int, int], ...] = ()
+
+
+Accessing = Plain | Atomic
+"""The commands that access memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Load(Accessing):
-    """``rank``: whose memory it is; None for the rank's own. Others reach it where it is shared. ``polling``: it looks
-    whether a value has come, as an await does, and goes on if not."""
+class Load(Plain):
+    """Set ``register`` to what the cell holds. ``rank``: whose memory the cell is in, None for the rank's own; a load
+    reaches that of another rank where memory is shared. ``polling``: the load looks whether a value has arrived, as an
+    await does, and goes on if it has not."""
 
     kind: ClassVar[Literal["load"]] = "load"
     register: Register
@@ -53,8 +60,8 @@ class Load(Accessing):
 
 
 @dataclass(frozen=True, slots=True)
-class Store(Accessing):
-    """``rank``: as of a `Load`."""
+class Store(Plain):
+    """Set the cell to ``value``; ``rank`` as for :class:`Load`."""
 
     kind: ClassVar[Literal["store"]] = "store"
     address: Expr
@@ -77,13 +84,13 @@ class Assume:
 
 @dataclass(frozen=True, slots=True)
 class Mark(Assume):
-    """An assume that holds, and says of the library's call at its place what the commands do not: ``fact``."""
+    """An assume that always holds. ``fact`` is what the library call at this place does beside its commands."""
 
     fact: Hashable
 
 
 FULL_FENCE = "full fence"
-"""The fact of a mark behind which all earlier stores of its rank are in memory: a fence of the processor (mfence)."""
+"""The ``fact`` of a :class:`Mark` for a processor's fence (mfence): the rank's earlier stores are all in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,7 @@ class Assert:
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Accessing):
+class Read(Plain):
     """Copy ``remote`` at ``rank`` to ``local`` here: popa reads there, popb writes here."""
 
     kind: ClassVar[Literal["read"]] = "read"
@@ -104,7 +111,7 @@ class Read(Accessing):
 
 
 @dataclass(frozen=True, slots=True)
-class Write(Accessing):
+class Write(Plain):
     """Copy ``local`` here to ``remote`` at ``rank``: popa reads here, popb writes there."""
 
     kind: ClassVar[Literal["write"]] = "write"
@@ -115,7 +122,7 @@ class Write(Accessing):
 
 
 @dataclass(frozen=True, slots=True)
-class Put(Accessing):
+class Put(Plain):
     """A captured write: ``local`` here is read at the issue, popb writes ``remote`` at ``rank``."""
 
     kind: ClassVar[Literal["put"]] = "put"
@@ -202,7 +209,7 @@ class Signal(Atomic):
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """Passed when every rank stands before a barrier of this ``name``, and before that by nobody."""
+    """All ranks pass it together, as soon as each has come to a barrier of this ``name``."""
 
     kind: ClassVar[Literal["barrier"]] = "barrier"
     name: str = ""
@@ -210,7 +217,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """Where a rank stands before it, the run is over: nobody issues it, and who waits then does not wait for ever."""
+    """The run of all ranks ends when a rank comes to it. It is never issued, and ranks that wait then are not stuck."""
 
     kind: ClassVar[Literal["exit"]] = "exit"
 
@@ -330,7 +337,7 @@ ATOMICS = tuple(
 UPDATES = (
     "set", "add", "and", "or", "xor", "mul", "min", "max", "compare_swap", "fetch", "add.", "mul.", "min.", "max.",
 )  # fmt: skip
-"""What an atomic may do with the cell. The ones with a dot take the values for doubles, as operators with a dot do."""
+"""What an atomic may do with the cell. The ones with a dot compute with doubles, as operators with a dot do."""
 NOT_EXPRESSIONS = frozenset(
     ("register", "relation", "type", "operation", "located", "everywhere", "name", "fact", "atomic", "bytes", "polling")
 )
@@ -343,7 +350,7 @@ def map_expressions(command: Command, change: Callable[[Expr], Expr]) -> Command
 
 
 def expressions_of(command: Command) -> dict[str, Expr]:
-    """The expressions of ``command`` by field name, in the order of the fields; what is left out is left out."""
+    """The expressions of ``command`` by field name, in the order of the fields, without fields that are None."""
     kind: Any = type(command)
     named = ((name, getattr(command, name)) for name in _names_of_expressions(kind))
     return {name: expr for name, expr in named if expr is not None}
@@ -360,7 +367,7 @@ def show(command: Command) -> str:
 
 
 def _how(command: Accessing) -> str:
-    """What stands behind a command that says how it accesses memory."""
+    """How ``command`` accesses memory, in the core syntax: `` as plain[0-3]``; "" where it does so as usual."""
     polling = isinstance(command, Load) and command.polling
     usual = DEFAULT_TYPE if isinstance(command, Atomic) else ""
     if command.atomic == usual and not polling and not command.bytes:
@@ -395,7 +402,7 @@ def _memory(address: Expr, rank: Expr | None) -> str:
 
 
 def _arguments(command: Command) -> list[str]:
-    """What a command in call syntax takes; what a compare_swap expects stands behind its operand."""
+    """The arguments of a command in call syntax. The expected value of a compare_swap follows its operand."""
     rendered = {name: render(expr) for name, expr in expressions_of(command).items()}
     first = [command.operation] if hasattr(command, "operation") else []
     if command.kind in ("update", "update_from"):

@@ -264,6 +264,35 @@ def lower(command: Command) -> Form:
                 condition=Comparison(relation, value),
                 update=Update("add", operand, type=type),
             )
+        case commands.Read() | commands.Write() | commands.Put() | commands.Notify() | commands.Signal():
+            return _lower_transfer(command)
+        case commands.Update() | commands.UpdateFrom():
+            return _lower_transfer(command)
+        case commands.Wait(queue):
+            return Wait(queue, local=False)
+        case commands.WaitLocal(queue):
+            return Wait(queue, local=True)
+        case commands.Fence(queue, to):
+            return Fence(queue, to)
+        case commands.Bundle():
+            return Bundle()
+        case commands.Barrier(name):
+            return Barrier(name)
+        case commands.Exit():
+            return Test(Const(0), blocks=True, ends=True)
+        case _:
+            assert_never(command)
+
+
+Operation = (
+    commands.Read | commands.Write | commands.Put | commands.Update | commands.UpdateFrom | commands.Notify
+    | commands.Signal
+)  # fmt: skip
+"""The commands whose steps happen after their issue."""
+
+
+def _lower_transfer(command: Operation) -> Transfer[Place, Expr]:
+    match command:
         case commands.Read(local, rank, remote, queue):
             source, destination = Place(remote, rank), Place(local)
             return _transfer(rank, queue, _reads("popa", source), _writes("popb", destination, 1, local=True))
@@ -306,18 +335,6 @@ def lower(command: Command) -> Form:
             update = _update(operation, value, type=type)
             step = _updates(update, Place(remote, rank), fenced=True, after_bundle=True)
             return _transfer(rank, queue, step, update=update)
-        case commands.Wait(queue):
-            return Wait(queue, local=False)
-        case commands.WaitLocal(queue):
-            return Wait(queue, local=True)
-        case commands.Fence(queue, to):
-            return Fence(queue, to)
-        case commands.Bundle():
-            return Bundle()
-        case commands.Barrier(name):
-            return Barrier(name)
-        case commands.Exit():
-            return Test(Const(0), blocks=True, ends=True)
         case _:
             assert_never(command)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pgasrob.program.declarations import MemoryObject, Queue
-from pgasrob.program.expression_rules import across, at
+from pgasrob.program.declarations import MemoryObject, Process, Queue
+from pgasrob.program.expression_rules import Scope, across, at
 from pgasrob.program.expressions import INT32, Register, Symbol
 from pgasrob.program.instance import MAX_NODES
-from pgasrob.program.report import Report
-from pgasrob.program.statement_rules import StatementRules
 from pgasrob.program.statements import Span
 
 if TYPE_CHECKING:
@@ -18,32 +18,40 @@ if TYPE_CHECKING:
 MAX_CELLS = 65_536
 
 
-class DeclarationRules(StatementRules):
-    """The rules of headers and declarations; those of statements say whether a process stands before."""
+@dataclass(slots=True)
+class Declarations:
+    """What headers and declarations have said so far."""
 
-    def __init__(self, report: Report) -> None:
-        super().__init__(report)
-        self._name: str | None = None
-        self._nodes: int | None = None
+    name: str | None = None
+    nodes: int | None = None
+    memory: list[MemoryObject] = field(default_factory=list)
+    registers: list[str] = field(default_factory=list)
+    queues: list[Queue] = field(default_factory=list)
+
+
+class DeclarationRules:
+    """The rules of headers and declarations. ``processes``: the processes that have been read so far."""
+
+    def __init__(self, scope: Scope, processes: Sequence[Process]) -> None:
+        self._scope = scope
+        self._processes = processes
+        self.found = Declarations()
         self._headers: set[str] = set()
-        self._memory: list[MemoryObject] = []
         self._cells = 0
         self._overfull = False
-        self._registers: list[str] = []
-        self._queues: list[Queue] = []
 
     def program_header(self, keyword: Token, name: Token) -> None:
         if self._header(keyword):
-            self._name = name.value
+            self.found.name = name.value
 
     def nodes_header(self, keyword: Token, count: tuple[int, Span]) -> None:
         nodes, span = count
         if not 1 <= nodes <= MAX_NODES:
-            self._report.add(
+            self._scope.report.add(
                 "PG031", f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", span, "choose another node count"
             )
         elif self._header(keyword):
-            self._nodes = nodes
+            self.found.nodes = nodes
 
     def memory(self, keyword: Token, *_: object) -> None:
         self._header(keyword)
@@ -65,7 +73,7 @@ class DeclarationRules(StatementRules):
         values = initial or []
         if len(values) > cells:
             room = "a single cell" if size is None else f"{cells} cell{'s' if cells > 1 else ''}"
-            self._report.add(
+            self._scope.report.add(
                 "PG060",
                 f"{len(values)} initial values for `{name}`, which has {room}",
                 values[cells][1],
@@ -77,11 +85,11 @@ class DeclarationRules(StatementRules):
             self._cells,
             None if size is None else cells,
             padded,
-            self._here(name),
+            self._scope.here(name),
             made_up=made_up is not None,
         )
         if self._declare(name, "memory", Symbol(name.value, self._cells)):
-            self._memory.append(memory)
+            self.found.memory.append(memory)
             self._cells += cells
 
     def size(self, size: tuple[int, Span]) -> tuple[int, Span]:
@@ -91,18 +99,18 @@ class DeclarationRules(StatementRules):
         return [(INT32.wrap(value), span) for value, span in values]
 
     def integer(self, minus: Token | None, digits: Token) -> tuple[int, Span]:
-        value = self._integer(digits)
+        value = self._scope.integer(digits)
         return (-value, across(minus, digits)) if minus else (value, at(digits))
 
     def register(self, name: Token) -> None:
-        register = Register(name.value, len(self._registers))
+        register = Register(name.value, len(self.found.registers))
         if self._declare(name, "register", register):
-            self._registers.append(name.value)
+            self.found.registers.append(name.value)
 
     def queue(self, name: Token, unordered: Token | None) -> None:
-        number = len(self._queues)
+        number = len(self.found.queues)
         if self._declare(name, "queue", Symbol(name.value, number)):
-            self._queues.append(Queue(name.value, number, unordered is not None, self._here(name)))
+            self.found.queues.append(Queue(name.value, number, unordered is not None, self._scope.here(name)))
 
     # What the rules share
 
@@ -110,25 +118,25 @@ class DeclarationRules(StatementRules):
         """Whether the header of ``keyword`` may stand here: before the processes, and once where once is enough."""
         name = keyword.value
         if self._processes:
-            self._report.add(
+            self._scope.report.add(
                 "PG025", f"`{name}` stands after a process block", at(keyword), "move it before the first process"
             )
         if name in ("program", "nodes") and name in self._headers:
-            self._report.add("PG063", f"a second `{name}` header", at(keyword), "keep one of them")
+            self._scope.report.add("PG063", f"a second `{name}` header", at(keyword), "keep one of them")
             return False
         self._headers.add(name)
         return True
 
     def _declare(self, token: Token, kind: str, meaning: Register | Symbol) -> bool:
         name = token.value
-        if name in self._declared:
-            earlier, line = self._declared[name]
-            self._report.add(
+        if name in self._scope.declared:
+            earlier, line = self._scope.declared[name]
+            self._scope.report.add(
                 "PG051", f"`{name}` is already declared, as {earlier} on line {line}", at(token), "rename one of them"
             )
             return False
-        self._declared[name] = ("memory" if kind == "memory" else f"a {kind}", token.line or 0)
-        self._names[name] = meaning
+        self._scope.declared[name] = ("memory" if kind == "memory" else f"a {kind}", token.line or 0)
+        self._scope.names[name] = meaning
         return True
 
     def _array_size(self, name: Token, size: tuple[int, Span] | None) -> int:
@@ -136,11 +144,11 @@ class DeclarationRules(StatementRules):
         cells, span = size or (1, at(name))
         if cells < 1:
             problem = "no cells" if cells == 0 else "a negative size"
-            self._report.add("PG061", f"`{name}` has {problem}", span, "an array has at least one cell")
+            self._scope.report.add("PG061", f"`{name}` has {problem}", span, "an array has at least one cell")
             return 1
         if self._cells + cells > MAX_CELLS and not self._overfull:
             self._overfull = True
-            self._report.add(
+            self._scope.report.add(
                 "PG062",
                 f"{self._cells + cells} cells of memory per node with `{name}`",
                 span,

@@ -145,18 +145,19 @@ def _check_text(report: Report) -> None:
 
 
 class _Actions:
-    """What lark calls for every rule: the method of that name of the builder at work.
+    """What lark calls for every rule: the action of that name of the builder at work.
 
     Lark binds its actions once, when the grammar is built, but every text needs a builder of its own.
     """
 
     def __getattr__(self, rule: str) -> Callable[[list[Any]], Any]:
-        if not hasattr(Builder, rule):  # lark asks for its auxiliary rules and for terminals too
+        if rule not in _RULES:  # lark asks for its auxiliary rules and for terminals too
             raise AttributeError(rule)
-        return lambda parts: getattr(_builder.get(), rule)(*parts)
+        return lambda parts: _builder.get().actions[rule](*parts)
 
 
 _builder: ContextVar[Builder] = ContextVar("_builder")
+_RULES = frozenset(Builder(Report(Source("", ""))).actions)
 
 
 @cache
@@ -195,7 +196,7 @@ class _Reading:
 
     def __init__(self, text: str, report: Report, builder: Builder) -> None:
         self.report = report
-        self.builder = builder
+        self.builder, self.scope = builder, builder.scope
         self.parser: Any = _grammar().parse_interactive(text)  # lark's annotations of it are incomplete
         self.tokens = self.lex()
         self.ahead: list[Token] = []  # read already, the next one last
@@ -211,8 +212,8 @@ class _Reading:
         """Read the whole text. Raises :class:`Stop` when that is hopeless."""
         from lark import UnexpectedToken
 
-        self.builder.last = self.peek()
-        if self.builder.last.type == END and not self.muffled:
+        self.scope.last = self.peek()
+        if self.scope.last.type == END and not self.muffled:
             self.report.stop("PG003", "there is nothing but comments", hint="add `process { ... }`")
         at_work = _builder.set(self.builder)
         try:
@@ -265,9 +266,9 @@ class _Reading:
         kind = token.type
         self.done = kind == END
         if kind != "SEMICOLON":
-            self.builder.last = token
+            self.scope.last = token
         if len(self.parser.parser_state.state_stack) > MAX_STACK:
-            self.builder.too_deep(token, "brackets, operators or blocks")
+            self.scope.too_deep(token, "brackets, operators or blocks")
         if kind == "LBRACE" and self.at_boundary():
             self.blocks.append(token)
         elif kind == "RBRACE" and self.at_boundary():
@@ -281,7 +282,7 @@ class _Reading:
         """Feed a token that the text lacks, as if it stood with the last one."""
         from lark import Token
 
-        self.push(Token.new_borrow_pos(terminal, PUNCTUATION.get(terminal, ""), self.builder.last))
+        self.push(Token.new_borrow_pos(terminal, PUNCTUATION.get(terminal, ""), self.scope.last))
 
     def at_boundary(self) -> bool:
         """Whether a statement or declaration may start here. The braces of an initialiser are no boundary."""
@@ -318,7 +319,7 @@ class _Reading:
         """`register read;`: take the keyword as a name."""
         if token.value not in KEYWORDS or not self.would_take("NAME", self.peek().type):
             return False
-        if self.blocks and (token.line != self.builder.last.end_line or self.peek().type in ("ARROW", "EQUALS")):
+        if self.blocks and (token.line != self.scope.last.end_line or self.peek().type in ("ARROW", "EQUALS")):
             return False  # more likely the next statement; and `me <- 1` has a message of its own
         # As the operation of an update it is wrong too, which the rule of that says.
         if token.value not in self.keywords_as_names and not self.would_take("OR", "COMMA"):
@@ -345,22 +346,22 @@ class _Reading:
         if self.at_boundary():
             return False
         # On the same line one token is not enough to tell a forgotten semicolon from two words in a row.
-        follows = [token.type] if token.line != self.builder.last.end_line else [token.type, self.peek().type]
+        follows = [token.type] if token.line != self.scope.last.end_line else [token.type, self.peek().type]
         missing = next((closer for closer in CLOSERS if self.would_take(closer, *follows)), None)
         if missing is None:
             return False
         text = PUNCTUATION[missing]
-        self.say("PG011", f"missing `{text}`", after(self.builder.last), f"put a `{text}` here")
+        self.say("PG011", f"missing `{text}`", after(self.scope.last), f"put a `{text}` here")
         self.put_in(missing)
         self.push(token)
         return True
 
     def recover(self, token: Token) -> None:
         """Give up the statement or declaration that ``token`` is in."""
-        expected, last = _obvious(self.parser.accepts()), self.builder.last
+        expected, last = _obvious(self.parser.accepts()), self.scope.last
         parts = self.unwind()
         first = parts[0] if parts else token
-        meant = habit(last, token, self.peek(), expected, self.report.source.text, self.builder.kind)
+        meant = habit(last, token, self.peek(), expected, self.report.source.text, self.scope.kind)
         word = meant.word if meant else ""
         if self.tests_to_come and token.type == "SEMICOLON" and getattr(first, "type", "") == "WHILE":
             self.tests_to_come -= 1
@@ -433,7 +434,7 @@ class _Reading:
 
     def complain(self, token: Token, expected: Collection[str], meant: Habit | None) -> None:
         """Report ``token``, where the grammar would take one of ``expected``; ``meant`` is what it is known for."""
-        place, last = at(token), self.builder.last
+        place, last = at(token), self.scope.last
         starts = "BARRIER" in expected  # a statement
         assigns = ("ARROW", "EQUALS")
         if meant:
@@ -452,22 +453,22 @@ class _Reading:
 
     def advice(self, token: Token, expected: Collection[str]) -> str:
         """What to do about ``token``, which the grammar has no place for."""
-        for word in (token, self.builder.last):
+        for word in (token, self.scope.last):
             if word.type == "NAME" and not self.builder.knows(word) and (hint := did_you_mean(word, KEYWORDS, 0.7)):
                 return hint
         if "BARRIER" in expected and token.type in MISPLACED:
             return MISPLACED[token.type].format(token)
         if "MEMORY" in expected:
             return "statements stand in a process, `process { ... }`; declarations come before it"
-        if expected == {"LPAR"} and self.builder.last.type in ("IF", "WHILE"):
-            return f"a condition stands in parentheses, `{self.builder.last} (...) {{ ... }}`"
+        if expected == {"LPAR"} and self.scope.last.type in ("IF", "WHILE"):
+            return f"a condition stands in parentheses, `{self.scope.last} (...) {{ ... }}`"
         if "LBRACE" in expected and "MINUS" not in expected:
             return "a body is a block in braces, `{ ... }`"
         if {"OR", "ATOMIC"} <= set(expected):
             return "the first argument says what is done with the cell, as in `update(add, 1, rank, x, q);`"
         if token.type == "UPDATE" and "MINUS" in expected:
             return f"`{token}` happens later and gives no value; `fetch_update` does, at once"
-        if expected == {"MEM"} and self.builder.last.type == "COMMA":
+        if expected == {"MEM"} and self.scope.last.type == "COMMA":
             return "`await_add` tests a cell of memory, `await_add(rank, mem[x] == 0, 1);`"
         if expected == {"MEM"}:
             return "`await` tests a cell of memory, `await(mem[x] == 1);`; to test registers use `assume`"

@@ -25,9 +25,9 @@ from pgasrob.program.commands import (
 )
 from pgasrob.program.core import accesses_of, lower
 from pgasrob.program.declarations import Process
-from pgasrob.program.expression_rules import ExpressionRules, Nested, across, at
+from pgasrob.program.expression_rules import Nested, Scope, across, at
 from pgasrob.program.expressions import Expr, Register
-from pgasrob.program.report import Report, short
+from pgasrob.program.report import short
 from pgasrob.program.statements import (
     Block,
     Choose,
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from lark import Token
 
 
+CellTest = tuple[Expr, str, Expr]
+"""What an await waits for: the address of a cell, a relation, and the value that the cell is compared with."""
 Updating = tuple["Token | None", list[Expr]]
 """What an update does with the cell, None when it does not say, and its other arguments."""
 
@@ -60,13 +62,13 @@ class How:
     place: Span
 
 
-class StatementRules(ExpressionRules):
+class StatementRules:
     """The rules of processes and statements."""
 
-    def __init__(self, report: Report) -> None:
-        super().__init__(report)
-        self._processes: list[Process] = []
-        self._lost = False  # something that may have been a process could not be read
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self.processes: list[Process] = []
+        self.lost = False  # something that may have been a process could not be read
         self._ranks: dict[int | None, Token] = {}  # rank, or None for a block without ranks -> where
         self._labels: dict[str, int] = {}  # of the process at hand -> its line
         self._gotos: list[Token] = []
@@ -79,16 +81,16 @@ class StatementRules(ExpressionRules):
             self._claim(rank, token)
         head = across(keyword, ranks[-1][1]) if ranks else at(keyword)
         numbers = tuple(rank for rank, _ in ranks) if ranks else None
-        self._processes.append(Process(numbers, body.tree, head))
+        self.processes.append(Process(numbers, body.tree, head))
         if not self._broken:
             self._report_unknown_labels()
         self._forget_labels()
 
     def ranks(self, *ranks: Token) -> list[tuple[int, Token]]:
-        return [(self._integer(rank), rank) for rank in ranks]
+        return [(self._scope.integer(rank), rank) for rank in ranks]
 
     def broken_item(self, *_: object) -> None:
-        self._lost = True
+        self.lost = True
         self._forget_labels()
 
     def broken(self, _: Token, *blocks: Nested[Block | Statement] | None) -> Nested[Statement]:
@@ -96,13 +98,13 @@ class StatementRules(ExpressionRules):
         return Nested(Skip(), max((block.depth for block in blocks if block), default=0))
 
     def block(self, brace: Token, *statements: Nested[Statement]) -> Nested[Block]:
-        depth = self._deeper(statements, brace, "blocks")
+        depth = self._scope.deeper(statements, brace, "blocks")
         return Nested(Block(tuple(statement.tree for statement in statements)), depth)
 
     def labelled(self, label: Token, statement: Nested[Statement]) -> Nested[Statement]:
         name = label.value
         if name in self._labels:
-            self._report.add(
+            self._scope.report.add(
                 "PG055",
                 f"the label `{name}` stands twice in this process",
                 at(label),
@@ -129,7 +131,7 @@ class StatementRules(ExpressionRules):
         return self._do(mem, Store(address.tree, value.tree, rank.tree if rank else None), how)
 
     def element_store(self, name: Token, index: Nested[Expr], _: None, value: Nested[Expr]) -> Nested[Statement]:
-        self._report_element(name, index, at(name), "to store there, write `mem[{address}] <- ...;`")
+        self._scope.report_element(name, index, at(name), "to store there, write `mem[{address}] <- ...;`")
         return Nested(Skip(), 0)
 
     def assign(self, target: Token, _: None, value: Nested[Expr]) -> Nested[Statement]:
@@ -159,37 +161,24 @@ class StatementRules(ExpressionRules):
         return name
 
     def how(self, keyword: Token, words: tuple[str, ...], *ranges: tuple[int, int] | None) -> How:
-        return How(words, tuple(each for each in ranges if each), self._here(keyword))
+        return How(words, tuple(each for each in ranges if each), self._scope.here(keyword))
 
     def access_type(self, *words: Token) -> tuple[str, ...]:
         return tuple(word.value for word in words)
 
     def byte_range(self, first: Token, _: Token | None, last: Token | None) -> tuple[int, int]:
-        return self._integer(first), 1 + self._integer(last or first)
+        return self._scope.integer(first), 1 + self._scope.integer(last or first)
 
-    def await_memory(
-        self,
-        keyword: Token,
-        mem: Token,
-        address: Nested[Expr],
-        relation: str,
-        value: Nested[Expr],
-        how: How | None,
-    ) -> Nested[Statement]:
-        return self._do(keyword, Await(address.tree, relation, value.tree), how)
+    def cell_test(self, mem: Token, address: Nested[Expr], relation: str, value: Nested[Expr]) -> CellTest:
+        return address.tree, relation, value.tree
+
+    def await_memory(self, keyword: Token, test: CellTest, how: How | None) -> Nested[Statement]:
+        return self._do(keyword, Await(*test), how)
 
     def await_add(
-        self,
-        keyword: Token,
-        rank: Nested[Expr],
-        mem: Token,
-        address: Nested[Expr],
-        relation: str,
-        value: Nested[Expr],
-        operand: Nested[Expr],
-        how: How | None,
+        self, keyword: Token, rank: Nested[Expr], test: CellTest, operand: Nested[Expr], how: How | None
     ) -> Nested[Statement]:
-        return self._do(keyword, AwaitAdd(rank.tree, address.tree, relation, value.tree, operand.tree), how)
+        return self._do(keyword, AwaitAdd(rank.tree, *test, operand.tree), how)
 
     def bundle(self, keyword: Token) -> Nested[Statement]:
         return self._do(keyword, Bundle())
@@ -220,7 +209,7 @@ class StatementRules(ExpressionRules):
         if isinstance(otherwise.tree, Block):
             block, depth = otherwise.tree, otherwise.depth
         else:  # `else if`: a block of its own, with nothing else in it
-            block, depth = Block((otherwise.tree,)), self._deeper([otherwise], keyword, "`else if`")
+            block, depth = Block((otherwise.tree,)), self._scope.deeper([otherwise], keyword, "`else if`")
         return Nested(If(test, then.tree, block, across(keyword, end)), max(then.depth, depth))
 
     def while_loop(self, keyword: Token, condition: tuple[Expr, Token], body: Nested[Block]) -> Nested[Statement]:
@@ -234,24 +223,26 @@ class StatementRules(ExpressionRules):
         return Nested(Loop(body.tree), body.depth)
 
     def condition(self, condition: Nested[Expr]) -> tuple[Expr, Token]:
-        return condition.tree, self.last
+        return condition.tree, self._scope.last
 
     def arguments(self, *arguments: Nested[Expr] | None) -> list[Nested[Expr]]:
         return [argument for argument in arguments if argument]
 
     def arrow(self, sign: Token) -> None:
         if sign.value == "=":
-            hint = habits.assignment(self._report.source.text, sign.start_pos or 0, sign.end_pos or 0, "=", self.kind)
-            self._report.add("PG018", "`=` does not assign", at(sign), hint)
+            hint = habits.assignment(
+                self._scope.report.source.text, sign.start_pos or 0, sign.end_pos or 0, "=", self._scope.kind
+            )
+            self._scope.report.add("PG018", "`=` does not assign", at(sign), hint)
 
     def relation(self, sign: Token) -> str:
-        return self._comparison(sign)
+        return self._scope.comparison(sign)
 
     # What the rules share
 
     def _do(self, first: Token, command: Command, how: How | None = None) -> Nested[Statement]:
         done = command if how is None else self._accessing(command, how)
-        return Nested(Do(done, self._here(first)), 0)
+        return Nested(Do(done, self._scope.here(first)), 0)
 
     def _accessing(self, command: Command, how: How) -> Command:
         """``command`` with its accesses as they are said to be."""
@@ -276,7 +267,7 @@ class StatementRules(ExpressionRules):
         else:
             changed = replace(command, atomic="" if words == (PLAIN,) else " ".join(words), bytes=how.bytes)
             return replace(changed, polling=True) if polling and isinstance(changed, Load) else changed
-        self._report.add("PG029", said, how.place, hint)
+        self._scope.report.add("PG029", said, how.place, hint)
         return command
 
     def _call(
@@ -289,10 +280,10 @@ class StatementRules(ExpressionRules):
         if len(given) == len(takes):
             return self._do(first, command(*register, *given), how)
         wanted = f"{len(takes)} argument{'s' if len(takes) > 1 else ''}"
-        self._report.add(
+        self._scope.report.add(
             "PG023",
             f"`{name}` takes {'1 or 2 arguments' if command is Fence else wanted}, not {len(given)}",
-            self._here(name),
+            self._scope.here(name),
             f"write `{name}({', '.join(takes)})`",
         )
         return Nested(Skip(), 0)
@@ -310,10 +301,10 @@ class StatementRules(ExpressionRules):
         if len(takes) - optional <= len(arguments) <= len(takes):
             return self._do(first, command(word.value, **register, **dict(zip(takes, arguments, strict=False))), how)
         wanted = f"{len(takes)} or {len(takes) + 1}" if optional else f"{len(takes) + 1}"
-        self._report.add(
+        self._scope.report.add(
             "PG023",
             f"`{name}({word}, ...)` takes {wanted} arguments, not {len(arguments) + 1}",
-            self._here(name),
+            self._scope.here(name),
             f"write `{name}({', '.join((word.value, *takes))})`" + "; the result may be left out" * optional,
         )
         return Nested(Skip(), 0)
@@ -322,11 +313,13 @@ class StatementRules(ExpressionRules):
         """The first argument of ``name`` is missing or no operation."""
         names = f"{', '.join(known[:-1])} or {known[-1]}"
         if word is None:
-            self._report.add("PG028", f"`{name}` does not say what to do", self._here(name), f"begin with {names}")
+            self._scope.report.add(
+                "PG028", f"`{name}` does not say what to do", self._scope.here(name), f"begin with {names}"
+            )
             return
         likely = did_you_mean(word.value, known)
         hint = f"{likely} `{name}` can {names}" if likely else f"`{name}` can {names}"
-        self._report.add("PG028", f"`{name}` has no operation `{short(word.value)}`", at(word), hint)
+        self._scope.report.add("PG028", f"`{name}` has no operation `{short(word.value)}`", at(word), hint)
 
     def _claim(self, rank: int | None, token: Token) -> None:
         """The process at hand is for ``rank`` (None: for the ranks that no other block names)."""
@@ -338,18 +331,18 @@ class StatementRules(ExpressionRules):
         else:
             message, hint = f"rank {rank} already has a process block", "every rank runs one block"
         code = "PG033" if rank is None else "PG032"
-        self._report.add(code, f"{message}; the first is on line {first.line}", at(token), hint)
+        self._scope.report.add(code, f"{message}; the first is on line {first.line}", at(token), hint)
 
     def _target(self, name: Token, hint: str) -> Register:
         """The register that a statement sets; ``hint`` is for a target that is memory."""
-        known = self._names.get(name.value)
+        known = self._scope.names.get(name.value)
         if isinstance(known, Register):
             return known
         if known is None:
-            self._unknown.append((name, f"declare it: `register {name};`"))
+            self._scope.unknown.append((name, f"declare it: `register {name};`"))
         else:
-            kind = self.kind(name.value)
-            self._report.add(
+            kind = self._scope.kind(name.value)
+            self._scope.report.add(
                 "PG053",
                 f"`{name}` is {kind}, not a register",
                 at(name),
@@ -360,7 +353,7 @@ class StatementRules(ExpressionRules):
     def _report_unknown_labels(self) -> None:
         for token in self._gotos:
             if token.value not in self._labels:
-                self._report.add(
+                self._scope.report.add(
                     "PG054",
                     f"there is no label `{short(token.value)}` in this process",
                     at(token),

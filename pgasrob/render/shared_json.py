@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from pgasrob.diagnostics import visible
-from pgasrob.program.assumptions import scope
 from pgasrob.program.statements import Line
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def stats_to_json(stats: library.Stats) -> Stats:
 
 def assumptions_to_json(assumptions: Iterable[kinds.Assumption]) -> list[Assumption]:
     return [
-        {"code": each.kind.value, "text": str(each), "lines": list(each.lines), "scope": scope(each.kind)}
+        {"code": each.kind.value, "text": str(each), "lines": list(each.lines), "scope": each.kind.scope}
         for each in assumptions
     ]
 

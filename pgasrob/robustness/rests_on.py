@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pgasrob.program.assumptions import Assumption, Kind, conflicts, failed_polls, matters_to_a_run, scope
+from pgasrob.program.assumptions import Assumption, Kind, conflicts, failed_polls
 from pgasrob.program.instance import Instance
 
-EVERY = tuple(kind for kind in Kind if scope(kind) == "every")
+EVERY = tuple(kind for kind in Kind if kind.scope == "every")
 """What every verdict rests on."""
 
 
@@ -13,7 +13,7 @@ def rests_on(instance: Instance, engine: str, robust: bool) -> tuple[Assumption,
     """The assumptions of a verdict on ``instance``, which is ``robust``, or has a run to show for what it says.
 
     A robust program is one because of all that no run does, so its verdict rests on every assumption. A run that is
-    shown is one of the real program under fewer of them (`matters_to_a_run`).
+    shown is one of the real program under fewer of them (`Kind.shapes_runs`).
     """
     found = {kind: Assumption(kind) for kind in EVERY}
     reading = instance.reading
@@ -21,4 +21,4 @@ def rests_on(instance: Instance, engine: str, robust: bool) -> tuple[Assumption,
     found |= {each.kind: each for each in (*readings, *instance.program.assumptions)}
     if engine == "spin":
         found[Kind.MODEL_CHECKER] = Assumption(Kind.MODEL_CHECKER)
-    return tuple(found[kind] for kind in Kind if kind in found and (robust or matters_to_a_run(kind)))
+    return tuple(found[kind] for kind in Kind if kind in found and (robust or kind.shapes_runs))

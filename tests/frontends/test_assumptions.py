@@ -9,11 +9,11 @@ import pytest
 
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
-from pgasrob.program.assumptions import Assumption, Kind, scope
+from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.statements import Line
 
 SHMEM, MPI, GASPI, GASNET, ARMCI, GPI = "<shmem.h>", "<mpi.h>", "<GASPI.h>", "<gasnet.h>", "<armci.h>", "<GPI.h>"
-EVERY_C = {kind for kind in Kind if scope(kind) == "C"}
+EVERY_C = {kind for kind in Kind if kind.scope == "C"}
 LINE = 12
 """The line in which the body of a program stands."""
 
@@ -163,7 +163,7 @@ ELSEWHERE = {Kind.UNREAD_HEADERS, Kind.REDUCTION_ORDER, Kind.SAME_RANKS, Kind.SH
 
 
 def test_every_kind_that_a_construct_needs_has_a_program() -> None:
-    assert {case.kind for case in CASES} | ELSEWHERE == {kind for kind in Kind if scope(kind) == "construct"}
+    assert {case.kind for case in CASES} | ELSEWHERE == {kind for kind in Kind if kind.scope == "construct"}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind.value}: {case.body[-30:]}")

@@ -6,7 +6,7 @@ import pytest
 
 from pgasrob.diagnostics.catalogue import UnknownCode
 from pgasrob.program.assumption_texts import CATALOGUE, explain
-from pgasrob.program.assumptions import Assumption, Kind, Noted, conflicts, failed_polls, matters_to_a_run, scope
+from pgasrob.program.assumptions import Assumption, Kind, Noted, conflicts, failed_polls
 
 LONGEST = 130
 
@@ -18,7 +18,7 @@ def test_every_kind_has_a_sentence_for_one_name_and_for_several(kind: Kind) -> N
         assert (not text.endswith(".") and not text[:1].isupper()) or text.startswith(("SPIN", "MPI")) or text == ""
         assert len(text) <= LONGEST
     assert ("f, g and h" in several) == (one != several)
-    assert isinstance(matters_to_a_run(kind), bool)
+    assert isinstance(kind.shapes_runs, bool)
 
 
 def test_codes_are_those_that_are_explained_in_their_order() -> None:
@@ -46,7 +46,7 @@ def test_readings_are_told_apart() -> None:
         str(each) for each in (failed_polls("wait"), failed_polls("count"), conflicts("commuting"), conflicts("all"))
     }
     assert len(texts) == 4
-    assert scope(Kind.FAILED_POLLS) == scope(Kind.CONFLICTS) == "every"
+    assert Kind.FAILED_POLLS.scope == Kind.CONFLICTS.scope == "every"
 
 
 def test_what_is_noted_of_a_kind_comes_together() -> None:

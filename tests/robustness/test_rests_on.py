@@ -6,7 +6,7 @@ import pytest
 
 from pgasrob import Verdict, check
 from pgasrob.frontends.lower import parse_c
-from pgasrob.program.assumptions import Kind, conflicts, failed_polls, matters_to_a_run, scope
+from pgasrob.program.assumptions import Kind, conflicts, failed_polls
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.robustness.limits import Limits
@@ -27,8 +27,8 @@ int main(void) {
     return 0;
 }
 """
-EVERY = {kind for kind in Kind if scope(kind) == "every"}
-EVERY_C = EVERY | {kind for kind in Kind if scope(kind) == "C"}
+EVERY = {kind for kind in Kind if kind.scope == "every"}
+EVERY_C = EVERY | {kind for kind in Kind if kind.scope == "C"}
 
 
 def kinds(verdict: Verdict) -> set[Kind]:
@@ -50,7 +50,7 @@ def test_programs_in_c(fence: str) -> None:
     verdict = check(parse_c(C.replace("FENCE", fence), "test.c"), 2)
     assert verdict.verdict == ("robust" if fence else "not robust")
     everything = EVERY_C | {Kind.UNKNOWN_VALUES, Kind.ALLOCATION}
-    assert kinds(verdict) == (everything if fence else {kind for kind in everything if matters_to_a_run(kind)})
+    assert kinds(verdict) == (everything if fence else {kind for kind in everything if kind.shapes_runs})
     assert (Kind.ALLOCATION in kinds(verdict)) == bool(fence)
     assert [each.lines for each in verdict.assumptions if each.kind is Kind.UNKNOWN_VALUES] == [(7,)]
 

@@ -16,7 +16,7 @@ from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.world import World
 from pgasrob.frontends.options import NO_SHARED_MEMORY
-from pgasrob.program.assumptions import Assumption, Kind, scope
+from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.declarations import MemoryObject, Process, Queue
 from pgasrob.program.program import Program
 
@@ -112,7 +112,7 @@ def _assumptions(world: World) -> Iterator[Assumption]:
     """What the pass over all ranks has noted, and what every program in C rests on."""
     noted, unit = world.assumptions, world.unit
     for kind in Kind:
-        if scope(kind) == "C" and kind not in (Kind.SPECIFICATION, Kind.CALLS_ALLOWED):
+        if kind.scope == "C" and kind not in (Kind.SPECIFICATION, Kind.CALLS_ALLOWED):
             noted.add(kind)
     noted.add(Kind.SIZES, *(f"-U {name}" if text is None else f"-D {name}={text}" for name, text in unit.macros))
     dialects = (*sorted(world.dialects), "")

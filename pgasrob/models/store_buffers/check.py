@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pgasrob.analysis.store_buffers import named, store_buffers
 from pgasrob.models.store_buffers.run import written_down
 from pgasrob.models.store_buffers.search import BufferedSearch
-from pgasrob.program.assumptions import Assumption, Kind, matters_to_a_run
+from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
 from pgasrob.robustness.check import PREPARING, Interrupted, check, out_of_memory
@@ -113,7 +113,7 @@ class _Search:
         if run is None:
             return _open(verdict, InternalError("store buffers", "has no cycle"), self)
         assumptions = tuple(
-            each for each in verdict.assumptions if matters_to_a_run(each.kind) or each.kind is Kind.PROGRAM_ORDER
+            each for each in verdict.assumptions if each.kind.shapes_runs or each.kind is Kind.PROGRAM_ORDER
         )
         return replace(
             verdict,
