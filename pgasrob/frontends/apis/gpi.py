@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import limited, target
+from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.flags import Group, reduce
 from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome, Way
 from pgasrob.frontends.apis.prototypes import Prototypes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgasrob.frontends.apis.arguments import reached
+from pgasrob.frontends.apis.call_arguments import reached
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.transfers import owner_of
 from pgasrob.frontends.c import arithmetic

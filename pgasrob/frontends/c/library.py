@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pgasrob.frontends.apis.arguments import elements
+from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import Steps, copied, ends_all, owner_of, pairs
 from pgasrob.frontends.c import arithmetic, nondeterminism
-from pgasrob.frontends.c.libc import numbers, outside, written
+from pgasrob.frontends.c.libc import callbacks, numbers, outside
+from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.libc.reads import careful
-from pgasrob.frontends.c.libc.strings import in_cells, read_string, refuse_cells
-from pgasrob.frontends.c.libc.table import FILE, TABLE, VALUE, machine_of, text_of
+from pgasrob.frontends.c.libc.shared_strings import in_cells, read_string, refuse_cells
 from pgasrob.frontends.c.standard import STANDARD_HEADERS
 from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.tables import for_each_rank
@@ -456,6 +456,6 @@ LIBRARY = Api(
     unsupported=UNSUPPORTED,
     output=READS,
     variables=VARIABLES,
-    source=written.TEXT,
+    source=callbacks.TEXT,
 )
 __all__ = ["LIBRARY", "numbers"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pgasrob.frontends.apis.mpi.actions import RmaCall, SyncCall
+from pgasrob.frontends.apis.mpi.window_calls import RmaCall, SyncCall
 from pgasrob.program.core import Cell
 from pgasrob.program.statements import Span
 

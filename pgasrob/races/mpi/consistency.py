@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from pgasrob.frontends.apis.mpi.actions import SyncKind
+from pgasrob.frontends.apis.mpi.window_calls import SyncKind
 from pgasrob.races.mpi.actions import Action, Edge, Execution, Operation, Synchronisation
 from pgasrob.races.mpi.findings import MemoryModel
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pgasrob.frontends.apis.mpi.actions import RmaCall, SyncCall, SyncKind, Uncovered
+from pgasrob.frontends.apis.mpi.window_calls import RmaCall, SyncCall, SyncKind, Uncovered
 from pgasrob.program import core
 from pgasrob.program.commands import Fetch, Mark
 from pgasrob.program.core import Cell

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pgasrob.frontends.apis.mpi.actions import RmaCall, SyncCall
+from pgasrob.frontends.apis.mpi.window_calls import RmaCall, SyncCall
 from pgasrob.races.mpi.actions import Action
 from pgasrob.races.mpi.consistency import Orders
 from pgasrob.races.mpi.findings import Misuse

@@ -9,10 +9,10 @@ import pytest
 
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.mpi import API as MPI
-from pgasrob.frontends.apis.mpi.names import FUNCTIONS as MPI_FUNCTIONS
+from pgasrob.frontends.apis.mpi.header import FUNCTIONS as MPI_FUNCTIONS
 from pgasrob.frontends.apis.openshmem import API as OPENSHMEM
-from pgasrob.frontends.apis.openshmem.names import CONTEXT
-from pgasrob.frontends.apis.openshmem.names import FUNCTIONS as OPENSHMEM_FUNCTIONS
+from pgasrob.frontends.apis.openshmem.header import CONTEXT
+from pgasrob.frontends.apis.openshmem.header import FUNCTIONS as OPENSHMEM_FUNCTIONS
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.c.compiler import declared_function
 from pgasrob.frontends.c.types import DOUBLE, INT, ULONG, Pointer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.frontends.apis.gasnet import API
-from pgasrob.frontends.apis.gasnet.names import DEFER, GROUP, LOCAL, NOT_READY, NOW, PUTS
+from pgasrob.frontends.apis.gasnet.header import DEFER, GROUP, LOCAL, NOT_READY, NOW, PUTS
 from pgasrob.frontends.c.output import UNDISTURBED
 from pgasrob.frontends.c.values import Handle, Known
 from tests.frontends.apis.recorder import (

@@ -8,7 +8,7 @@ import pytest
 
 import pgasrob
 from pgasrob.frontends.apis.gaspi import API
-from pgasrob.frontends.apis.gaspi.names import BLOCK
+from pgasrob.frontends.apis.gaspi.header import BLOCK
 from pgasrob.frontends.c.values import Address, Known, ObjectId
 from pgasrob.program.expressions import Register
 from tests.frontends.apis.recorder import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from pgasrob.frontends.c.parser import Node, Parsed
+from pgasrob.frontends.c.syntax_tree import Node, Parsed
 
 PRELUDE = "typedef int T; typedef struct s { int m; struct s *next; int T; } S; typedef int (*F)(int);"
 TYPES = (

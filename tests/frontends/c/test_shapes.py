@@ -11,7 +11,7 @@ import pytest
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.compiler import compile_unit
-from pgasrob.frontends.c.parser import parse
+from pgasrob.frontends.c.syntax_tree import parse
 from pgasrob.frontends.c.tokens import Source, tokenise
 from tests.frontends.c.interpreter import REGISTRY
 from tests.frontends.c.random_statements import PRELUDE, Statements, tree_of

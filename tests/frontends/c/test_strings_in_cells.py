@@ -9,8 +9,8 @@ import pytest
 
 from pgasrob import check
 from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.c.libc.library_calls import TABLE
 from pgasrob.frontends.c.libc.reads import STRING, UNUSED, parameters
-from pgasrob.frontends.c.libc.table import TABLE
 from pgasrob.frontends.c.library import LIBRARY
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd

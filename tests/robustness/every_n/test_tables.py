@@ -9,7 +9,7 @@ import pytest
 import pgasrob
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.armci import state
+from pgasrob.frontends.apis.armci import queues
 from pgasrob.frontends.c import arithmetic, tables
 from pgasrob.frontends.lower import parse_c
 from pgasrob.robustness.check import check
@@ -126,7 +126,7 @@ def test_an_address_is_one_of_the_rank_that_is_named(monkeypatch: pytest.MonkeyP
         parse_c(text).for_every_count()
     with pytest.raises(SourceError, match="is an address of rank 1, not of rank 2"):
         parse_c(text).program(10)
-    monkeypatch.setattr(state, "is_owner", lambda owner, rank: True)
+    monkeypatch.setattr(queues, "is_owner", lambda owner, rank: True)
     assert prove(parse_c(text).for_every_count()).holds
 
 
@@ -137,7 +137,7 @@ def test_a_fence_waits_for_what_goes_to_its_process(monkeypatch: pytest.MonkeyPa
         assert prove(parse_c(text).for_every_count()).holds == holds
         assert (check(parse_c(text), 3, effect=False).verdict == "robust") == holds
         with monkeypatch.context() as patched:
-            patched.setattr(state, "named", lambda process: 0)
+            patched.setattr(queues, "named", lambda process: 0)
             assert prove(parse_c(text).for_every_count()).holds
 
 
@@ -150,8 +150,8 @@ def test_what_may_be_another_process_each_time_is_waited_for_with_all_others(mon
     assert check(parse_c(text), 3, effect=False).verdict == "not robust"
     assert not prove(parse_c(text).for_every_count()).holds
     assert prove(parse_c(text.replace("ARMCI_Fence(peer)", "ARMCI_AllFence()")).for_every_count()).holds
-    monkeypatch.setattr(state, "SOMEWHERE", 7)
-    monkeypatch.setattr(state, "named", lambda process: 8)
+    monkeypatch.setattr(queues, "SOMEWHERE", 7)
+    monkeypatch.setattr(queues, "named", lambda process: 8)
     assert prove(parse_c(text).for_every_count()).holds
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections import ChainMap
 
-from pgasrob.frontends.apis.armci import environment, groups, messages, onesided, synchronisation
-from pgasrob.frontends.apis.armci.names import CONSTANTS, TYPES
+from pgasrob.frontends.apis.armci import groups, messages, ordering, rma, setup
+from pgasrob.frontends.apis.armci.header import CONSTANTS, TYPES
 from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.types import CType
 
 _TABLES = (
-    environment.PROTOTYPES,
+    setup.PROTOTYPES,
     groups.PROTOTYPES,
     messages.PROTOTYPES,
-    onesided.PROTOTYPES,
-    synchronisation.PROTOTYPES,
+    rma.PROTOTYPES,
+    ordering.PROTOTYPES,
 )
 for _table in _TABLES:
     _table.alias(lambda name: name.replace("ARMCI_", "PARMCI_", 1).replace("armci_", "parmci_", 1))

@@ -15,10 +15,10 @@ from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.arguments import integers, member_in, target
-from pgasrob.frontends.apis.armci import state
-from pgasrob.frontends.apis.armci.environment import REDUCED, reduction
-from pgasrob.frontends.apis.armci.names import GROUP
+from pgasrob.frontends.apis.armci import queues
+from pgasrob.frontends.apis.armci.header import GROUP
+from pgasrob.frontends.apis.armci.setup import REDUCED, reduction
+from pgasrob.frontends.apis.call_arguments import integers, member_in, target
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
@@ -179,7 +179,7 @@ def fence(call: Call) -> Outcome:
     """Every put and accumulate to the members is complete there."""
     steps = Steps(call)
     for member in _members(call, 0):
-        state.fence(steps, Const(member))
+        queues.fence(steps, Const(member))
     return steps.outcome()
 
 

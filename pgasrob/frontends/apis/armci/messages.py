@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.arguments import target
-from pgasrob.frontends.apis.armci.environment import everyone, shaped
+from pgasrob.frontends.apis.armci.setup import everyone, shaped
+from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes

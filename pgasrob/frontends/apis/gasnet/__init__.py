@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import ChainMap
 
-from pgasrob.frontends.apis.gasnet import barriers, completion, environment, extended, onesided
-from pgasrob.frontends.apis.gasnet.names import CONSTANTS, MACROS, TYPES
+from pgasrob.frontends.apis.gasnet import barriers, gasnet_ex, rma, setup, waiting
+from pgasrob.frontends.apis.gasnet.header import CONSTANTS, MACROS, TYPES
 from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.types import CType
 
-extended.PROTOTYPES.add("void gex_NBI_BeginAccessRegion(gex_Flags_t flags);", onesided.begin_region)
-extended.PROTOTYPES.add("gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags);", onesided.end_region)
-_TABLES = tuple(part.PROTOTYPES for part in (environment, onesided, completion, barriers, extended))
+gasnet_ex.PROTOTYPES.add("void gex_NBI_BeginAccessRegion(gex_Flags_t flags);", rma.begin_region)
+gasnet_ex.PROTOTYPES.add("gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags);", rma.end_region)
+_TABLES = tuple(part.PROTOTYPES for part in (setup, rma, waiting, barriers, gasnet_ex))
 
 
 def _declaration(name: str, types: tuple[CType, ...]) -> str | None:

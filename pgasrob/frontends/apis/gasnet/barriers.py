@@ -16,7 +16,7 @@ from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.flags import Group
-from pgasrob.frontends.apis.gasnet.names import ANONYMOUS, BARRIER_MISMATCH, MISMATCH, NOT_READY, OK
+from pgasrob.frontends.apis.gasnet.header import ANONYMOUS, BARRIER_MISMATCH, MISMATCH, NOT_READY, OK
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps

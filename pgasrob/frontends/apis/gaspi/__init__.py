@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import ChainMap
 
-from pgasrob.frontends.apis.gaspi import collectives, environment, onesided, segments
-from pgasrob.frontends.apis.gaspi.names import CONSTANTS, TYPES
+from pgasrob.frontends.apis.gaspi import collectives, rma, segments, setup
+from pgasrob.frontends.apis.gaspi.header import CONSTANTS, TYPES
 from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.types import CType
 
-_TABLES = (environment.PROTOTYPES, segments.PROTOTYPES, onesided.PROTOTYPES, collectives.PROTOTYPES)
+_TABLES = (setup.PROTOTYPES, segments.PROTOTYPES, rma.PROTOTYPES, collectives.PROTOTYPES)
 for _table in _TABLES:
     _table.alias(lambda name: f"p{name}")
 

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 from typing import cast
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.arguments import limited, target
+from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.flags import Group
-from pgasrob.frontends.apis.gaspi.names import SUCCESS, TIMEOUT
-from pgasrob.frontends.apis.gaspi.state import blocks, done, members, place, timed
+from pgasrob.frontends.apis.gaspi.header import SUCCESS, TIMEOUT
+from pgasrob.frontends.apis.gaspi.queues import blocks, done, members, place, timed
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, as_value, element, value_at

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 from itertools import count
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import target
+from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.gaspi.collectives import arrive_all
-from pgasrob.frontends.apis.gaspi.state import done, segment, segments, timed
+from pgasrob.frontends.apis.gaspi.queues import done, segment, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.c.types import UCHAR, ULONG, VOID, Pointer

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.mpi import addresses, datatypes, locks, messages, requests, rma, setup, windows
-from pgasrob.frontends.apis.mpi.names import CONSTANTS, FUNCTIONS, TYPES
+from pgasrob.frontends.apis.mpi.header import CONSTANTS, FUNCTIONS, TYPES
 
 _VARYING = "blocks of different sizes are not supported: use the form with one count"
 

@@ -12,7 +12,7 @@ from zlib import crc32
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.datatypes import Datatype
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, pointer
-from pgasrob.frontends.apis.mpi.names import FUNCTIONS, calls
+from pgasrob.frontends.apis.mpi.header import FUNCTIONS, calls
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import LONG, CType
 from pgasrob.frontends.c.values import NULL, Address, Known, ObjectId

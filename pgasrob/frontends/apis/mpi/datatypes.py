@@ -8,7 +8,7 @@ from itertools import product
 
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, answer, handle, pointer
-from pgasrob.frontends.apis.mpi.names import BASIC, DATATYPE, ORDER_C, calls
+from pgasrob.frontends.apis.mpi.header import BASIC, DATATYPE, ORDER_C, calls
 from pgasrob.frontends.apis.transfers import MOST, bounded, element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import INT, LONG, CType

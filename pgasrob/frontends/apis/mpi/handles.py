@@ -10,7 +10,7 @@ from itertools import product
 
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.names import IN_PLACE, PROC_NULL
+from pgasrob.frontends.apis.mpi.header import IN_PLACE, PROC_NULL
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import CType

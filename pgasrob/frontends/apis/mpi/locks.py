@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, facts, places, split
-from pgasrob.frontends.apis.mpi.names import LOCK_EXCLUSIVE, LOCK_SHARED, PROC_NULL, calls
+from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, PROC_NULL, calls
 from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, modes, named, shown, window
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE

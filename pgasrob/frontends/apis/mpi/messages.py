@@ -26,7 +26,7 @@ from pgasrob.frontends.apis.mpi.handles import (
     pointer,
     split,
 )
-from pgasrob.frontends.apis.mpi.names import ANY_SOURCE, ANY_TAG, PROC_NULL, REQUEST, UNDEFINED, calls
+from pgasrob.frontends.apis.mpi.header import ANY_SOURCE, ANY_TAG, PROC_NULL, REQUEST, UNDEFINED, calls
 from pgasrob.frontends.apis.mpi.requests import receive_request, store_status
 from pgasrob.frontends.apis.transfers import Steps, bounded, int_type, value_at
 from pgasrob.frontends.c.symbolic import EVERYONE

@@ -12,7 +12,7 @@ from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receiv
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, key_of, pointer, ranks
-from pgasrob.frontends.apis.mpi.names import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls
+from pgasrob.frontends.apis.mpi.header import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls
 from pgasrob.frontends.apis.mpi.targets import Target, Window, named
 from pgasrob.frontends.apis.transfers import Steps, bounded, element
 from pgasrob.frontends.c.types import INT, ULONG

@@ -7,13 +7,13 @@ from typing import NamedTuple, cast
 
 from pgasrob.frontends.apis import transfers
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.actions import RmaCall, RmaKind
 from pgasrob.frontends.apis.mpi.addresses import elements, number_of
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import handle, places, split, told
-from pgasrob.frontends.apis.mpi.names import BASIC, PROC_NULL, REQUEST, SYNONYMS, calls
+from pgasrob.frontends.apis.mpi.header import BASIC, PROC_NULL, REQUEST, SYNONYMS, calls
 from pgasrob.frontends.apis.mpi.requests import rma_request
 from pgasrob.frontends.apis.mpi.targets import Target, Window, window
+from pgasrob.frontends.apis.mpi.window_calls import RmaCall, RmaKind
 from pgasrob.frontends.apis.mpi.windows import Part
 from pgasrob.frontends.apis.transfers import Steps, bounded, int_type
 from pgasrob.frontends.c.arithmetic import LONG

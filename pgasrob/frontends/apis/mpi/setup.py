@@ -13,7 +13,7 @@ from pgasrob.frontends.apis.mpi.handles import (
     pointer,
     told,
 )
-from pgasrob.frontends.apis.mpi.names import (
+from pgasrob.frontends.apis.mpi.header import (
     COMM,
     FUNCTIONS,
     GROUP,

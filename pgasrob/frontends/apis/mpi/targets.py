@@ -13,8 +13,8 @@ from typing import cast
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.mpi.actions import SyncCall, SyncKind
 from pgasrob.frontends.apis.mpi.handles import handle, key_of, ranks
+from pgasrob.frontends.apis.mpi.window_calls import SyncCall, SyncKind
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.values import Handle, Known

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.arguments import member_in
+from pgasrob.frontends.apis.call_arguments import member_in
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
-from pgasrob.frontends.apis.mpi.actions import SyncKind, Uncovered
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, answer, communicator, group, places, pointer, split, told
-from pgasrob.frontends.apis.mpi.names import GROUP, NOPRECEDE, NOSUCCEED, PROC_NULL, WINDOW, calls
+from pgasrob.frontends.apis.mpi.header import GROUP, NOPRECEDE, NOSUCCEED, PROC_NULL, WINDOW, calls
 from pgasrob.frontends.apis.mpi.targets import Target, Window, modes, of_handle, window
+from pgasrob.frontends.apis.mpi.window_calls import SyncKind, Uncovered
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.openshmem import atomics, collectives, ordering, rma, setup, waiting
-from pgasrob.frontends.apis.openshmem.names import CONSTANTS, FUNCTIONS, MACROS, TYPES
+from pgasrob.frontends.apis.openshmem.header import CONSTANTS, FUNCTIONS, MACROS, TYPES
 
 UNSUPPORTED = {
     "shmem_pe_quiet": "a quiet for some PEs only is not expressed: use shmem_quiet, which waits for all",

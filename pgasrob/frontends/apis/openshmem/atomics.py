@@ -7,8 +7,8 @@ quiet.
 from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.arguments import SIGNAL, Arguments
-from pgasrob.frontends.apis.openshmem.names import ALL, FUNCTIONS, INTEGERS, typed
+from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments
+from pgasrob.frontends.apis.openshmem.header import ALL, FUNCTIONS, INTEGERS, typed
 from pgasrob.frontends.apis.transfers import Steps, int_type, is_plain
 from pgasrob.frontends.c.types import ULONG
 from pgasrob.program.commands import CompareSwap, Fetch, FetchAdd, FetchUpdate, Swap, Update, UpdateFrom

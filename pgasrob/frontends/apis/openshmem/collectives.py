@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.arguments import active_set, group_of
-from pgasrob.frontends.apis.openshmem.names import ALL, FUNCTIONS, INTEGERS, typed
+from pgasrob.frontends.apis.openshmem.contexts import active_set, group_of
+from pgasrob.frontends.apis.openshmem.header import ALL, FUNCTIONS, INTEGERS, typed
 from pgasrob.frontends.apis.transfers import Steps, bounded, element, value_at
 from pgasrob.frontends.c.types import CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known

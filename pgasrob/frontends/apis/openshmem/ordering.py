@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.flags import barrier
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
-from pgasrob.frontends.apis.openshmem.arguments import (
+from pgasrob.frontends.apis.openshmem.contexts import (
     Arguments,
     active_set,
     default_queue,
@@ -12,7 +12,7 @@ from pgasrob.frontends.apis.openshmem.arguments import (
     group_of,
     is_invalid,
 )
-from pgasrob.frontends.apis.openshmem.names import FUNCTIONS
+from pgasrob.frontends.apis.openshmem.header import FUNCTIONS
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.commands import AwaitAdd, Fence, Fetch, Swap, Wait

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis import transfers
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.arguments import SIGNAL, Arguments
-from pgasrob.frontends.apis.openshmem.names import SIGNAL_OPERATIONS, sized, typed
+from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments
+from pgasrob.frontends.apis.openshmem.header import SIGNAL_OPERATIONS, sized, typed
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.types import ULONG, Void
 from pgasrob.program.commands import Bundle, Fetch, Put, Read, Signal, Update, Wait

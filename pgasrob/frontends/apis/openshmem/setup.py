@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import count
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import elements
+from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.arguments import PRIVATE, Arguments, context_of, is_invalid, queue_of, team_of
-from pgasrob.frontends.apis.openshmem.names import CONTEXT, FUNCTIONS, TEAM
+from pgasrob.frontends.apis.openshmem.contexts import PRIVATE, Arguments, context_of, is_invalid, queue_of, team_of
+from pgasrob.frontends.apis.openshmem.header import CONTEXT, FUNCTIONS, TEAM
 from pgasrob.frontends.apis.openshmem.ordering import meet
 from pgasrob.frontends.apis.transfers import Steps, as_value, copied, ends_all
 from pgasrob.frontends.c.symbolic import Extent

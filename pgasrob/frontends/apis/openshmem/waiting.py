@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
-from pgasrob.frontends.apis.openshmem.arguments import SIGNAL, Arguments
-from pgasrob.frontends.apis.openshmem.names import FUNCTIONS, INTEGERS, RELATIONS, typed
+from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments
+from pgasrob.frontends.apis.openshmem.header import FUNCTIONS, INTEGERS, RELATIONS, typed
 from pgasrob.frontends.apis.transfers import Steps, element, int_type, is_plain, value_at
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import INT, ULONG, CType

@@ -16,11 +16,11 @@ from dataclasses import replace
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.registry import Registry
 from pgasrob.frontends.c.code import Unit
-from pgasrob.frontends.c.compiler.files import File, declared_function
+from pgasrob.frontends.c.compiler.file_code import File, declared_function
 from pgasrob.frontends.c.compiler.scopes import Context, Scope
-from pgasrob.frontends.c.parser import parse
 from pgasrob.frontends.c.preprocessor import NO_FLAGS, preprocess
 from pgasrob.frontends.c.standard import STRUCTS
+from pgasrob.frontends.c.syntax_tree import parse
 from pgasrob.frontends.c.tokens import Source
 from pgasrob.frontends.options import Flags
 from pgasrob.program.files import DISK, Files, name_of

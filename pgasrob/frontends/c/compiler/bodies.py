@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pgasrob.frontends.c.code import Label, Leave
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.scopes import Scope
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from pgasrob.frontends.c.compiler.conversions import Conversions
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import NOTHING, Evaluator, Operand, constant, is_arithmetic, is_scalar
 from pgasrob.frontends.c.compiler.scopes import Context
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import INT, VOID, CType, Floating, Integer, Pointer, Struct, Void
 from pgasrob.frontends.c.values import Known
 

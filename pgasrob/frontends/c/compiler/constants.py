@@ -11,7 +11,7 @@ from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import Evaluator, Operand
 from pgasrob.frontends.c.compiler.scopes import Context
 from pgasrob.frontends.c.literals import string
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import CType, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import Address, Code, Handle, Known, ObjectId, Value
 

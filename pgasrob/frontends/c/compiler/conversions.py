@@ -9,7 +9,7 @@ from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import NOTHING, Operand, constant, is_arithmetic, is_scalar
 from pgasrob.frontends.c.compiler.scopes import Context
 from pgasrob.frontends.c.layout import shown, with_article
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import BOOL, INT, ULONG, CType, Floating, Integer, Pointer, Struct, Void
 from pgasrob.frontends.c.values import Code, Known
 from pgasrob.program.expressions import CONVERSIONS as _CONVERSIONS

@@ -29,7 +29,7 @@ from pgasrob.frontends.c.code import (
 from pgasrob.frontends.c.compiler.operands import MemoryPlace, Operand
 from pgasrob.frontends.c.compiler.scopes import Context, Scope
 from pgasrob.frontends.c.liveness import successors
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import SIZE, VOID, CType, Pointer
 from pgasrob.frontends.c.values import UNDEFINED
 from pgasrob.program.statements import NOWHERE, Span

@@ -6,8 +6,8 @@ from pgasrob.frontends.c.code import CompiledFunction, Return, Set
 from pgasrob.frontends.c.compiler.bodies import survey
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.scopes import Context, Scope
-from pgasrob.frontends.c.compiler.statements import Statements
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.compiler.statement_code import Statements
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import VOID, CType, Integer, Pointer, Struct, Void
 from pgasrob.frontends.c.values import UNDEFINED, Known
 

@@ -12,7 +12,7 @@ from pgasrob.frontends.c.compiler.operations import Operations
 from pgasrob.frontends.c.compiler.scopes import Context
 from pgasrob.frontends.c.layout import member_of, scalars, shown, size_of, with_article
 from pgasrob.frontends.c.literals import string
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import Array, CType, Integer, Struct
 from pgasrob.frontends.c.values import NULL, Known, Value
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pgasrob.frontends.c.code import Slot
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import INT, VOID, CType, Floating, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import Known, Value
 

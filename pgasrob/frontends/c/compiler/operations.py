@@ -19,7 +19,7 @@ from pgasrob.frontends.c.compiler.operands import (
 )
 from pgasrob.frontends.c.compiler.scopes import Context
 from pgasrob.frontends.c.layout import size_of, with_article
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import (
     INT,
     LONG,

@@ -10,8 +10,8 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.code import Need, Object, Slot, Unit
-from pgasrob.frontends.c.parser import Node
 from pgasrob.frontends.c.standard import STRUCTS
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.tokens import Source, Token, error_at, expansion
 from pgasrob.frontends.c.types import Array, CType, Function, Pointer, Struct
 from pgasrob.frontends.c.values import Known

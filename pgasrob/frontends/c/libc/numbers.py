@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.arithmetic import value_of
-from pgasrob.frontends.c.libc.table import TABLE, VALUE, anything, calls, told
+from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, anything, calls, told
 from pgasrob.frontends.c.nondeterminism import leaves_of
 from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown

@@ -4,8 +4,8 @@ nothing is known."""
 from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.c.libc.table import VALUE, calls, machine_of, text_of, told
-from pgasrob.frontends.c.libc.text import forget
+from pgasrob.frontends.c.libc.library_calls import VALUE, calls, machine_of, text_of, told
+from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.values import NULL, Handle, Known
 from pgasrob.program.assumptions import Kind
 

@@ -13,7 +13,8 @@ from functools import cache, partial
 
 from pgasrob.frontends.apis.interface import Call, Handler, Way
 from pgasrob.frontends.apis.transfers import Steps
-from pgasrob.frontends.c.libc.strings import (
+from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of, string_at
+from pgasrob.frontends.c.libc.shared_strings import (
     in_cells,
     issue,
     may_change,
@@ -22,8 +23,7 @@ from pgasrob.frontends.c.libc.strings import (
     refuse_cells,
     which,
 )
-from pgasrob.frontends.c.libc.table import TABLE, machine_of, string_at
-from pgasrob.frontends.c.libc.text import forget
+from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.values import Address, Value
 
 STRING = "const char *"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.c.libc.table import TABLE, VALUE, calls, machine_of
-from pgasrob.frontends.c.libc.text import forget
+from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, calls, machine_of
+from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.values import Known
 
 TEXT = """

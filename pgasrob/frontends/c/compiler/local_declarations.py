@@ -7,7 +7,7 @@ from dataclasses import replace
 from pgasrob.frontends.c.code import Object, Set, Slot
 from pgasrob.frontends.c.compiler.bodies import Body
 from pgasrob.frontends.c.compiler.emitter import Emitter
-from pgasrob.frontends.c.compiler.expressions import Expressions
+from pgasrob.frontends.c.compiler.expression_code import Expressions
 from pgasrob.frontends.c.compiler.operands import Operand, constant
 from pgasrob.frontends.c.compiler.scopes import (
     FunctionName,
@@ -18,9 +18,9 @@ from pgasrob.frontends.c.compiler.scopes import (
     Symbol,
     TypeName,
 )
-from pgasrob.frontends.c.compiler.types import Declarator
+from pgasrob.frontends.c.compiler.type_names import Declarator
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import SIZE, Array, CType, Function, Pointer, Struct
 from pgasrob.frontends.c.values import UNDEFINED, Value
 

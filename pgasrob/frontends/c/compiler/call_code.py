@@ -13,7 +13,7 @@ from pgasrob.frontends.c.compiler.conversions import Conversions
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import NOTHING, Evaluator, Operand
 from pgasrob.frontends.c.compiler.scopes import Context, FunctionName
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, SIZE, VOID, CType, Function, Pointer, Struct, Void
 from pgasrob.frontends.c.values import Code
 

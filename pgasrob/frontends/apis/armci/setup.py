@@ -6,8 +6,8 @@ from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.arguments import limited, member_in, reached, target
-from pgasrob.frontends.apis.armci import state
+from pgasrob.frontends.apis.armci import queues
+from pgasrob.frontends.apis.call_arguments import limited, member_in, reached, target
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
@@ -119,7 +119,7 @@ def uses_shared_memory(call: Call) -> Outcome:
 """)
 def aggregate(call: Call) -> Outcome:
     """What is posted with such a handle may be joined, and begin as late as the wait for the handle."""
-    return Outcome(state=state.aggregated(call, state.handle(call, 0), "UNSET" not in call.name))
+    return Outcome(state=queues.aggregated(call, queues.handle(call, 0), "UNSET" not in call.name))
 
 
 @PROTOTYPES.calls("int armci_msg_me(void);")

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import is_owner, target
+from pgasrob.frontends.apis.call_arguments import is_owner, target
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Address

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgasrob.frontends.apis.arguments import target
-from pgasrob.frontends.apis.armci import state
-from pgasrob.frontends.apis.armci.environment import barrier_of_all
+from pgasrob.frontends.apis.armci import queues
+from pgasrob.frontends.apis.armci.setup import barrier_of_all
+from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, int_type, value_at
@@ -23,8 +23,8 @@ OK = Known(0)
 @PROTOTYPES.calls("int ARMCI_Wait(armci_hdl_t *handle);")
 def wait(call: Call) -> Outcome:
     """The buffer may be used again, or the data have arrived. A put may still be on its way."""
-    key, steps = state.handle(call, 0), Steps(call)
-    state.wait_local(steps, lambda other, process: other == key)
+    key, steps = queues.handle(call, 0), Steps(call)
+    queues.wait_local(steps, lambda other, process: other == key)
     return steps.outcome(OK)
 
 
@@ -38,9 +38,9 @@ def test(call: Call) -> Sequence[Outcome]:
 @PROTOTYPES.calls("int ARMCI_WaitProc(int proc);")
 def wait_process(call: Call) -> Outcome:
     """What has no handle and goes to one process."""
-    steps, process = Steps(call), state.named(state.process_in(call, 0))
-    if process != state.SOMEWHERE:
-        state.wait_local(steps, lambda key, other: key == state.IMPLICIT and other == process)
+    steps, process = Steps(call), queues.named(queues.process_in(call, 0))
+    if process != queues.SOMEWHERE:
+        queues.wait_local(steps, lambda key, other: key == queues.IMPLICIT and other == process)
     return steps.outcome(OK)
 
 
@@ -48,7 +48,7 @@ def wait_process(call: Call) -> Outcome:
 def wait_all(call: Call) -> Outcome:
     """Everything that has no handle."""
     steps = Steps(call)
-    state.wait_local(steps, lambda key, process: key == state.IMPLICIT)
+    queues.wait_local(steps, lambda key, process: key == queues.IMPLICIT)
     return steps.outcome(OK)
 
 
@@ -56,14 +56,14 @@ def wait_all(call: Call) -> Outcome:
 def fence(call: Call) -> Outcome:
     """Every put and accumulate to the process is complete there."""
     steps = Steps(call)
-    state.fence(steps, state.process_in(call, 0))
+    queues.fence(steps, queues.process_in(call, 0))
     return steps.outcome()
 
 
 @PROTOTYPES.calls("void ARMCI_AllFence(void);")
 def all_fence(call: Call) -> Outcome:
     steps = Steps(call)
-    state.fence(steps, None)
+    queues.fence(steps, None)
     return steps.outcome()
 
 
@@ -71,7 +71,7 @@ def all_fence(call: Call) -> Outcome:
 def barrier(call: Call) -> Outcome:
     """ARMCI_AllFence, then all arrive."""
     steps = Steps(call)
-    state.fence(steps, None)
+    queues.fence(steps, None)
     barrier_of_all(steps)
     return steps.outcome()
 
@@ -96,9 +96,9 @@ def read_modify_write(call: Call) -> Outcome:
     operation = call.known(0)
     if not 0 <= operation < len(RMW):
         call.fail(f"{call.texts[0]} is no operation", "use ARMCI_FETCH_AND_ADD or ARMCI_SWAP, or their _LONG forms")
-    (kind, type), steps, process = RMW[operation], Steps(call), state.process_in(call, 4)
-    local = state.local(call, 1, target(call, 1, of_others=True))
-    cell = call.number(state.remote_argument(call, 2, process), type)
+    (kind, type), steps, process = RMW[operation], Steps(call), queues.process_in(call, 4)
+    local = queues.local(call, 1, target(call, 1, of_others=True))
+    cell = call.number(queues.remote_argument(call, 2, process), type)
     old, atomic = call.register("old"), f"{shown(type)} by rmw"
     if kind == "add":
         steps.do(FetchAdd(old, process, cell, call.expression(3), int_type(type), atomic=atomic))
@@ -119,7 +119,7 @@ def mutexes(call: Call) -> Outcome:
 
 def _mutex(call: Call) -> tuple[Expr, Expr]:
     number = call.known(0)
-    return state.process_in(call, 1), call.cell(call.internal("armci", "mutex", number, name=f"mutex {number}"), 8)
+    return queues.process_in(call, 1), call.cell(call.internal("armci", "mutex", number, name=f"mutex {number}"), 8)
 
 
 @PROTOTYPES.calls("void ARMCI_Lock(int mutex, int proc);")

@@ -12,10 +12,10 @@ from pgasrob.frontends.c.compiler.bodies import Body
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.functions import compiled
 from pgasrob.frontends.c.compiler.scopes import Context, FunctionName, GlobalVariable, Scope
-from pgasrob.frontends.c.compiler.statements import Statements
-from pgasrob.frontends.c.compiler.types import Declarator
+from pgasrob.frontends.c.compiler.statement_code import Statements
+from pgasrob.frontends.c.compiler.type_names import Declarator
 from pgasrob.frontends.c.layout import alike, shown
-from pgasrob.frontends.c.parser import Node, parse
+from pgasrob.frontends.c.syntax_tree import Node, parse
 from pgasrob.frontends.c.tokens import Source, error, tokenise
 from pgasrob.frontends.c.types import VOID, Array, CType, Function
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from pgasrob.frontends.apis.arguments import target
-from pgasrob.frontends.apis.gasnet import barriers, completion, environment, state
-from pgasrob.frontends.apis.gasnet.names import DEFER, EVENT, GETS, GROUP, LOCAL, NOT_READY, NOW, OK, PUTS
-from pgasrob.frontends.apis.gasnet.onesided import (
+from pgasrob.frontends.apis.call_arguments import target
+from pgasrob.frontends.apis.gasnet import barriers, queues, setup, waiting
+from pgasrob.frontends.apis.gasnet.header import DEFER, EVENT, GETS, GROUP, LOCAL, NOT_READY, NOW, OK, PUTS
+from pgasrob.frontends.apis.gasnet.rma import (
     BLOCKING,
     EXPLICIT,
     IMPLICIT,
@@ -51,7 +51,7 @@ def client_init(call: Call) -> Outcome:
 @PROTOTYPES.calls("int gex_Segment_Attach(gex_Segment_t *segment, gex_TM_t team, size_t size);")
 def segment_attach(call: Call) -> Outcome:
     steps = Steps(call)
-    environment.allocate(steps, call.known(2))
+    setup.allocate(steps, call.known(2))
     steps.store(target(call, 0), Handle("gasnet.Segment"), Opaque("gex_Segment_t"))
     return steps.outcome(Known(OK))
 
@@ -68,12 +68,12 @@ def size(call: Call) -> Outcome:
 
 @PROTOTYPES.calls("void *gex_Segment_QueryAddr(gex_Segment_t segment);")
 def segment_address(call: Call) -> Outcome:
-    return Outcome(result=environment.own_segment())
+    return Outcome(result=setup.own_segment())
 
 
 @PROTOTYPES.calls("size_t gex_Segment_QuerySize(gex_Segment_t segment);")
 def segment_size(call: Call) -> Outcome:
-    return Outcome(result=Known(environment.own_size(call)))
+    return Outcome(result=Known(setup.own_size(call)))
 
 
 def _bound(call: Call, result: Value) -> Outcome:
@@ -83,17 +83,17 @@ def _bound(call: Call, result: Value) -> Outcome:
     owner = call.expression(1) if call.symbolic else call.known(1)
     there, here, size = (call.pointer(index) for index in (2, 3, 4))
     if there is not None:
-        steps.store(there, environment.segment_of(call, owner), Pointer(VOID))
+        steps.store(there, setup.segment_of(call, owner), Pointer(VOID))
     if here is not None:
         steps.store(here, _address_here(call, owner), Pointer(VOID))
     if size is not None:
-        steps.store(size, Known(environment.size_of(call, owner)), ULONG)
+        steps.store(size, Known(setup.size_of(call, owner)), ULONG)
     return steps.outcome(result)
 
 
 def _address_here(call: Call, owner: int | Expr) -> Value:
     if owner == call.me or owner == call.rank or owner in call.neighbours():
-        return environment.segment_of(call, owner, here=True)
+        return setup.segment_of(call, owner, here=True)
     return NULL
 
 
@@ -109,35 +109,35 @@ def _put(call: Call, mode: Mode) -> Outcome:
     """``local`` tells when the source may be used again: at return, with the operation, with the implicit set, or when
     an event says so, which the call stores."""
     steps = Steps(call)
-    remote, node = state.remote(call, 2, 1)
+    remote, node = queues.remote(call, 2, 1)
     local = DEFER if mode == BLOCKING else call.arguments[5]
     move = put if local == NOW else write
     result = begin(
         steps,
         mode,
         "group" if local == GROUP else "put",
-        lambda where: move(steps, state.local(call, 3), node, remote, call.known(4), where),
+        lambda where: move(steps, queues.local(call, 3), node, remote, call.known(4), where),
     )
     if local not in (NOW, DEFER, GROUP):
         if mode != EXPLICIT or not isinstance(result, Handle):
             call.fail(f"{call.texts[5]} for the local side", "implicit puts take GEX_EVENT_NOW, _DEFER or _GROUP")
-        steps.note(LEAVES, (*state.leaves(steps), *result.data))
+        steps.note(LEAVES, (*queues.leaves(steps), *result.data))
         steps.store(target(call, 5), Handle(LEAF, result.data), EVENT)
     return finish(steps, Known(OK) if result is None else result)
 
 
 def _get(call: Call, mode: Mode) -> Outcome:
     steps = Steps(call)
-    remote, node = state.remote(call, 3, 2)
+    remote, node = queues.remote(call, 3, 2)
     result = begin(
-        steps, mode, "get", lambda where: read(steps, state.local(call, 1), node, remote, call.known(4), where)
+        steps, mode, "get", lambda where: read(steps, queues.local(call, 1), node, remote, call.known(4), where)
     )
     return finish(steps, Known(OK) if result is None else result)
 
 
 def _put_value(call: Call, mode: Mode) -> Outcome:
     steps = Steps(call)
-    remote, node = state.remote(call, 2, 1)
+    remote, node = queues.remote(call, 2, 1)
     result = begin(steps, mode, "put", lambda where: set_value(steps, remote, node, 3, 4, where))
     return finish(steps, Known(OK) if result is None else result)
 
@@ -158,7 +158,7 @@ for _mode, _name in ((BLOCKING, "Blocking"), (EXPLICIT, "NB"), (IMPLICIT, "NBI")
 """)
 def get_val(call: Call) -> Outcome:
     steps = Steps(call)
-    remote, node = state.remote(call, 2, 1)
+    remote, node = queues.remote(call, 2, 1)
     return steps.outcome(get_value(steps, remote, node, 3))
 
 
@@ -169,11 +169,11 @@ def wait_event(steps: Steps, event: Value, text: str) -> None:
     if isinstance(event, Handle) and event.kind == BARRIER:
         barriers.wait(steps)
     elif isinstance(event, Handle) and event.kind == LEAF and isinstance(event.data[0], int):
-        if event.data[0] in state.open_handles(steps):
-            steps.do(WaitLocal(state.handle_queue(steps, event.data[0])))
-        steps.note(LEAVES, tuple(number for number in state.leaves(steps) if number != event.data[0]))
+        if event.data[0] in queues.open_handles(steps):
+            steps.do(WaitLocal(queues.handle_queue(steps, event.data[0])))
+        steps.note(LEAVES, tuple(number for number in queues.leaves(steps) if number != event.data[0]))
     else:
-        completion.wait_handle(steps, event, text)
+        waiting.wait_handle(steps, event, text)
 
 
 @PROTOTYPES.calls("void gex_Event_Wait(gex_Event_t event);")
@@ -193,19 +193,19 @@ def event_test(call: Call) -> Sequence[Outcome]:
         return [steps.outcome(Known(OK)), Outcome(result=Known(NOT_READY))]
     steps = Steps(call)
     wait_event(steps, event, call.texts[0])
-    return completion.tested(call, steps.outcome(Known(OK)))
+    return waiting.tested(call, steps.outcome(Known(OK)))
 
 
-_LISTS: dict[str, completion.ListHandler] = {
-    "WaitAll": completion.wait_all,
-    "WaitSome": completion.wait_some,
-    "TestAll": completion.test_all,
-    "TestSome": completion.test_some,
+_LISTS: dict[str, waiting.ListHandler] = {
+    "WaitAll": waiting.wait_all,
+    "WaitSome": waiting.wait_some,
+    "TestAll": waiting.test_all,
+    "TestSome": waiting.test_some,
 }
 for _name, _handler in _LISTS.items():
     PROTOTYPES.add(
         f"int gex_Event_{_name}(gex_Event_t *events, size_t number, gex_Flags_t flags);",
-        completion.on_list(_handler, EVENT, wait_event),
+        waiting.on_list(_handler, EVENT, wait_event),
     )
 
 
@@ -213,9 +213,9 @@ def _wait_implicit(call: Call) -> Outcome:
     """`GEX_EC_LC` is the local side of the puts with `GEX_EVENT_GROUP`, no other."""
     mask, steps = call.known(0), Steps(call)
     if mask & LOCAL and "group" in str(steps.recall("gasnet.implicit", ())):
-        steps.do(WaitLocal(state.implicit_queue(steps, "group")))
+        steps.do(WaitLocal(queues.implicit_queue(steps, "group")))
     kinds = IMPLICIT_KINDS["puts"] * bool(mask & PUTS) + IMPLICIT_KINDS["gets"] * bool(mask & GETS)
-    state.complete_implicit(steps, kinds)
+    queues.complete_implicit(steps, kinds)
     return steps.outcome(Known(OK))
 
 
@@ -224,7 +224,7 @@ PROTOTYPES.add("void gex_NBI_Wait(gex_EC_t mask, gex_Flags_t flags);", _wait_imp
 
 @PROTOTYPES.calls("int gex_NBI_Test(gex_EC_t mask, gex_Flags_t flags);")
 def test_implicit(call: Call) -> Sequence[Outcome]:
-    return completion.tested(call, _wait_implicit(call))
+    return waiting.tested(call, _wait_implicit(call))
 
 
 @PROTOTYPES.calls("gex_Event_t gex_Coll_BarrierNB(gex_TM_t team, gex_Flags_t flags);")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import is_owner, target
+from pgasrob.frontends.apis.call_arguments import is_owner, target
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId
 from pgasrob.frontends.apis.transfers import Steps
 from pgasrob.frontends.c.values import Handle, Known, Value

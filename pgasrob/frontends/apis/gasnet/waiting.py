@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, combinations
 
-from pgasrob.frontends.apis.arguments import limited, target
-from pgasrob.frontends.apis.gasnet import state
-from pgasrob.frontends.apis.gasnet.names import HANDLE, INVALID, NOT_READY, OK
-from pgasrob.frontends.apis.gasnet.onesided import IMPLICIT_KINDS
+from pgasrob.frontends.apis.call_arguments import limited, target
+from pgasrob.frontends.apis.gasnet import queues
+from pgasrob.frontends.apis.gasnet.header import HANDLE, INVALID, NOT_READY, OK
+from pgasrob.frontends.apis.gasnet.rma import IMPLICIT_KINDS
 from pgasrob.frontends.apis.interface import Call, Handler, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps
@@ -25,7 +25,7 @@ ListHandler = Callable[[Call, Opaque, Waiter], Outcome | Sequence[Outcome]]
 
 
 def wait_handle(steps: Steps, handle: Value, text: str) -> None:
-    state.complete(steps, state.number_of(steps.call, handle, text))
+    queues.complete(steps, queues.number_of(steps.call, handle, text))
 
 
 def tested(call: Call, complete: Outcome) -> Sequence[Outcome]:
@@ -110,7 +110,7 @@ def try_handle(call: Call) -> Sequence[Outcome]:
 
 def _try_implicit(call: Call, kinds: tuple[str, ...]) -> Sequence[Outcome]:
     steps = Steps(call)
-    state.complete_implicit(steps, kinds)
+    queues.complete_implicit(steps, kinds)
     return tested(call, steps.outcome(Known(OK)))
 
 

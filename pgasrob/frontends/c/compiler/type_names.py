@@ -11,9 +11,9 @@ from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import Evaluator
 from pgasrob.frontends.c.compiler.scopes import Constant, Context, SlotVariable, TypeName
 from pgasrob.frontends.c.layout import shown, size_of, struct_of, with_article
-from pgasrob.frontends.c.parser import Node
 from pgasrob.frontends.c.shapes import TYPEOF
 from pgasrob.frontends.c.standard import STRUCTS, TYPES
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.tokens import error
 from pgasrob.frontends.c.types import (
     BOOL,

@@ -8,9 +8,9 @@ from functools import partial
 from itertools import product
 from math import prod
 
-from pgasrob.frontends.apis.arguments import integers, limited, target
-from pgasrob.frontends.apis.armci import state
-from pgasrob.frontends.apis.armci.names import GIOV
+from pgasrob.frontends.apis.armci import queues
+from pgasrob.frontends.apis.armci.header import GIOV
+from pgasrob.frontends.apis.call_arguments import integers, limited, target
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, blocking_queue, element, int_type, put, read, value_at, write
@@ -98,23 +98,23 @@ ARGUMENTS = {
 def _puts(call: Call, shape: str, nonblocking: bool) -> Outcome:
     """Blocking: the source is captured, and puts come after earlier ones to the same process."""
     pieces, index = SHAPES[shape](call, 0)
-    process, steps = state.process_in(call, index), Steps(call)
-    key = (*state.handle(call, index + 1), "put") if nonblocking else state.BLOCKING
+    process, steps = queues.process_in(call, index), Steps(call)
+    key = (*queues.handle(call, index + 1), "put") if nonblocking else queues.BLOCKING
     move = write if nonblocking else put
-    where = state.use(steps, key, process, True) if nonblocking else ordered(steps, process)
+    where = queues.use(steps, key, process, True) if nonblocking else ordered(steps, process)
     for piece in pieces:
-        source, goal = state.local(call, 0, piece.source), state.remote(call, _goal(shape), piece.target, process)
+        source, goal = queues.local(call, 0, piece.source), queues.remote(call, _goal(shape), piece.target, process)
         move(steps, source, process, goal, piece.bytes, where)
     return steps.outcome(OK)
 
 
 def _gets(call: Call, shape: str, nonblocking: bool) -> Outcome:
     pieces, index = SHAPES[shape](call, 0)
-    process, steps = state.process_in(call, index), Steps(call)
-    key = (*state.handle(call, index + 1), "get") if nonblocking else state.BLOCKING
+    process, steps = queues.process_in(call, index), Steps(call)
+    key = (*queues.handle(call, index + 1), "get") if nonblocking else queues.BLOCKING
     for piece in pieces:
-        source, goal = state.remote(call, 0, piece.source, process), state.local(call, _goal(shape), piece.target)
-        where = state.use(steps, key, process, True) if nonblocking else blocking_queue(call, "armci")
+        source, goal = queues.remote(call, 0, piece.source, process), queues.local(call, _goal(shape), piece.target)
+        where = queues.use(steps, key, process, True) if nonblocking else blocking_queue(call, "armci")
         read(steps, goal, process, source, piece.bytes, where)
     if steps.commands and not nonblocking:
         steps.do(Wait(blocking_queue(call, "armci")))
@@ -128,9 +128,9 @@ def _goal(shape: str) -> int:
 
 def ordered(steps: Steps, process: Expr) -> Const:
     """The queue of blocking puts to ``process``, with everything in it ordered before what comes now."""
-    if state.used(steps, state.BLOCKING, process):
-        steps.do(Fence(state.queue(steps, state.BLOCKING, state.named(process)), process))
-    return state.use(steps, state.BLOCKING, process, False)
+    if queues.used(steps, queues.BLOCKING, process):
+        steps.do(Fence(queues.queue(steps, queues.BLOCKING, queues.named(process)), process))
+    return queues.use(steps, queues.BLOCKING, process, False)
 
 
 for _shape, _arguments in ARGUMENTS.items():
@@ -155,10 +155,10 @@ def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
     type, steps = DATA[data], Steps(call)
     scale = value_at(steps, target(call, 1), type)
     pieces, index = SHAPES[shape](call, 2)
-    process = state.process_in(call, index)
+    process = queues.process_in(call, index)
     if nonblocking:
-        key = (*state.handle(call, index + 1), "put")
-        where = state.use(steps, key, process, True)
+        key = (*queues.handle(call, index + 1), "put")
+        where = queues.use(steps, key, process, True)
         if scale != Const(_one(type)):
             call.fail("a nonblocking accumulate with a scale", "scale the source before, or use the blocking call")
     else:
@@ -166,8 +166,8 @@ def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
     # With other accumulates: that they are atomic with ARMCI_Rmw nobody promises.
     operation, atomic = "add." if isinstance(type, Floating) else "add", f"{shown(type)} by accumulate"
     for piece in pieces:
-        source = state.local(call, 2, piece.source)
-        goal = state.remote(call, 2 + _goal(shape), piece.target, process)
+        source = queues.local(call, 2, piece.source)
+        goal = queues.remote(call, 2 + _goal(shape), piece.target, process)
         for place in range(limited(call, piece.bytes // call.size_of(type), "elements")):
             there = call.number(element(call, goal, place, type), type)
             mine = element(call, source, place, type)
@@ -205,17 +205,17 @@ for _shape, _arguments in ARGUMENTS.items():
 
 
 def _put_value(call: Call, type: CType, nonblocking: bool) -> Outcome:
-    process, steps = state.process_in(call, 2), Steps(call)
-    cell = call.number(state.remote_argument(call, 1, process), type)
-    key = (*state.handle(call, 3), "put") if nonblocking else state.BLOCKING
-    where = state.use(steps, key, process, True) if nonblocking else ordered(steps, process)
+    process, steps = queues.process_in(call, 2), Steps(call)
+    cell = call.number(queues.remote_argument(call, 1, process), type)
+    key = (*queues.handle(call, 3), "put") if nonblocking else queues.BLOCKING
+    where = queues.use(steps, key, process, True) if nonblocking else ordered(steps, process)
     steps.do(Update("set", call.expression(0), process, cell, where, type=int_type(type), atomic=""))
     return steps.outcome(OK)
 
 
 def _get_value(call: Call, type: CType) -> Outcome:
-    process, register = state.process_in(call, 1), call.register("value")
-    cell = call.number(state.remote_argument(call, 0, process), type)
+    process, register = queues.process_in(call, 1), call.register("value")
+    cell = call.number(queues.remote_argument(call, 0, process), type)
     return Outcome(call.do(Fetch(register, process, cell, atomic="")), Unknown(register))
 
 
@@ -235,12 +235,12 @@ for _name, _type in (("Int", INT), ("Long", LONG), ("Float", FLOAT), ("Double", 
 def _put_flag(call: Call, shape: str) -> Outcome:
     """A blocking put and then the flag, which comes after it as every put to that process does."""
     pieces, index = SHAPES[shape](call, 0)
-    process, steps = state.process_in(call, index + 2), Steps(call)
+    process, steps = queues.process_in(call, index + 2), Steps(call)
     where = ordered(steps, process)
     for piece in pieces:
-        source, goal = state.local(call, 0, piece.source), state.remote(call, _goal(shape), piece.target, process)
+        source, goal = queues.local(call, 0, piece.source), queues.remote(call, _goal(shape), piece.target, process)
         put(steps, source, process, goal, piece.bytes, where)
-    cell = call.number(state.remote_argument(call, index, process), INT)
+    cell = call.number(queues.remote_argument(call, index, process), INT)
     flag = Update("set", call.expression(index + 1), process, cell, where, atomic="")
     steps.do(Fence(where, process), flag)
     return steps.outcome(OK)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from pgasrob.frontends.c.code import String, Unary
 from pgasrob.frontends.c.compiler.branches import Branches
-from pgasrob.frontends.c.compiler.calls import Calls
+from pgasrob.frontends.c.compiler.call_code import Calls
 from pgasrob.frontends.c.compiler.constants import Constants
 from pgasrob.frontends.c.compiler.conversions import Conversions
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.initialisers import Initialisers
+from pgasrob.frontends.c.compiler.lvalues import Places
 from pgasrob.frontends.c.compiler.operands import MemoryPlace, Operand, SlotPlace, constant, is_arithmetic, is_scalar
 from pgasrob.frontends.c.compiler.operations import Operations
-from pgasrob.frontends.c.compiler.places import Places
 from pgasrob.frontends.c.compiler.scopes import (
     Constant,
     FunctionName,
@@ -22,10 +22,10 @@ from pgasrob.frontends.c.compiler.scopes import (
     SizedVariable,
     SlotVariable,
 )
-from pgasrob.frontends.c.compiler.types import Types
+from pgasrob.frontends.c.compiler.type_names import Types
 from pgasrob.frontends.c.layout import align_of, member_of, shown, size_of, with_article
 from pgasrob.frontends.c.literals import character, number
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import (
     CHAR,
     DOUBLE,

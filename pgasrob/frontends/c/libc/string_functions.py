@@ -8,15 +8,7 @@ from functools import partial, reduce
 from pgasrob.frontends.apis.interface import Call, Look, Outcome
 from pgasrob.frontends.apis.transfers import Steps, pairs
 from pgasrob.frontends.c.contents import ANYTHING
-from pgasrob.frontends.c.libc.strings import (
-    byte_to,
-    ends_in_string,
-    in_cells,
-    read_string,
-    refuse_cells,
-    string_bytes,
-)
-from pgasrob.frontends.c.libc.table import (
+from pgasrob.frontends.c.libc.library_calls import (
     anything,
     calls,
     known_bytes,
@@ -25,6 +17,14 @@ from pgasrob.frontends.c.libc.table import (
     string_at,
     text_of,
     told,
+)
+from pgasrob.frontends.c.libc.shared_strings import (
+    byte_to,
+    ends_in_string,
+    in_cells,
+    read_string,
+    refuse_cells,
+    string_bytes,
 )
 from pgasrob.frontends.c.types import CHAR, DOUBLE, LONG_DOUBLE, CType, Floating, Integer, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Known, ObjectId, Unknown, Value, no_pointer

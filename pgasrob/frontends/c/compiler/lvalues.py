@@ -19,10 +19,10 @@ from pgasrob.frontends.c.compiler.scopes import (
     SlotVariable,
     TypeName,
 )
-from pgasrob.frontends.c.compiler.types import Types
+from pgasrob.frontends.c.compiler.type_names import Types
 from pgasrob.frontends.c.layout import member_of, shown, size_of, with_article
 from pgasrob.frontends.c.literals import string
-from pgasrob.frontends.c.parser import Node
+from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import CHAR, Array, Function, Integer, Pointer, Struct
 from pgasrob.frontends.c.values import Code, Known
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pgasrob.frontends.apis.arguments import target
-from pgasrob.frontends.apis.gasnet import state
-from pgasrob.frontends.apis.gasnet.names import OK, SEGMENT_SIZE
+from pgasrob.frontends.apis.call_arguments import target
+from pgasrob.frontends.apis.gasnet import queues
+from pgasrob.frontends.apis.gasnet.header import OK, SEGMENT_SIZE
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, as_value, ends_all
@@ -96,13 +96,13 @@ def allocate(steps: Steps, size: int) -> None:
 
 
 def own_segment() -> Address:
-    return Address(state.SEGMENT, 0)
+    return Address(queues.SEGMENT, 0)
 
 
 def segment_of(call: Call, rank: int | Expr, *, here: bool = False) -> Address:
     """The address of a rank's segment there; or ``here``, where the ranks share memory."""
     own = rank == (call.me if call.symbolic else call.rank)
-    return Address(state.SEGMENT, 0, None if own else rank, own or here)
+    return Address(queues.SEGMENT, 0, None if own else rank, own or here)
 
 
 def size_of(call: Call, rank: int | Expr) -> int:
@@ -128,7 +128,7 @@ def segment_info(call: Call) -> Outcome:
     if call.symbolic:
         if call.expression(1) != call.count:
             call.number_needed(f"of which ranks `{call.name}` tells")
-        call.fill_table(table, 16, ((0, Address(state.SEGMENT, 0, mapped=False)), (8, Known(own_size(call)))))
+        call.fill_table(table, 16, ((0, Address(queues.SEGMENT, 0, mapped=False)), (8, Known(own_size(call)))))
         return Outcome(result=Known(OK))
     for rank in range(min(call.known(1), call.nodes)):
         steps.store(call.moved(table, 16 * rank), segment_of(call, rank), Pointer(VOID))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.transfers import Steps, pairs
-from pgasrob.frontends.c.libc.table import machine_of, needs_number
+from pgasrob.frontends.c.libc.library_calls import machine_of, needs_number
 from pgasrob.frontends.c.types import CHAR
 from pgasrob.frontends.c.values import Address, Known
 from pgasrob.program.commands import Assign, Command, Load, Store

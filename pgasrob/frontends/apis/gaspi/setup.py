@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import target
-from pgasrob.frontends.apis.gaspi.names import CONFIG, CONFIGURATION, QUEUES, SUCCESS
-from pgasrob.frontends.apis.gaspi.state import done, open_queues, queue, segments, timed
+from pgasrob.frontends.apis.call_arguments import target
+from pgasrob.frontends.apis.gaspi.header import CONFIG, CONFIGURATION, QUEUES, SUCCESS
+from pgasrob.frontends.apis.gaspi.queues import done, open_queues, queue, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import as_value

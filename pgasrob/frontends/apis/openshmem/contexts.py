@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.openshmem.names import CONTEXT
+from pgasrob.frontends.apis.openshmem.header import CONTEXT
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.symbolic import EVERYONE

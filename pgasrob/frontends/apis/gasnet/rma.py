@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from pgasrob.frontends.apis.gasnet import state
+from pgasrob.frontends.apis.gasnet import queues
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, pairs, put, read, write
@@ -33,16 +33,16 @@ MODES = (BLOCKING, EXPLICIT, IMPLICIT)
 def begin(steps: Steps, mode: Mode, kind: str, operation: Callable[[Const], None]) -> Value | None:
     """Do ``operation`` in the queue that ``mode`` asks for; the result of the call, None for void."""
     if mode == BLOCKING:
-        where = state.blocking_queue(steps.call)
+        where = queues.blocking_queue(steps.call)
         operation(where)
         steps.do(Wait(where))
         return None
     if mode == IMPLICIT:
-        operation(state.implicit(steps, kind))
+        operation(queues.implicit(steps, kind))
         return None
-    number = state.new_handle(steps)
-    operation(state.handle_queue(steps, number))
-    return state.value_of(number)
+    number = queues.new_handle(steps)
+    operation(queues.handle_queue(steps, number))
+    return queues.value_of(number)
 
 
 def finish(steps: Steps, result: Value | None) -> Outcome:
@@ -54,19 +54,19 @@ def finish(steps: Steps, result: Value | None) -> Outcome:
 
 def _put(call: Call, mode: Mode, bulk: bool) -> Outcome:
     steps = Steps(call)
-    remote, node = state.remote(call, 1, 0)
+    remote, node = queues.remote(call, 1, 0)
     move = write if bulk or mode == BLOCKING else put
     result = begin(
-        steps, mode, "put", lambda where: move(steps, state.local(call, 2), node, remote, call.known(3), where)
+        steps, mode, "put", lambda where: move(steps, queues.local(call, 2), node, remote, call.known(3), where)
     )
     return finish(steps, result)
 
 
 def _get(call: Call, mode: Mode) -> Outcome:
     steps = Steps(call)
-    remote, node = state.remote(call, 2, 1)
+    remote, node = queues.remote(call, 2, 1)
     result = begin(
-        steps, mode, "get", lambda where: read(steps, state.local(call, 0), node, remote, call.known(3), where)
+        steps, mode, "get", lambda where: read(steps, queues.local(call, 0), node, remote, call.known(3), where)
     )
     return finish(steps, result)
 
@@ -88,7 +88,7 @@ for _mode in MODES:
 
 def _memset(call: Call, mode: Mode) -> Outcome:
     steps = Steps(call)
-    remote, node = state.remote(call, 1, 0)
+    remote, node = queues.remote(call, 1, 0)
     if call.known(2) != 0:
         call.fail("gasnet_memset with a value that is not 0", "set a local buffer and put it")
 
@@ -118,7 +118,7 @@ def value_type(call: Call, index: int, signed: bool) -> tuple[int, IntType]:
 
 def _put_value(call: Call, mode: Mode) -> Outcome:
     steps = Steps(call)
-    remote, node = state.remote(call, 1, 0)
+    remote, node = queues.remote(call, 1, 0)
     return finish(steps, begin(steps, mode, "put", lambda where: set_value(steps, remote, node, 2, 3, where)))
 
 
@@ -151,7 +151,7 @@ for _mode in MODES:
 @PROTOTYPES.calls("gasnet_register_value_t gasnet_get_val(gasnet_node_t node, void *src, size_t bytes);")
 def get_val(call: Call) -> Outcome:
     steps = Steps(call)
-    remote, node = state.remote(call, 1, 0)
+    remote, node = queues.remote(call, 1, 0)
     return steps.outcome(get_value(steps, remote, node, 2))
 
 
@@ -168,10 +168,10 @@ def _landing(call: Call, number: int) -> Expr:
 """)
 def get_nb_val(call: Call) -> Outcome:
     steps = Steps(call)
-    remote, node = state.remote(call, 1, 0)
+    remote, node = queues.remote(call, 1, 0)
     size, _ = value_type(call, 2, False)
-    number = state.new_handle(steps)
-    where = state.handle_queue(steps, number)
+    number = queues.new_handle(steps)
+    where = queues.handle_queue(steps, number)
     steps.do(Read(_landing(call, number), node, call.cell(remote, size), where))
     return steps.outcome(Handle(VALGET, (number, size)))
 
@@ -183,9 +183,9 @@ def wait_valget(call: Call) -> Outcome:
         call.fail(f"{call.texts[0]} is no known handle here", "set the variable of the handle on each way to this call")
     number, size = handle.data
     assert isinstance(number, int) and isinstance(size, int)
-    if number not in state.open_handles(steps):
+    if number not in queues.open_handles(steps):
         call.fail(f"{call.texts[0]} has been waited for before", "wait for the handle of a value once")
-    state.complete(steps, number)
+    queues.complete(steps, number)
     register = call.register("value")
     steps.do(Load(register, _landing(call, number)))
     return steps.outcome(Unary("cast", register, IntType(8 * size, False)))
@@ -197,13 +197,13 @@ def wait_valget(call: Call) -> Outcome:
 @PROTOTYPES.calls("void gasnet_wait_syncnb(gasnet_handle_t handle);")
 def wait_handle(call: Call) -> Outcome:
     steps = Steps(call)
-    state.complete(steps, state.number_of(call, call.arguments[0], call.texts[0]))
+    queues.complete(steps, queues.number_of(call, call.arguments[0], call.texts[0]))
     return steps.outcome()
 
 
 def _implicit(call: Call, kinds: tuple[str, ...]) -> Outcome:
     steps = Steps(call)
-    state.complete_implicit(steps, kinds)
+    queues.complete_implicit(steps, kinds)
     return steps.outcome(Known(0))
 
 
@@ -217,7 +217,7 @@ def begin_region(call: Call) -> Outcome:
     steps = Steps(call)
     if isinstance(steps.recall("gasnet.region"), int):
         call.fail("an access region within another one", "end the first one before the next begins")
-    steps.note("gasnet.region", state.new_handle(steps))
+    steps.note("gasnet.region", queues.new_handle(steps))
     return steps.outcome()
 
 
@@ -229,4 +229,4 @@ def end_region(call: Call) -> Outcome:
     if not isinstance(region, int):
         call.fail("no access region has begun", "begin it with gasnet_begin_nbi_accessregion")
     steps.note("gasnet.region", None)
-    return steps.outcome(state.value_of(region))
+    return steps.outcome(queues.value_of(region))

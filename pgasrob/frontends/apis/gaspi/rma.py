@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from pgasrob.frontends.apis.arguments import integers
-from pgasrob.frontends.apis.gaspi.state import done, place, posted, queue, slot, timed
+from pgasrob.frontends.apis.call_arguments import integers
+from pgasrob.frontends.apis.gaspi.queues import done, place, posted, queue, slot, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps, each, is_plain

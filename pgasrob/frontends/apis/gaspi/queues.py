@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import cast
 
-from pgasrob.frontends.apis.gaspi.names import BLOCK, QUEUES, SUCCESS, TIMEOUT
+from pgasrob.frontends.apis.gaspi.header import BLOCK, QUEUES, SUCCESS, TIMEOUT
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Known, Value
