@@ -19,9 +19,9 @@ def validators(command: str) -> list[Any]:
     # Imported by every process of pytest, this file costs nothing before something is printed.
     from jsonschema import Draft202012Validator
 
-    from pgasrob.render.schema import schema
+    from pgasrob.cli.schema import schema_of
 
-    found = schema(command)
+    found = schema_of(command)
     return [Draft202012Validator({**each, "$defs": found["$defs"]}) for each in found["anyOf"]]
 
 
@@ -35,11 +35,11 @@ def validate(arguments: Sequence[str], stdout: str) -> None:
     forms = [after for before, after in pairwise(arguments) if before == "--format"]
     if forms[-1:] != ["json"]:
         return
-    from pgasrob.render.schema import OUTPUTS
+    from pgasrob.cli.schema import outputs
 
     two = " ".join(arguments[:2])
-    command = two if two in OUTPUTS else arguments[0]
-    if command not in OUTPUTS:
+    command = two if two in outputs() else arguments[0]
+    if command not in outputs():
         return
     for value in map(json.loads, stdout.splitlines()):
         if not fits(command, value):

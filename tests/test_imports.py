@@ -35,7 +35,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "repairs": {"analysis", "diagnostics", "display", "frontends", "program", "robustness", "semantics"},
     "render": {
         "analysis",
-        "course",
         "diagnostics",
         "frontends",
         "models",
@@ -51,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bounded": set(),
     "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
     "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "repairs", "robustness", TOP},
-    "course": {"diagnostics", "frontends", "program", "repairs", "robustness"},
+    "course": {"diagnostics", "frontends", "program", "render", "repairs", "robustness"},
     "models": {
         "analysis",
         "automata",

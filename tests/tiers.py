@@ -65,6 +65,12 @@ SLOW: dict[str, str] = {
     "export/test_promela.py": """
         spin_accepts_many_ranks_and_long_programs
     """,
+    "course/test_notebook.py": """
+        the_beginning_of_a_notebook_runs
+    """,
+    "course/test_slides.py": """
+        solutions_can_be_left_out
+    """,
     "frontends/apis/test_declarations.py": """
         every_declaration_is_c
     """,
@@ -265,9 +271,6 @@ SLOW: dict[str, str] = {
     "render/test_mermaid.py": """
         every_run_of_the_corpus_is_in_the_grammar
     """,
-    "render/test_notebook.py": """
-        the_beginning_of_a_notebook_runs
-    """,
     "render/test_rows.py": """
         rows_are_the_run what_the_cycle_does_not_need_is_folded
     """,
@@ -276,9 +279,6 @@ SLOW: dict[str, str] = {
     """,
     "render/test_schema.py": """
         what_is_missing_or_renamed_or_of_another_type_is_noticed
-    """,
-    "render/test_slides.py": """
-        solutions_can_be_left_out
     """,
     "render/test_svg.py": """
         a_long_run_takes_little_time every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser

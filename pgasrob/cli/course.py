@@ -27,7 +27,7 @@ from pgasrob.cli.options import (
 from pgasrob.cli.race import race
 
 if TYPE_CHECKING:
-    from pgasrob.course.pages import Part
+    from pgasrob.course.lecture_page import Part
     from pgasrob.render.verdict_json import Result
 
 EXAMPLES = """\b
@@ -67,7 +67,7 @@ def slides(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
     checked again and drawn. Keys: arrows and space (step by step through a run), page up and down, home, end, n for the
     speaker's notes.
     """
-    from pgasrob.render.slides import to_slides
+    from pgasrob.course.slides import to_slides
 
     for page in pages:
         parts = _parts(page)
@@ -88,7 +88,7 @@ def notebook(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
     Run it in the folder that the commands on the pages are for, that with `programs` in it. In a notebook programs can
     be changed and commands run; what they print is not in it. The headers of the programs are left out.
     """
-    from pgasrob.render.notebook import to_notebook
+    from pgasrob.course.notebook import to_notebook
 
     for page in pages:
         parts = _parts(page)
@@ -209,7 +209,7 @@ def grade(
     open is undecided, and neither right nor wrong.
     """
     from pgasrob.course.grade import Grader
-    from pgasrob.render.grades import graded_to_json, grades_csv, grades_report
+    from pgasrob.course.grades import graded_to_json, grades_csv, grades_report
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.robustness.headers import BadKey
     from pgasrob.robustness.limits import Limits
@@ -239,7 +239,7 @@ def _name(page: str) -> str:
 
 
 def _parts(page: str) -> list[Part]:
-    from pgasrob.course.pages import BadPage, parts
+    from pgasrob.course.lecture_page import BadPage, parts
 
     try:
         return parts(Path(page).read_text(encoding="utf-8"))

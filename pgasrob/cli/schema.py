@@ -2,11 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
 
 import click
 
 from pgasrob.cli.options import HELP, Name, print_json
+
+
+@cache
+def outputs() -> Mapping[str, tuple[Any, ...]]:
+    """The types of the objects that each command prints with `--format json`, one of them a line."""
+    from pgasrob.course.grades import GradedObject
+    from pgasrob.render.examples import ExampleObject
+    from pgasrob.render.generated import GeneratedResult
+    from pgasrob.render.litmus_json import LitmusResult
+    from pgasrob.render.memory_model import ModelResult
+    from pgasrob.render.network_json import NetworkResult
+    from pgasrob.render.one_run_json import RunResult
+    from pgasrob.render.outcomes_json import OutcomesResult
+    from pgasrob.render.repair import RepairObject
+    from pgasrob.render.reproduced import ReproducedObject
+    from pgasrob.render.thrift import ThriftObject
+    from pgasrob.render.verdict_json import RaceResult, Result
+
+    return {
+        "check": (Result, NetworkResult),
+        "race": (RaceResult, ModelResult),
+        "outcomes": (OutcomesResult, LitmusResult),
+        "litmus": (LitmusResult,),
+        "litmus generate": (GeneratedResult,),
+        "run": (RunResult,),
+        "repair": (RepairObject,),
+        "thrift": (ThriftObject,),
+        "reproduce": (ReproducedObject,),
+        "course grade": (GradedObject,),
+        "examples": (ExampleObject,),
+    }
+
+
+def schema_of(command: str | None = None) -> dict[str, Any]:
+    """The JSON Schema of the objects that ``command`` prints; that of all objects, when it is None."""
+    from pgasrob.render.schema import schema as made
+
+    kinds = dict.fromkeys(kind for name, kinds in outputs().items() if command in (None, name) for kind in kinds)
+    return made(f"pgasrob {command or ''}".strip(), kinds)
 
 
 class Output(Name):
@@ -15,9 +56,7 @@ class Output(Name):
     name = "command"
 
     def names(self) -> Sequence[str]:
-        from pgasrob.render.schema import OUTPUTS
-
-        return [name.replace(" ", "-") for name in OUTPUTS]
+        return [name.replace(" ", "-") for name in outputs()]
 
 
 @click.command(context_settings=HELP)
@@ -29,6 +68,4 @@ def schema(command: str | None) -> None:
     without one it is the schema of all that they print. Each object, one a line, says in "schema" which version of it
     this is.
     """
-    from pgasrob.render.schema import schema as made
-
-    print_json(made(command and command.replace("-", " ")))
+    print_json(schema_of(command and command.replace("-", " ")))

@@ -10,9 +10,9 @@ from html import escape
 from importlib import resources
 
 
-def part(name: str) -> str:
-    """The file ``name`` of `pages/`."""
-    return resources.files("pgasrob.render").joinpath("pages", name).read_text(encoding="utf-8")
+def part(name: str, room: str = "render") -> str:
+    """The file ``name`` in the folder `pages/` of a ``room``."""
+    return resources.files(f"pgasrob.{room}").joinpath("pages", name).read_text(encoding="utf-8")
 
 
 def filled(page: str, values: Mapping[str, str]) -> str:

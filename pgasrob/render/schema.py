@@ -3,51 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from pgasrob.render.examples import ExampleObject
-from pgasrob.render.generated import GeneratedResult
-from pgasrob.render.grades import GradedObject
-from pgasrob.render.litmus_json import LitmusResult
-from pgasrob.render.memory_model import ModelResult
-from pgasrob.render.network_json import NetworkResult
-from pgasrob.render.one_run_json import RunResult
-from pgasrob.render.outcomes_json import OutcomesResult
-from pgasrob.render.repair import RepairObject
-from pgasrob.render.reproduced import ReproducedObject
 from pgasrob.render.shared_json import SCHEMA
-from pgasrob.render.thrift import ThriftObject
-from pgasrob.render.verdict_json import RaceResult, Result
 
-OUTPUTS: Mapping[str, tuple[Any, ...]] = {
-    "check": (Result, NetworkResult),
-    "race": (RaceResult, ModelResult),
-    "outcomes": (OutcomesResult, LitmusResult),
-    "litmus": (LitmusResult,),
-    "litmus generate": (GeneratedResult,),
-    "run": (RunResult,),
-    "repair": (RepairObject,),
-    "thrift": (ThriftObject,),
-    "reproduce": (ReproducedObject,),
-    "course grade": (GradedObject,),
-    "examples": (ExampleObject,),
-}
-"""What the commands print with `--format json`: one of these objects a line."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PLAIN = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
 
 Schema = dict[str, Any]
 
 
-def schema(command: str | None = None) -> Schema:
-    """The JSON Schema of the objects that ``command`` prints; that of all objects, when it is None."""
-    kinds = dict.fromkeys(kind for name, kinds in OUTPUTS.items() if command in (None, name) for kind in kinds)
+def schema(title: str, kinds: Iterable[Any]) -> Schema:
+    """The JSON Schema called ``title`` of an object of one of these ``kinds``, each a TypedDict."""
     definitions: dict[str, Schema] = {}
-    found = {"$schema": DIALECT, "title": f"pgasrob {command or ''}".strip(), "version": SCHEMA}
+    found = {"$schema": DIALECT, "title": title, "version": SCHEMA}
     return found | {"anyOf": [_of(kind, definitions) for kind in kinds], "$defs": definitions}
 
 

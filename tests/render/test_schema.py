@@ -14,11 +14,12 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from pgasrob.cli import cli
+from pgasrob.cli.schema import outputs, schema_of
 from pgasrob.cli.schema import schema as command
 from pgasrob.render import printers
 from pgasrob.render.places import dumps
 from pgasrob.render.reproduced import nothing_reproduced
-from pgasrob.render.schema import OUTPUTS, hints, schema
+from pgasrob.render.schema import hints
 from pgasrob.render.shared_json import SCHEMA
 from tests.outputs import fits, validators
 
@@ -120,17 +121,17 @@ def optional() -> set[str]:
     """The keys that some object has not always."""
     return {
         key
-        for definition in schema()["$defs"].values()
+        for definition in schema_of()["$defs"].values()
         for key in definition["properties"].keys() - set(definition["required"])
     }
 
 
-@pytest.mark.parametrize("output", [None, *OUTPUTS])
+@pytest.mark.parametrize("output", [None, *outputs()])
 def test_they_are_schemas_of_what_is_there(output: str | None) -> None:
-    Draft202012Validator.check_schema(schema(output))
+    Draft202012Validator.check_schema(schema_of(output))
     words = [] if output is None else [output.replace(" ", "-")]
     result = CliRunner().invoke(cli, ["schema", *words])
-    assert json.loads(result.stdout) == schema(output) and schema(output)["version"] == SCHEMA
+    assert json.loads(result.stdout) == schema_of(output) and schema_of(output)["version"] == SCHEMA
 
 
 def test_a_name_stands_for_one_type() -> None:
@@ -146,10 +147,10 @@ def test_a_name_stands_for_one_type() -> None:
             look(each)
 
     seen: set[Any] = set()
-    for output in OUTPUTS.values():
+    for output in outputs().values():
         for kind in output:
             look(kind)
-    assert set(kinds) == schema()["$defs"].keys()
+    assert set(kinds) == schema_of()["$defs"].keys()
 
 
 def test_every_command_that_prints_json_has_one() -> None:
@@ -165,8 +166,8 @@ def test_every_command_that_prints_json_has_one() -> None:
         for option in each.params
         if option.name == "format_" and isinstance(option.type, click.Choice) and "json" in option.type.choices
     }
-    assert found == {name.removesuffix(" generate") for name in OUTPUTS}
-    assert all(name.replace(" ", "-") in (command.help or "") for name in OUTPUTS)
+    assert found == {name.removesuffix(" generate") for name in outputs()}
+    assert all(name.replace(" ", "-") in (command.help or "") for name in outputs())
 
 
 def test_what_tests_print_is_checked(printed: Any, monkeypatch: pytest.MonkeyPatch) -> None:

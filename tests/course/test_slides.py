@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from pgasrob.cli import cli
-from pgasrob.course.pages import parts
-from pgasrob.render.slides import SMALLEST, to_slides
+from pgasrob.course.lecture_page import parts
+from pgasrob.course.slides import SMALLEST, to_slides
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(ROOT.glob("programs/lectures/*/lecture.md"))

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import assert_never
 
-from pgasrob.course.pages import GAP, PROMPT, Part, beginning, first_line, markdown
+from pgasrob.course.lecture_page import GAP, PROMPT, Part, beginning, first_line, markdown
 from pgasrob.render import words
 from pgasrob.render.diagram.model import numbered, shown
 from pgasrob.render.lines import wrap
@@ -80,9 +80,9 @@ def to_slides(name: str, page: Sequence[Part], folder: Path, draw: Draw, solutio
     slides = _Deck(page, folder, draw, solutions).slides()
     sections = "".join(_section(number, len(slides), slide) for number, slide in enumerate(slides, 1))
     light, dark = ("".join(f"--pg-{key}:{pair[side]};" for key, pair in COLOURS.items()) for side in (0, 1))
-    style = filled(part("slides.css"), {"light": light, "dark": dark})
-    script = part("slides.js")
-    body = filled(part("slides.html"), {"slides": sections, "count": str(len(slides)), "script": script})
+    style = filled(part("slides.css", "course"), {"light": light, "dark": dark})
+    script = part("slides.js", "course")
+    body = filled(part("slides.html", "course"), {"slides": sections, "count": str(len(slides)), "script": script})
     return framed(name, style, body, script)
 
 

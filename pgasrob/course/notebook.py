@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
-from pgasrob.course.pages import Part
+from pgasrob.course.lecture_page import Part
 
 HEAD = "In this notebook programs can be changed and commands run. Cells that begin with `%%writefile` write a program."
 SETUP = "import pgasrob\nfrom IPython.display import SVG"

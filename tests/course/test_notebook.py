@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from pgasrob.cli import cli
-from pgasrob.course.pages import parts
-from pgasrob.render.notebook import SHELL
+from pgasrob.course.lecture_page import parts
+from pgasrob.course.notebook import SHELL
 from tests.test_lectures import comparable, fits
 from tests.tools import RUNS_PROGRAMS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.course.pages import BadPage, Part, beginning, first_line, parts
+from pgasrob.course.lecture_page import BadPage, Part, beginning, first_line, parts
 
 LECTURES = Path(__file__).parents[2] / "programs" / "lectures"
 PAGES = sorted(LECTURES.glob("*/lecture.md"))
