@@ -1,5 +1,5 @@
-"""What holds for every run of a program, found from its text: ranges of values, who may access what from here on, which
-values decide anything, which ranks are interchangeable.
+"""Static analyses: what holds for every run, found from the text. Ranges of values, future accesses, values that
+matter, interchangeable ranks.
 
 It knows programs and nothing of searches, which use it, as do exports.
 """

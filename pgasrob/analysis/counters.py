@@ -41,7 +41,7 @@ GREATEST = INT32.range[1]
 
 
 class Counting(NamedTuple):
-    """A command that counts: how far, and the register that gets the number; ``expected`` of a compare_swap."""
+    """A command that counts: by how much, and the register that gets the old value; ``expected`` of a compare_swap."""
 
     address: int
     step: int
@@ -61,7 +61,7 @@ Limits = Mapping[int, Limit]
 
 
 def counting(form: Form) -> Counting | None:
-    """What a command counts, if it does: it adds a positive constant to a cell, or replaces x by x plus one."""
+    """What a counting command counts; None for others. It adds a positive constant, or replaces x by x plus one."""
     if not isinstance(form, core.Immediate) or form.update is None or form.update.operand is None:
         return None
     address, update, operand = constant(form.access.cell.address), form.update, form.update.operand
@@ -88,7 +88,7 @@ def _is_wide(type: IntType) -> bool:
 def guesses(instance: Instance, initial: list[Interval]) -> dict[int, list[Limit]]:
     """Limits to try, by addresses of what may be counters, the smallest first; ``initial``: what their cells hold.
 
-    None for programs with very many commands or counters, of which it would take long to tell.
+    None for programs with so many commands or counters that guessing would take long.
     """
     if sum(len(automaton.transitions) for automaton in instance.automata) > MOST_COMMANDS:
         return {}

@@ -1,6 +1,6 @@
-"""Which registers and cells may decide anything, by what commands use and change (`relevance`, `rank_types`).
+"""The registers and cells whose values may matter, by what commands use and change (`relevance`, `rank_types`).
 
-A fixpoint that ignores the order of commands: what decides something does so from the beginning to the end.
+A fixpoint that ignores the order of commands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What commands do to ranges: an abstract interpretation of one command at a time."""
+"""The effect of one command on ranges of values: the transfer functions of the abstract interpretation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LAST_QUEUE = 1 << 64
 
 
 def legal(role: Role, nodes: int, size: int) -> Interval | None:
-    """The values of an operand with which a command does not fault; None: all."""
+    """The values of an operand of this role with which a command does not fault; None: all."""
     match role:
         case Role.RANK:
             return 0, nodes - 1

@@ -1,4 +1,4 @@
-"""By what a robust program may not be so on the hardware: what the calculus promises and RDMA on x86 does not.
+"""Differences between the calculus and RDMA on x86 by which a robust program may not be robust on the hardware.
 
 RDMA-TSO (Ambal et al. 2024) is what puts, gets and the store buffers of x86 do. Seven of its differences from the
 calculus make runs that this does not have, and one more lies in the queues: those of the calculus order what goes to
@@ -25,7 +25,7 @@ from pgasrob.program.instance import Instance
 
 
 class Difference(Enum):
-    """The differences, those that are met on machines of today before those that only the specification allows."""
+    """The differences: first those met on machines of today, then those that only the specification allows."""
 
     STORE_BUFFER = "store-buffer"
     QUEUE_PAIRS = "queue-pairs"
@@ -117,7 +117,7 @@ class _Rank:
             yield Difference.FENCE
 
     def _of_transfer(self, state: int, later: Transition) -> Iterator[tuple[Difference, int]]:
-        """What differs in the order of a transfer with those that may be pending before it."""
+        """Differences in the order of a transfer and those that may be pending before it."""
         number = self._numbers[state, later.occurrence]
         named = self._known.named(self._rank, state, later)
         queue, line = single(named.queue), later.span.line
@@ -149,7 +149,7 @@ class _Rank:
                 yield number
 
     def _piles_up(self, number: int) -> bool:
-        """Whether a transfer may be pending when it is issued once more."""
+        """Whether a transfer may still be pending when it is issued again."""
         return bool(self._pending[self._transfers.issues[number][0]].transfers >> number & 1)
 
     def _puts(self, number: int) -> bool:
@@ -158,18 +158,18 @@ class _Rank:
         return any(step.access.writes and step.access.cell.rank is not None for step in core.steps_of(form))
 
     def _gets(self, number: int) -> bool:
-        """Whether it fetches from its target what it brings."""
+        """Whether a transfer reads at its target."""
         form = self._transfers.issues[number][1].form
         return any(step.kind == "popa" and step.access.cell.rank is not None for step in core.steps_of(form))
 
     def _may_change(self, number: int) -> bool:
-        """Whether what it fetches may be changed by anybody."""
+        """Whether anything may change the cell that a transfer reads at its target."""
         fetched = self._known.made(self._rank, *self._transfers.issues[number]).steps[0].cells
         return bool(fetched & self._all.changed)
 
     def _is_seen(self, number: int) -> bool:
-        """Whether anybody else may access what it fetches into: another rank, or its own, which another may tell of
-        what comes behind the fetch."""
+        """Whether anything but the transfer may access the cell that it brings a value to: another rank, or the own rank
+        by a command that others may be ordered after."""
         *_, brought = self._known.made(self._rank, *self._transfers.issues[number]).steps
         return bool(brought.cells & (self._others.cells | self._meanwhile[number]))
 

@@ -1,4 +1,4 @@
-"""What ranks may do from a state on while another one stays where it is, up to the next barrier.
+"""The accesses that other ranks may make from a state on, up to the next barrier, while one rank stays put.
 
 An abstract interpretation of the ranks that go on, with an interval for every register at every control state and for
 every cell. It begins with what the state has, so it knows how far a counter has come and which flags are set; and what
@@ -51,7 +51,7 @@ Passes = Callable[[int, Transition], bool]
 
 
 class Standing(NamedTuple):
-    """Where all ranks stand: their control states and registers, and the memory."""
+    """A state of all ranks: control states, registers and memory."""
 
     control: Sequence[int]
     registers: Sequence[Sequence[int]]
@@ -78,9 +78,9 @@ def is_left_alone(
     passes: Passes,
     awaited: Touched | None = None,
 ) -> bool:
-    """Whether no rank but ``staying`` may make an access that conflicts with ``next`` before it comes to a barrier.
+    """Whether no other rank than ``staying`` may make an access that conflicts with ``next`` before its next barrier.
 
-    With ``awaited``: nor stand before an await that conflicts with that, or an await_add that conflicts with ``next``,
+    With ``awaited``: nor come to an await that conflicts with that, or an await_add that conflicts with ``next``,
     whether or not they may hold.
     """
     try:
@@ -91,7 +91,7 @@ def is_left_alone(
 
 
 class _Answered(Exception):
-    """There may be such an access, or it takes too long to tell."""
+    """Raised when there may be such an access, or the analysis takes too long."""
 
 
 class _Region(NamedTuple):
@@ -149,8 +149,7 @@ class _Fixpoint:
             known[index] = self.grown(known[index], arriving)
 
     def grown(self, known: Interval, arriving: Interval) -> Interval:
-        """An interval with all of both, and more: a bound that moves goes on to the next landmark, so it comes to an
-        end."""
+        """An interval that contains both: a bound that moves goes on to the next landmark, so that growing ends."""
         low, high = known
         if low <= arriving[0] and arriving[1] <= high:
             return known
@@ -165,7 +164,7 @@ class _Fixpoint:
         return low, high
 
     def issue(self, form: Form) -> bool:
-        """Do to the registers in ``file`` and to cells what a command does; says whether it may be issued."""
+        """Apply a command to ``file`` and to the cells; whether it may be issued at all."""
         match form:
             case core.Assign(register, expr):
                 value = rough(expr, self.file)
@@ -308,7 +307,7 @@ class _Fixpoint:
 
 
 def _updated(update: core.Update[Expr], held: Interval, operand: Interval, expected: Interval) -> Interval | None:
-    """What an update writes; None: nothing else than what was there."""
+    """The values that an update may write; None: only what the cell held."""
     match update.operation:
         case "fetch":
             return None
@@ -332,11 +331,11 @@ _exactly = cache(evaluator)
 
 
 class _Unknown(Exception):
-    """An operation that nothing is said of."""
+    """Raised for an operation that the analysis has no rule for."""
 
 
 def rough(expr: Expr, file: Sequence[Interval]) -> Interval | None:
-    """What ``expr`` may be; None when it has no value."""
+    """The interval of values of ``expr``; None when it has none."""
     if all(file[index][0] == file[index][1] for index in _read(expr)):
         try:
             value = _exactly(expr)([low for low, _ in file])

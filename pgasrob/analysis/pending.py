@@ -1,4 +1,4 @@
-"""Which transfers of a rank may be pending at a control state: issued, with steps that may be still to come."""
+"""The transfers of a rank that may be pending at a control state: issued, with steps that may not have happened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other ranks may do while a rank stands where it stands: between the barriers that all have passed.
+"""The accesses that other ranks may make while a rank is at a control state: those between the same barriers.
 
 All ranks pass a barrier together, so each is between the same two. Which parts of two ranks' control automata come
 between the same barriers is found pair by pair; what is left to happen of transfers does not end at a barrier.
@@ -73,7 +73,7 @@ def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
 
 
 def _without_barriers(instance: Instance) -> list[list[Touched]]:
-    """What comes out where everything is taken to come beside everything."""
+    """The coarsest answer: every access of a rank may come beside every access of the others."""
     others = touched_by_others(instance)
     return [[others[rank]] * len(automaton.out) for rank, automaton in enumerate(instance.automata)]
 

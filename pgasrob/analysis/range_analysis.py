@@ -143,7 +143,7 @@ class Ranges:
         return reduce(Touched.joined, steps, at_issue)
 
     def made(self, rank: int, state: int, transition: Transition) -> Made:
-        """The same, told apart by accesses: each of them is made to one of the cells given."""
+        """The same for each access by itself: it is made to one of the cells given."""
         key = rank, state, transition.occurrence
         found = self._made.get(key)
         if found is None:

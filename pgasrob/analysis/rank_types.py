@@ -1,4 +1,4 @@
-"""Which registers and cells hold ranks: the types by which ranks are told to be interchangeable.
+"""Which registers and cells hold ranks: the types that show that ranks are interchangeable.
 
 A value is a scalar, or the number of a rank plus a constant k: a lock word that holds ``me + 1`` and 0 for nobody has
 k = 1. When ranks are renamed, values of the second kind are renamed with them, so a program may do no more with such a

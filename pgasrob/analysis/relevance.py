@@ -1,4 +1,4 @@
-"""Which values decide anything: what a rank does, where it does it, whether it faults or fails an assertion.
+"""The values that matter: they decide what a rank does, where, whether it faults or fails an assertion.
 
 A value that is only copied and computed with is the same to the search whatever it is: robustness is about who accesses
 what and in which order. So liveness may forget it even while it is still read. Data that a stencil sums up or a lock

@@ -1,4 +1,4 @@
-"""Analyses of an instance are made once: several engines and reductions ask for the same."""
+"""Memoises analyses of an instance, for which several engines and reductions ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a rank does the same to one element after another: loops that count, and commands in a row.
+"""Sites: counting loops, and commands in a row, that access one element after another.
 
 A *site* is such a place. Each of its rounds makes plain accesses alone (loads, stores, puts, gets), to cells that are
 known, one step further on in each round than in the round before, and leaves nothing behind but what the accesses do.
@@ -376,7 +376,7 @@ class Counted(NamedTuple):
 
 
 def _opposite(one: tuple[Expr, bool], other: tuple[Expr, bool]) -> bool:
-    """Whether one holds just when the other does not."""
+    """Whether each condition is the negation of the other."""
     return one[0] == other[0] and one[1] is not other[1]
 
 

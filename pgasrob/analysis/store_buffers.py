@@ -26,7 +26,7 @@ from pgasrob.program.instance import Instance
 
 
 class Buffering(Enum):
-    """What a command has to do with the store buffer of its processor."""
+    """How a command uses the store buffer of its processor."""
 
     NOTHING = auto()
     STORES = auto()

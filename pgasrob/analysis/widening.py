@@ -1,4 +1,4 @@
-"""Widening: how intervals that grow for ever are let come to an end."""
+"""Widening of intervals, so that fixpoints over them end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DOUBLE = IntType(64, True)
 
 
 class Widening:
-    """Lets intervals grow in steps that come to an end: as they do, then to constants of the program, then to the
+    """Grows intervals in finitely many steps: first as far as asked, then to constants of the program, then to the
     bounds of types."""
 
     def __init__(self, forms: Iterable[Form]) -> None:

@@ -34,7 +34,7 @@ from pgasrob.program.instance import Instance
 __all__ = ["STATE_BYTES", "Model", "Unsupported", "promela_model", "to_promela"]
 
 STATE_BYTES = 1_024
-"""The size of a state that SPIN is prepared for unless it is told otherwise."""
+"""The default size of a state in SPIN."""
 EMBEDDING = ("-o1", "-o2")
 """How SPIN is run on embedded C: it does not see the variables there, so it is not to forget any."""
 
@@ -45,7 +45,7 @@ class Model:
 
     ``text``: the Promela text. ``edges``: the transitions of the control automata, rank by rank; a move names them by
     their place. ``before``: moves that the model does not make because they come first in every run. ``bytes``: not
-    less than what SPIN needs for a state. ``options``: what SPIN needs to be told besides `-a`.
+    less than what SPIN needs for a state. ``options``: options that SPIN needs besides `-a`.
     """
 
     text: str
@@ -148,7 +148,7 @@ def _kind(values: int) -> str:
 
 
 def _meet(ranks: range, tainted: list[str], named: bool) -> Lines:
-    """What the last rank to arrive at a barrier does; ``named``: there are several barriers, told apart by numbers."""
+    """What the last rank to arrive at a barrier does; ``named``: there are several barriers, with a number each."""
     same = " == arrived_0" if named else ""
     arrived = " && ".join(f"arrived_{rank}{same if rank else ''}" for rank in ranks)
     leave = [" ".join(f"arrived_{rank} = 0;" for rank in ranks)]

@@ -84,11 +84,11 @@ class ControlAutomaton:
 
 
 class TooManyWays(Exception):
-    """Control automata would have more transitions than anybody could do something with."""
+    """Raised where control automata would have too many transitions to be of use."""
 
 
 class Ways:
-    """The ways from one command to the next that control automata may still have, ``left`` of them.
+    """A budget of ways from one command to the next: control automata may have ``left`` more.
 
     A way leads to a place in the program; places between statements count. Without `choose` and `loop` there are a few
     for every command, but where n statements in a row can be left out there are about n * n.
@@ -294,7 +294,7 @@ def commands_of(body: Body) -> list[tuple[Command, Span]]:
 
 
 def may_be_left_out(body: Body) -> tuple[Span, ...]:
-    """Where commands stand at which a process may also end: behind them, or beside them in a `choose`, is nothing.
+    """The places of commands at which a process may end instead of going on.
 
     Control automata do not say so. It makes no difference to computations, which may end anywhere.
     """

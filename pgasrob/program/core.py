@@ -1,8 +1,8 @@
-"""The core form of commands: a few shapes, of which the commands of the language are so many spellings.
+"""The core form of commands: the eight shapes to which all commands of the language are lowered.
 
 `lower` is the only place that knows what a command does: what it accesses, in which steps, what orders these, what it
 waits for. Syntax, the words of reports and the judge of witnesses (`semantics.replay`) know commands by their names;
-everything else matches shapes, and matches all of them, so that what forgets one does not type-check.
+everything else matches on shapes, exhaustively, so that a forgotten shape is a type error.
 
 A shape is generic in what it is made of: `Form` has places and expressions, `Operands` has cells and values, which is
 what the expressions are at the issue, where each is evaluated once.
@@ -96,7 +96,7 @@ class Update(NamedTuple, Generic[V]):
 
 
 class Until(NamedTuple):
-    """What a read has to bring, so that the rank does not just come back and read again (`program.polls`).
+    """The condition under which a poll succeeds: else the rank would only come back and read again (`program.polls`).
 
     ``holds`` is over the registers after the read. ``spins``: while it does not hold, the rank goes round a loop, and
     is not stuck.
@@ -152,7 +152,7 @@ class Assign(Generic[V]):
 class Test(Generic[V]):
     """An assume, which ``blocks`` unless the condition holds, or an assert, which claims that it does.
 
-    ``ends``: an assume that never holds, before which a rank stands when it has ended the run of all.
+    ``ends``: an assume that never holds, which stands for the end of the run of all ranks.
     """
 
     __test__ = False  # it is none of pytest's
@@ -457,7 +457,7 @@ def target(form: Form) -> Expr | None:
 
 
 class Role(Enum):
-    """What an expression of a command says: an address, a rank, a queue, or a value that is computed with."""
+    """What an expression of a command is for: an address, a rank, a queue, or a value."""
 
     ADDRESS = auto()
     RANK = auto()
@@ -466,9 +466,9 @@ class Role(Enum):
 
 
 def expressions(form: Form) -> Iterator[tuple[Role, Expr]]:
-    """The expressions of a command with what each says.
+    """The expressions of a command with their roles.
 
-    They come in this order, as far as there are any: the addresses in the order of the accesses, rank, queue, values.
+    In this order, as far as there are any: the addresses in the order of the accesses, rank, queue, values.
     """
     match form:
         case Assign(_, value):
@@ -505,12 +505,12 @@ def _values(update: Update[Expr] | None) -> Iterator[tuple[Role, Expr]]:
 
 
 def registers_read(form: Form) -> frozenset[int]:
-    """The registers that it depends on what a command does."""
+    """The registers on which the effect of a command depends."""
     return registers_compared(form).union(*(registers_of(expr) for _, expr in expressions(form)))
 
 
 def registers_compared(form: Form) -> frozenset[int]:
-    """The registers by which it is decided whether what a command reads is what it waits for."""
+    """The registers with which a poll compares what it reads."""
     if not isinstance(form, Immediate) or form.until is None:
         return frozenset()
     return registers_of(form.until.holds) - {form.register}

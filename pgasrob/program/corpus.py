@@ -102,8 +102,8 @@ def copy(paths: Sequence[PurePosixPath], target: Path) -> list[Path]:
     sources: dict[Path, Path] = {}
     for source, written in pairs:
         if sources.setdefault(written, source) != source:
-            told = ", ".join(str(each.relative_to(folder)) for each in (sources[written], source))
-            raise NoExample(f"{written} would be the copy of {told}: copy one of them elsewhere")
+            both = ", ".join(str(each.relative_to(folder)) for each in (sources[written], source))
+            raise NoExample(f"{written} would be the copy of {both}: copy one of them elsewhere")
         if written.exists() and (written.is_dir() or written.read_bytes() != source.read_bytes()):
             raise FileExistsError(f"{written} is there already, and differs: it is left as it is, and nothing copied")
     for written, source in sources.items():

@@ -19,10 +19,9 @@ LONGEST_SHOWN = 80
 class MemoryObject:
     """``memory name[size] = initial``; ``address`` is its first cell on every node.
 
-    ``made_up``: it stands for something within a library, and no variable of the source is in it. Where that is
-    something that users know, its name is told in words (``notification 1``, ``mutex 0``), else it is an identifier.
-    ``given_back``: it holds nothing that counts when the program ends, for the block that it is local to has
-    been left, or it was freed. ``elements``: the names of its cells where they are not ``name[k]``: ``rows[1][0]``,
+    ``made_up``: it stands for state of a library, and for no variable of the source. State that users know has a name
+    in words (``notification 1``, ``mutex 0``), other state an identifier.
+    ``given_back``: its block has been left or it was freed, so its values at the end of the program do not count. ``elements``: the names of its cells where they are not ``name[k]``: ``rows[1][0]``,
     ``points[2].x``.
     """
 
@@ -113,13 +112,12 @@ class Source:
         return lines[number - 1].strip() if 0 < int(number) <= len(lines) else ""
 
     def shown(self, span: Span) -> str:
-        """What of it stands for a command in reports: what stands at ``span``, or its beginning; "" where reports show
-        the commands themselves."""
+        """The text at ``span``, cut where it is long, which reports show for a command; "" where they show the command."""
         piece = "" if self.shows_commands else self.piece(span)
         return piece if len(piece) <= LONGEST_SHOWN else _cut(piece)
 
     def piece(self, span: Span) -> str:
-        """What stands at ``span``, on one line."""
+        """The text at ``span``, on one line."""
         lines = self.lines(span.line)[max(0, span.line - 1) : int(span.end_line)]
         if not lines or not span.line:
             return ""
@@ -129,7 +127,7 @@ class Source:
 
 
 def _cut(piece: str) -> str:
-    """The beginning of ``piece``, up to the end of an argument or at least of a word."""
+    """``piece`` cut to the longest shown length, at the end of an argument or at least of a word."""
     beginning = piece[: LONGEST_SHOWN - 3]
     for end in (", ", " "):
         if (place := beginning.rfind(end)) > 0:
@@ -195,8 +193,7 @@ class Declared:
 
     @property
     def lasting(self) -> list[int]:
-        """The addresses of the cells that hold at the end of the program what it has put there: not those within a
-        library, nor those that were given back."""
+        """The addresses of the cells whose values at the end of the program count (see :class:`MemoryObject`)."""
         own = (memory for memory in self.memory if not memory.made_up and not memory.given_back)
         return [address for memory in own for address in range(memory.address, memory.address + memory.cells)]
 

@@ -288,10 +288,10 @@ class _Head:
             near = closest(wrong.lower(), words, 0.6)
             if given != known and near is None:
                 return  # a sentence
-            told = f"write `{known}: ...`" + (
+            advice = f"write `{known}: ...`" + (
                 f", or {' or '.join(f'`{word}`' for word in words)} behind it" if words else ""
             )
-            hint = f"did you mean `{near}`?" if near else f"{told}; `pgasrob check --network` has no others"
+            hint = f"did you mean `{near}`?" if near else f"{advice}; `pgasrob check --network` has no others"
             self.fail(f"`{known}` has no variant `{short(wrong)}` here", entry, start, hint)
         if given != known:
             self.fail(f"`{short(given)}` is no network", given, start, f"did you mean `{known}`?")

@@ -320,8 +320,7 @@ def specialise(expr: Expr, me: int, nodes: int) -> Expr:
 
 
 def name_of(expr: Expr) -> str:
-    """A name that no other expression has: a number, or all there is to an expression. Its text leaves out the types of
-    its operators, and so may be that of another value."""
+    """A text that no other expression has: a number, or the ``repr``; the rendered text would leave out types."""
     return str(expr.value) if isinstance(expr, Const) else repr(expr)
 
 
@@ -390,7 +389,7 @@ def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
 
 
 def branches_of(expr: Expr) -> Conditional | None:
-    """What ``expr`` is where its first operand decides which other one has to have a value: && and || are ?: too."""
+    """``expr`` as ``?:``, where it is one or && or ||: its first operand decides which other one is evaluated."""
     match expr:
         case Binary("&&", left, right):
             return Conditional(left, Unary("!", Unary("!", right)), Const(0))
@@ -400,7 +399,7 @@ def branches_of(expr: Expr) -> Conditional | None:
 
 
 def operands_of(expr: Expr) -> tuple[Expr, ...]:
-    """What ``expr`` is computed from at once."""
+    """The direct operands of ``expr``."""
     match expr:
         case Unary(_, operand):
             return (operand,)
@@ -412,7 +411,7 @@ def operands_of(expr: Expr) -> tuple[Expr, ...]:
 
 
 def parts(expr: Expr) -> Iterator[Expr]:
-    """``expr`` and all that it is computed from."""
+    """``expr`` and all its subexpressions."""
     yield expr
     for operand in operands_of(expr):
         yield from parts(operand)

@@ -20,13 +20,13 @@ class Files(Protocol):
 
 
 GIVEN: dict[str, bytes] = {}
-"""What has been given in the place of a file, by the name that it has then."""
+"""Texts given by :func:`give`, by their names."""
 PREPROCESSED = re.compile(rb"^[ \t]*#|\bmain\s*\(", re.MULTILINE)
 """What a program in C has, and none in the core language."""
 
 
 def give(data: bytes) -> str:
-    """Have a program that is in no file: its name, which ends in `.c` where it is C, stands for it from now on."""
+    """Register a program that is in no file; gives the name by which it can be read, which ends in `.c` for C."""
     name = f"<stdin>{'.c' if PREPROCESSED.search(data) else '.pgas'}"
     GIVEN[name] = data
     return name
@@ -54,7 +54,7 @@ def files_below(
     folder: str | Path, endings: tuple[str, ...], refused: Callable[[OSError], object] | None = None
 ) -> Iterator[Path]:
     """The files in ``folder`` and below whose names end so, in no order, hidden files and folders left out.
-    ``refused`` is told of each folder that cannot be read."""
+    ``refused`` is called with the error of each folder that cannot be read."""
     for where, folders, names in os.walk(folder, onerror=refused):
         folders[:] = [name for name in folders if not name.startswith(".")]
         yield from (Path(where, name) for name in names if name.endswith(endings) and not name.startswith("."))
@@ -83,7 +83,7 @@ class Recorder(Disk):
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """What a :class:`Recorder` has kept. A file that it has not been asked for is a KeyError: nobody knows of it."""
+    """What a :class:`Recorder` has kept. A file that it was not asked for raises KeyError."""
 
     kept: Mapping[str, bytes | Exception]
 

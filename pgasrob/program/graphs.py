@@ -1,4 +1,4 @@
-"""Graphs, given by the successors of 0, 1, ...: what goes round together, and what each way comes by."""
+"""Graph algorithms on nodes 0, 1, ... given by their successors: components, reachability, dominators."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Instance:
 
     @cached_property
     def polls(self) -> bool:
-        """Whether there are reads that are no events when they fail."""
+        """Whether some read is a poll, which is no event when it fails."""
         return any(isinstance(form, core.Immediate) and form.until is not None for form in self.forms)
 
     @cached_property
@@ -99,7 +99,7 @@ class Instance:
 
     @cached_property
     def can_wait(self) -> bool:
-        """Whether a rank can wait for what other ranks do, in SC runs: at a barrier, or for the value of a cell."""
+        """Whether some rank may have to wait for others in an SC run: at a barrier, or for the value of a cell."""
         return any(
             isinstance(form, core.Barrier) or (isinstance(form, core.Immediate) and form.condition is not None)
             for form in self.forms
@@ -126,7 +126,7 @@ class Instance:
         return result
 
     def evaluated(self, rank: int, control: int, registers: Registers) -> Iterator[tuple[Transition, Operands]]:
-        """The commands that ``rank`` stands before and that have a value, barriers left out: they take all ranks."""
+        """The next commands of ``rank`` at ``control`` with their operands, without barriers and commands that fault."""
         for transition in self.automata[rank].out[control]:
             if isinstance(transition.form, core.Barrier):
                 continue
@@ -136,12 +136,12 @@ class Instance:
                 continue
 
     def barriers(self, control: Sequence[int]) -> Iterator[tuple[Transition, ...]]:
-        """For every way in which all ranks can take part in a barrier now, the barrier transition of each."""
+        """Every combination of transitions, one a rank, by which all ranks pass a barrier now."""
         arrivals = [
             [(each.form.name, each) for each in automaton.out[state] if isinstance(each.form, core.Barrier)]
             for automaton, state in zip(self.automata, control, strict=True)
         ]
-        return meetings(arrivals)
+        return barriers_of(arrivals)
 
     def owner(self, cell: Cell) -> int:
         """The rank on whose node ``cell`` lies."""
@@ -272,7 +272,7 @@ def _update(update: core.Update[Expr] | None) -> Callable[[Registers], core.Upda
 
 
 class _Specialiser:
-    """Partial evaluation of commands for a rank; one in which ``me`` does not stand is the same for all ranks."""
+    """Partially evaluates commands for a rank. A command without ``me`` is evaluated once for all ranks."""
 
     def __init__(self, nodes: int, first: Mapping[int, int]) -> None:
         """``first``: where memory begins that grows with the number of nodes (`Growing.address`)."""
@@ -295,9 +295,11 @@ class _Specialiser:
         return rewritten(expr, placed) if self._first else expr
 
 
-def meetings(arrivals: Sequence[Sequence[tuple[str, T]]]) -> Iterator[tuple[T, ...]]:
-    """For every way in which all ranks can take part in one barrier what each does for that: one of its ``arrivals``,
-    which are those of its next commands that are barriers, by their names."""
+def barriers_of(arrivals: Sequence[Sequence[tuple[str, T]]]) -> Iterator[tuple[T, ...]]:
+    """Every combination by which all ranks pass one barrier: for each rank one of its ``arrivals`` with the same name.
+
+    ``arrivals``: for each rank its next commands that are barriers, as pairs of name and command.
+    """
     for name in dict.fromkeys(name for name, _ in arrivals[0]):
         yield from product(*([what for its, what in own if its == name] for own in arrivals))
 
@@ -355,7 +357,7 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
 
 
 def _sized(program: Declared, nodes: int) -> tuple[Declared, dict[int, int]]:
-    """``program`` with the memory that it has on so many ``nodes``, and where what grows with them begins."""
+    """``program`` with memory for this number of nodes, and by growing objects' symbols where each begins."""
     memory, first = list(program.memory), dict[int, int]()
     for each in program.growing:
         size = each.cells(nodes)
@@ -368,8 +370,8 @@ def _sized(program: Declared, nodes: int) -> tuple[Declared, dict[int, int]]:
 def automata_of_blocks(
     program: Declared, reading: Reading, ways: Ways | None = None
 ) -> dict[int | None, ControlAutomaton]:
-    """What ranks do on any number of nodes, with ``me`` and ``nodes`` in their commands: by the ranks with blocks of
-    their own, and for None what all others do. Reads that may fail are as they are written.
+    """Control automata for any number of nodes, with ``me`` and ``nodes`` left in the commands: one by each rank with a
+    block of its own, and for None that of all others. Polls are left as written.
 
     Raises :class:`TooManyWays` when there are not enough ``ways``.
     """

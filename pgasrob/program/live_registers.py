@@ -1,4 +1,4 @@
-"""Which registers of a rank matter where."""
+"""Liveness of registers at the control states of a rank."""
 
 from __future__ import annotations
 

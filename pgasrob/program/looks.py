@@ -1,4 +1,4 @@
-"""Looking before waiting: reads after which the rank is bound to wait for what the read might have brought
+"""Finds looks: reads after which the rank is bound to wait for the value that the read might have brought
 (`proofs/polling.md`, section 4)."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pgasrob.program.walks import FALSE, MOST_WAYS, Walks, either, negated, unch
 
 @dataclass(frozen=True, slots=True)
 class _Awaited:
-    """A command that waits for a value of a cell: which one, how it must compare to what, where the rank is then,
-    whether it polls, and into which register."""
+    """A command that waits for the value of a cell: the cell, the comparison, the control state behind it, whether it
+    polls, and the register that it sets."""
 
     place: Place
     signs: frozenset[str]
@@ -162,7 +162,7 @@ def _possible_signs(signs: frozenset[str], value: Expr, other: Expr) -> frozense
 
 
 def _truth(expr: Expr, register: int | None, signs: frozenset[str], value: Expr) -> bool | None:
-    """Whether ``expr`` holds when ``register`` compares to ``value`` in one of the ways ``signs``; None: who knows."""
+    """Whether ``expr`` holds when ``register`` compares to ``value`` in one of the ways ``signs``; None: unknown."""
     known = constant(expr)
     if known is not None:
         return bool(known)

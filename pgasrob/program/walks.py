@@ -1,5 +1,5 @@
-"""What a rank is bound to do after a read, whatever comes: walks through its control automaton, with what registers
-hold as expressions over the registers after the read."""
+"""Walks through a control automaton that find what a rank must do after a read, whatever other ranks do. Registers
+hold expressions over their values right after the read."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ MOST_WAYS = 256
 """Transitions looked at for one read: a loop body with very many ways is no poll."""
 
 MOST_PARTS = 200
-"""Parts of what a register holds in terms of the read: assigns double it with each, and nobody polls so."""
+"""Size of the expression that a register holds: repeated assigns can double it each time, and no poll does so."""
 
 MOST_NESTED = 200
-"""How deeply an expression is nested at most, as in a text: what walks through it calls itself for each level."""
+"""Greatest nesting of an expression, as in a text, for functions that recurse once a level."""
 
 TRUE: Expr = Const(1)
 FALSE: Expr = Const(0)
 
 Values = Mapping[int, Expr | None]
-"""What registers hold, over those after the read: itself when a register is not among them, None: nobody knows."""
+"""What registers hold, over those after the read: itself when a register is not among them, None: unknown."""
 Goal = Callable[[int, Values], Expr | None]
 """When a walk with these values has arrived at a control state: FALSE, another expression, or None: it has not."""
 

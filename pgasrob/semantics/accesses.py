@@ -16,8 +16,7 @@ Access = core.Access[Cell]
 
 
 def conflict(first: Access, second: Access) -> bool:
-    """Whether two accesses are to the same cell, at least one of them writes, and they are no updates of one kind that
-    commute."""
+    """Whether two accesses are to the same cell and at least one writes, unless both are updates of one commuting kind."""
     if first.cell != second.cell or (first.commutes and first.commutes == second.commutes):
         return False
     return first.writes or second.writes

@@ -1,6 +1,6 @@
-"""Whether happens-before becomes cyclic, told step by step from a summary that stays small.
+"""Detects, step by step and with a summary that stays small, that happens-before becomes cyclic.
 
-A run is told as a sequence of issues and accesses. Commands of one thread are ordered as they are issued; of two
+A run is fed in as a sequence of issues and accesses. Commands of one thread are ordered as they are issued; of two
 accesses to one cell that conflict the earlier command comes before the later one. A new edge always leads into the
 command that makes the access (or is issued), so a cycle is closed when a command gets an edge from one that it comes
 before already. A command that has made all its accesses gets no edge any more: what matters of the past are the
@@ -55,12 +55,12 @@ class Reach(NamedTuple):
 
 
 def nothing_yet(threads: int) -> Reach:
-    """The summary before anything has happened."""
+    """The summary at the beginning of a run."""
     return Reach((0,) * threads, ((),) * threads)
 
 
 class Monitor:
-    """A summary under change; ``cyclic`` says whether happens-before has got a cycle by it.
+    """A summary that is updated along a run; ``cyclic``: whether happens-before has a cycle by now.
 
     Commands keep their numbers, and new ones get further numbers, until :meth:`reach` numbers those still pending anew.
     """
@@ -173,5 +173,5 @@ def _gain(entries: dict[Key, Latest], command: Command, gained: int) -> None:
 
 
 def _some(entries: Iterable[tuple[Key, Latest]]) -> tuple[tuple[Key, Latest], ...]:
-    """Those that say anything."""
+    """``reaches`` without those that are empty."""
     return tuple((key, latest) for key, latest in entries if latest.before or latest.among)

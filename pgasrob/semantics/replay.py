@@ -115,7 +115,7 @@ class _Issued:
 
     @property
     def commuting(self) -> str:
-        """Which kind of update it is that nobody sees the order of; "" when that may be seen, or it is none."""
+        """The kind of update, where it commutes with its own kind; "" for every other command."""
         if self.operation not in ("add", "and", "or", "xor", "min", "max") or "popc" in self.cells:
             return ""
         type: IntType = getattr(self.transition.command, "type", INT32)
@@ -127,7 +127,7 @@ class _Issued:
 
     @property
     def fetches(self) -> bool:
-        """Whether the source is at the target, and nothing is written there."""
+        """Whether it reads at its target and writes nothing there."""
         return self.kind == "read" or self.operation == "fetch"
 
     @property
@@ -145,7 +145,7 @@ class _Issued:
 
     @property
     def locally_complete(self) -> bool:
-        """All that it reads here has been read, and all that it brings here has arrived."""
+        """Whether all its reads of the own memory and all its writes there have happened."""
         here = ("popc",) if self.operation == "fetch" else ("popa", "popd", "popc")
         return not self.misses("popb") if self.kind == "read" else not self.misses(*here)
 

@@ -108,7 +108,7 @@ class SequentialSpace:
 
 
 def assumes_are_guesses(instance: Instance) -> bool:
-    """Whether the assumes are those of a front end: a call goes on in several ways, and each assumes what it is for."""
+    """Whether the assumes were made by a front end, which splits a call into several cases with an assume for each."""
     return not instance.program.source.shows_commands
 
 
