@@ -168,8 +168,8 @@ class _Rank:
         return bool(fetched & self._all.changed)
 
     def _is_seen(self, number: int) -> bool:
-        """Whether anything but the transfer may access the cell that it brings a value to: another rank, or the own rank
-        by a command that others may be ordered after."""
+        """Whether anything but the transfer may access the cell that it brings a value to: another rank, or the own
+        rank by a command that others may be ordered after."""
         *_, brought = self._known.made(self._rank, *self._transfers.issues[number]).steps
         return bool(brought.cells & (self._others.cells | self._meanwhile[number]))
 

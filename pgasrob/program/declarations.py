@@ -20,10 +20,9 @@ class MemoryObject:
     """``memory name[size] = initial``; ``address`` is its first cell on every node.
 
     ``made_up``: it stands for state of a library, and for no variable of the source. State that users know has a name
-    in words (``notification 1``, ``mutex 0``), other state an identifier.
-    ``given_back``: its block has been left or it was freed, so its values at the end of the program do not count. ``elements``: the names of its cells where they are not ``name[k]``: ``rows[1][0]``,
-    ``points[2].x``.
-    """
+    in words (``notification 1``, ``mutex 0``), other state an identifier. ``given_back``: its block has been left or it
+    was freed, so its values at the end of the program do not count. ``elements``: the names of its cells where they are
+    not ``name[k]``: ``rows[1][0]``, ``points[2].x``."""
 
     name: str
     address: int
@@ -112,7 +111,8 @@ class Source:
         return lines[number - 1].strip() if 0 < int(number) <= len(lines) else ""
 
     def shown(self, span: Span) -> str:
-        """The text at ``span``, cut where it is long, which reports show for a command; "" where they show the command."""
+        """The text at ``span``, cut where it is long, which reports show for a command; "" where they show the
+        command."""
         piece = "" if self.shows_commands else self.piece(span)
         return piece if len(piece) <= LONGEST_SHOWN else _cut(piece)
 

@@ -126,7 +126,8 @@ class Instance:
         return result
 
     def evaluated(self, rank: int, control: int, registers: Registers) -> Iterator[tuple[Transition, Operands]]:
-        """The next commands of ``rank`` at ``control`` with their operands, without barriers and commands that fault."""
+        """The next commands of ``rank`` at ``control`` with their operands, without barriers and commands that
+        fault."""
         for transition in self.automata[rank].out[control]:
             if isinstance(transition.form, core.Barrier):
                 continue

@@ -16,7 +16,8 @@ Access = core.Access[Cell]
 
 
 def conflict(first: Access, second: Access) -> bool:
-    """Whether two accesses are to the same cell and at least one writes, unless both are updates of one commuting kind."""
+    """Whether two accesses are to the same cell and at least one writes, unless both are updates of one commuting
+    kind."""
     if first.cell != second.cell or (first.commutes and first.commutes == second.commutes):
         return False
     return first.writes or second.writes

@@ -173,5 +173,5 @@ def _gain(entries: dict[Key, Latest], command: Command, gained: int) -> None:
 
 
 def _some(entries: Iterable[tuple[Key, Latest]]) -> tuple[tuple[Key, Latest], ...]:
-    """``reaches`` without those that are empty."""
+    """``entries`` without empty ones."""
     return tuple((key, latest) for key, latest in entries if latest.before or latest.among)
