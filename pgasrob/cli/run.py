@@ -131,6 +131,7 @@ def _simulated(
 ) -> Simulated | None:
     from pgasrob.runs.simulate import search, simulate
 
-    if until is None:
+    def simulated(seed: int) -> Simulated:
         return simulate(instance, seed, not sc, bias, steps)
-    return search(instance, until, seed, tries, not sc, bias, steps)
+
+    return simulated(seed) if until is None else search(simulated, until, range(seed, seed + tries))

@@ -95,20 +95,16 @@ def simulate(
 
 
 def search(
-    instance: Instance,
+    simulated: Callable[[int], Simulated],
     wanted: Wanted,
-    seed: int,
-    tries: int,
-    network: bool = True,
-    bias: Bias = "even",
-    steps: int = DEFAULT_STEPS,
+    seeds: range,
     look_around: Callable[[int], None] = lambda tried: None,
 ) -> Simulated | None:
-    """The first run that shows what is ``wanted``, of those with the seeds from ``seed`` on; None if none of ``tries``
-    does. That says nothing of the other runs. ``look_around`` is told before each how many were tried."""
-    for tried in range(tries):
+    """The first run that shows what is ``wanted``, of those that ``simulated`` makes from ``seeds``; None if none does,
+    which says nothing of other runs. ``look_around`` is called before each run with the number of those before it."""
+    for tried, seed in enumerate(seeds):
         look_around(tried)
-        found = simulate(instance, seed + tried, network, bias, steps)
+        found = simulated(seed)
         if found.shows(wanted):
             return found
     return None

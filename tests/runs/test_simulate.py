@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from pgasrob.program.instance import Instance
 from pgasrob.robustness.check import load
 from pgasrob.robustness.limits import Limits
 from pgasrob.runs.outcomes import HasLoop, outcomes
@@ -25,6 +28,10 @@ STORE_BUFFERING = ("write(x, 1, y, q); r <- mem[y];", "write(x, 0, y, q); r <- m
 
 def order(simulated: Simulated) -> str:
     return " ".join(f"{event.kind}{event.rank}" for event in simulated.run.computation)
+
+
+def runs_of(drawn: Instance) -> Callable[[int], Simulated]:
+    return partial(simulate, drawn)
 
 
 PINNED = {
@@ -165,28 +172,30 @@ def test_loops_of_the_corpus() -> None:
 
 def test_searching() -> None:
     drawn = instance(*STORE_BUFFERING)
-    found = search(drawn, "violation", 0, 1_000)
+    found = search(runs_of(drawn), "violation", range(1_000))
     assert found is not None
     assert found.cycle is not None
     assert HappensBefore(found.run.computation).cycle is not None
     assert all(simulate(drawn, seed).cycle is None for seed in range(found.seed))
-    assert search(drawn, "violation", found.seed, 1) == found
-    assert search(one_to_one("wait(q);"), "violation", 0, 50) is None
+    assert search(runs_of(drawn), "violation", range(found.seed, found.seed + 1)) == found
+    assert search(runs_of(one_to_one("wait(q);")), "violation", range(50)) is None
 
 
 def test_what_is_searched_for() -> None:
     asserting = instance("write(x, 1, y, q);", "r <- mem[y]; assert(r == 0);")
-    failing = search(asserting, "assertion", 0, 100)
+    failing = search(runs_of(asserting), "assertion", range(100))
     assert failing is not None
     assert [(each.rank, each.line) for each in failing.failed] == [(1, 1)]
-    assert search(instance("barrier;", "choose { r <- 1; } or { barrier; }"), "deadlock", 0, 100) is not None
-    assert search(instance("choose { r <- 1 / r; } or { assume(0 == r); }"), "fault", 0, 50) is None
-    assert search(instance("r <- mem[y]; r <- 1 / r;", "write(x, 0, y, q);"), "fault", 0, 50) is not None
+    assert (
+        search(runs_of(instance("barrier;", "choose { r <- 1; } or { barrier; }")), "deadlock", range(100)) is not None
+    )
+    assert search(runs_of(instance("choose { r <- 1 / r; } or { assume(0 == r); }")), "fault", range(50)) is None
+    assert search(runs_of(instance("r <- mem[y]; r <- 1 / r;", "write(x, 0, y, q);")), "fault", range(50)) is not None
 
 
-def test_tries_are_told() -> None:
+def test_look_around_is_called_before_each_try() -> None:
     told: list[int] = []
-    assert search(instance("skip;"), "violation", 3, 4, look_around=told.append) is None
+    assert search(runs_of(instance("skip;")), "violation", range(3, 7), look_around=told.append) is None
     assert told == [0, 1, 2, 3]
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Instance, Registers, meetings
+from pgasrob.program.instance import Instance, Registers, barriers_of
 from pgasrob.robustness.moves import Move
 from pgasrob.robustness.traces.closing import passes
 from pgasrob.robustness.traces.subsets import MOST_SETS, Passes, TooMany, Updates
@@ -236,7 +236,7 @@ class Exploration:
             [(each.operands.name, each) for each in own[-1].commands if isinstance(each.operands, core.Barrier)]
             for own in self._standing
         ]
-        barriers = [Choice(BARRIER, commands) for commands in meetings(arrivals)]
+        barriers = [Choice(BARRIER, commands) for commands in barriers_of(arrivals)]
         choices += barriers
         after = self._run[-1].rank if self._run else BARRIER
         node = Node(state, choices, _begun_with(choices, asleep, bool(barriers), after), asleep)

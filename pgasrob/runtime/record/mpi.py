@@ -98,13 +98,11 @@ def _send(mode: int, nonblocking: bool) -> Described:
 
 
 def _collective(
-    kind: str, destination: str, source: str, count: str, type_: str, communicator: int, root: str = "-1",
-    update: str = "UPDATE_NONE",
-) -> tuple[str, int]:  # fmt: skip
-    return (
-        f"pgasrob_mpi_collective({kind}, {update}, {{name}}, HERE, {root}, {destination}, {source}, {count}, {type_}, "
-        f"{{{communicator}}}, "
-    ), communicator
+    kind: str, data: str, communicator: int, root: str = "-1", update: str = "UPDATE_NONE"
+) -> tuple[str, int]:
+    """What records a collective, and the place of its communicator. ``data``: destination, source, count, type."""
+    call = f"pgasrob_mpi_collective({kind}, {update}, {{name}}, HERE, {root}, {data}, {{{communicator}}}, "
+    return call, communicator
 
 
 def _probe(waits: str) -> str:
@@ -112,26 +110,24 @@ def _probe(waits: str) -> str:
 
 
 COLLECTIVES: dict[str, tuple[str, int]] = {
-    "Barrier": _collective("COLLECTIVE_SYNC", "NULL", "NULL", "0", "MPI_DATATYPE_NULL", 0),
-    "Bcast": _collective("COLLECTIVE_BROADCAST", "{0}", "{0}", "{1}", "{2}", 4, "{3}"),
-    "Allgather": _collective("COLLECTIVE_FCOLLECT", "{3}", "{0}", "{4}", "{5}", 6),
-    "Allgatherv": _collective("COLLECTIVE_COLLECT", "{3}", "{0}", "-1", "{6}", 7),
-    "Alltoall": _collective("COLLECTIVE_ALLTOALL", "{3}", "{0}", "{4}", "{5}", 6),
-    "Alltoallv": _collective("COLLECTIVE_ALLTOALL", "{4}", "{0}", "-1", "{7}", 8),
-    "Alltoallw": _collective("COLLECTIVE_ALLTOALL", "{4}", "{0}", "-1", "MPI_DATATYPE_NULL", 8),
-    "Allreduce": _collective("COLLECTIVE_REDUCE_ALL", "{1}", "{0}", "{2}", "{3}", 5, update="pgasrob_update({4})"),
-    "Reduce": _collective("COLLECTIVE_REDUCE", "{1}", "{0}", "{2}", "{3}", 6, "{5}", "pgasrob_update({4})"),
-    "Gather": _collective("COLLECTIVE_GATHER", "{3}", "{0}", "{1}", "{2}", 7, "{6}"),
-    "Gatherv": _collective("COLLECTIVE_GATHER", "{3}", "{0}", "{1}", "{2}", 8, "{7}"),
-    "Scatter": _collective("COLLECTIVE_SCATTER", "{3}", "{0}", "{4}", "{5}", 7, "{6}"),
-    "Scatterv": _collective("COLLECTIVE_SCATTER", "{4}", "{0}", "{5}", "{6}", 8, "{7}"),
-    "Scan": _collective("COLLECTIVE_SCAN", "{1}", "{0}", "{2}", "{3}", 5, update="pgasrob_update({4})"),
-    "Exscan": _collective("COLLECTIVE_EXSCAN", "{1}", "{0}", "{2}", "{3}", 5, update="pgasrob_update({4})"),
-    "Reduce_scatter": _collective(
-        "COLLECTIVE_REDUCE_SCATTER", "{1}", "{0}", "-1", "{3}", 5, update="pgasrob_update({4})"
-    ),
+    "Barrier": _collective("COLLECTIVE_SYNC", "NULL, NULL, 0, MPI_DATATYPE_NULL", 0),
+    "Bcast": _collective("COLLECTIVE_BROADCAST", "{0}, {0}, {1}, {2}", 4, "{3}"),
+    "Allgather": _collective("COLLECTIVE_FCOLLECT", "{3}, {0}, {4}, {5}", 6),
+    "Allgatherv": _collective("COLLECTIVE_COLLECT", "{3}, {0}, -1, {6}", 7),
+    "Alltoall": _collective("COLLECTIVE_ALLTOALL", "{3}, {0}, {4}, {5}", 6),
+    "Alltoallv": _collective("COLLECTIVE_ALLTOALL", "{4}, {0}, -1, {7}", 8),
+    "Alltoallw": _collective("COLLECTIVE_ALLTOALL", "{4}, {0}, -1, MPI_DATATYPE_NULL", 8),
+    "Allreduce": _collective("COLLECTIVE_REDUCE_ALL", "{1}, {0}, {2}, {3}", 5, update="pgasrob_update({4})"),
+    "Reduce": _collective("COLLECTIVE_REDUCE", "{1}, {0}, {2}, {3}", 6, "{5}", "pgasrob_update({4})"),
+    "Gather": _collective("COLLECTIVE_GATHER", "{3}, {0}, {1}, {2}", 7, "{6}"),
+    "Gatherv": _collective("COLLECTIVE_GATHER", "{3}, {0}, {1}, {2}", 8, "{7}"),
+    "Scatter": _collective("COLLECTIVE_SCATTER", "{3}, {0}, {4}, {5}", 7, "{6}"),
+    "Scatterv": _collective("COLLECTIVE_SCATTER", "{4}, {0}, {5}, {6}", 8, "{7}"),
+    "Scan": _collective("COLLECTIVE_SCAN", "{1}, {0}, {2}, {3}", 5, update="pgasrob_update({4})"),
+    "Exscan": _collective("COLLECTIVE_EXSCAN", "{1}, {0}, {2}, {3}", 5, update="pgasrob_update({4})"),
+    "Reduce_scatter": _collective("COLLECTIVE_REDUCE_SCATTER", "{1}, {0}, -1, {3}", 5, update="pgasrob_update({4})"),
     "Reduce_scatter_block": _collective(
-        "COLLECTIVE_REDUCE_SCATTER", "{1}", "{0}", "{2}", "{3}", 5, update="pgasrob_update({4})"
+        "COLLECTIVE_REDUCE_SCATTER", "{1}, {0}, {2}, {3}", 5, update="pgasrob_update({4})"
     ),
 }
 

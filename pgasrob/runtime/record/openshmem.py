@@ -207,7 +207,8 @@ def _reduction(function: Function, match: re.Match[str]) -> tuple[str, str] | No
     update = UPDATES.get(match.group(2))
     if update is None or len(names) != 8:
         return None
-    return _collected("COLLECTIVE_REDUCE_ALL", function, names, f"sizeof *{names[0]}", names[3:6], "-1", update)
+    data = f"{names[0]}, {names[1]}, sizeof *{names[0]}, {names[2]}"
+    return _collected(f"COLLECTIVE_REDUCE_ALL, {update}", function, names[3:6], "-1", data)
 
 
 def _collective(function: Function, match: re.Match[str]) -> tuple[str, str] | None:
@@ -219,24 +220,14 @@ def _collective(function: Function, match: re.Match[str]) -> tuple[str, str] | N
     root = names[3] if what == "broadcast" else "-1"
     count = names[4] if what == "alltoalls" else names[2]
     size = str(int(width) // 8) if width else "1"
-    before, after = _collected(COLLECTIVES[what], function, names, size, names[-4:-1], root, "UPDATE_NONE", count)
-    return before, after
+    data = f"{names[0]}, {names[1]}, {size}, {count}"
+    return _collected(f"{COLLECTIVES[what]}, UPDATE_NONE", function, names[-4:-1], root, data)
 
 
-def _collected(
-    kind: str,
-    function: Function,
-    names: list[str],
-    size: str,
-    where: list[str],
-    root: str,
-    update: str,
-    count: str = "",
-) -> tuple[str, str]:
-    return (
-        f'pgasrob_set_collective({kind}, {update}, "{function.name}", "{_type(function)}", HERE, {", ".join(where)}, '
-        f"{root}, {names[0]}, {names[1]}, {size}, {count or names[2]});"
-    ), "pgasrob_return(OP_COLLECTIVE, NULL, 0);"
+def _collected(kind: str, function: Function, where: list[str], root: str, data: str) -> tuple[str, str]:
+    """What records a collective, before and after it. ``data``: destination, source, size of an element, count."""
+    place = f'"{function.name}", "{_type(function)}", HERE, {", ".join(where)}'
+    return f"pgasrob_set_collective({kind}, {place}, {root}, {data});", "pgasrob_return(OP_COLLECTIVE, NULL, 0);"
 
 
 FAMILIES: tuple[tuple[re.Pattern[str], Callable[[Function, re.Match[str]], tuple[str, str] | None]], ...] = (
