@@ -1,7 +1,7 @@
 """Certificates in files: text, which is packed with gzip where the name ends so (`c.json.gz`).
 
-States are much alike, so a large certificate becomes a hundred times smaller. A small file must not unpack to more than
-can be read in, hence the bound.
+States resemble each other, so packing makes a large certificate a hundred times smaller. What a file unpacks to is
+bounded, so that a small file cannot fill the memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Writing certificates: evidence for what the checker will ask.
+"""Writes certificates: evidence for all that the checker demands.
 
-Nothing here is trusted, and no engine is asked. Evidence is made by giving in to the checker: whatever it misses is put
-there until it misses nothing. Sources that come out as infeasible are done with; for the others, and where some command
+Nothing here is trusted, and no engine is used. Evidence grows until it is complete: whatever the checker demands is
+added until it demands nothing more. Sources found infeasible need no states; for the others, and where some command
 might have no value, the states of the attack search are listed.
 """
 
@@ -36,7 +36,7 @@ listed, if there are no more than so many."""
 FILES = 64
 """Register files at one control state; of more, the register with the most values is unknown there."""
 PHASES, PHASES_AFTER, WAYS = 16, 4, 4
-"""Phases that are told apart, from the start and from the source's command; ways to a place."""
+"""Phases that are kept apart, from the start and from the source's command; ways to a place."""
 MOST_ACCESSES = 200_000
 """Accesses and places in the evidence for one source, and for all of them so many times that; beyond it is not
 written."""
@@ -67,7 +67,7 @@ class Part(NamedTuple):
 
 
 class NoCertificate(Exception):
-    """There is none; the text says why."""
+    """Raised where there is no certificate; the text says why."""
 
 
 class _TooMany(NoCertificate):
@@ -75,7 +75,7 @@ class _TooMany(NoCertificate):
 
 
 class _TooLittle(Exception):
-    """A source, or a fault, that is not excluded by names of ranks."""
+    """Raised for a source or a fault that evidence by names of ranks does not exclude."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def write(
     look: Look = str,
 ) -> Written:
     """The certificate that ``program`` is robust on ``nodes`` nodes (its own count, or 2, when None), read so. ``look``
-    is told what is being written.
+    is called with what is being written.
 
     Raises :class:`NoCertificate` when it would list more than ``most_states``, or when there is none since the program
     is not robust or may fault, and :class:`~pgasrob.diagnostics.SourceError` when it has no such nodes.
@@ -132,8 +132,8 @@ def write_for_every_count(
 
 
 def _frames(program: Program, reading: Reading) -> list[Frame]:
-    """How many ranks may have names, the least first; those with blocks of their own have to. Ranks are told apart by
-    what they leave where the program asks for it."""
+    """How many ranks may have names, the least first; those with blocks of their own have to. Ranks are distinguished
+    by what they leave where the program asks for it."""
     least = max((rank + 1 for process in program.processes for rank in process.ranks or ()), default=1)
     modulus = _modulus(program, reading)
     names = range(3), range(least, least + max(3, modulus)), {1, modulus}
@@ -356,7 +356,7 @@ def _says_less(one: Way, other: Way) -> bool:
 
 
 def _states(asked: States, most: int, look: Look) -> dict[State, Members]:
-    """The states that the moves lead to, with the ranks that are followed alone there.
+    """The states to which the moves lead, each with the ranks whose moves alone are followed there.
 
     A set of ranks is followed alone only where one of its moves leads to a state that is new, and so comes later.
     """

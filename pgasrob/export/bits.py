@@ -1,4 +1,4 @@
-"""The bits that say where a rank has delayed steps, and which of them are worth having.
+"""The bits of a model that say which steps of a rank are delayed, reduced to those that matter.
 
 The rules of the instrumentation ask for bits and set them wherever placements say so. A bit that no command before can
 have set is not asked for, and one that no command behind asks for is not set; what is left out may spare other bits, so
@@ -37,7 +37,7 @@ class Bits:
         return sorted(set[Bit]().union(*self._set.values()))
 
     def enter(self, edge: int, state: int, target: int) -> None:
-        """The command of the transition ``edge``, which leads from one control state to another, comes now."""
+        """Begin the rules of the command of transition ``edge``, which leads from one control state to another."""
         self._edge = edge
         self._flows[edge] = state, target
 
@@ -54,20 +54,21 @@ class Bits:
         return found
 
     def put(self, *bits: Bit) -> list[Bit]:
-        """Those of ``bits`` that somebody asks for."""
+        """Those of ``bits`` that some later command asks for."""
         found = [bit for bit in bits if self.is_asked(bit)]
         self._set[self._edge].update(found)
         return found
 
     def clear(self, bit: Bit) -> list[Bit]:
-        """``bit``, if it may be set and somebody asks for it. What the command puts from here on comes before that."""
+        """``bit``, if it may be set and some later command asks for it. Bits that the command puts later come
+        before."""
         may_be_set = self._before is None or bit in self._before.get(self._flows[self._edge][0], ())
         found = [bit] if may_be_set and self.is_asked(bit) else []
         self._cleared[self._edge].add(bit)
         return found
 
     def is_asked(self, bit: Bit) -> bool:
-        """Whether somebody asks for ``bit`` behind the command."""
+        """Whether a later command asks for ``bit``."""
         if bit in self._cleared[self._edge]:
             return False
         return self._behind is None or bit in self._behind.get(self._flows[self._edge][1], ())

@@ -86,7 +86,7 @@ class Variable:
 
     @property
     def is_plain(self) -> bool:
-        """Whether Promela knows it."""
+        """Whether Promela has the type."""
         return self.type in PROMELA
 
     @property
@@ -133,7 +133,7 @@ class Scope:
         return self._promela(expr) if self.is_plain(expr) else f"c_expr {{ {self._c(expr)} }}"
 
     def assigned(self, variable: Variable, expr: Expr) -> list[str]:
-        """The statement that sets ``variable``; none when that is what it is."""
+        """The statement that sets ``variable``; none when it has the value already."""
         if isinstance(expr, Register) and self.variable(expr) == variable:
             return []
         if variable.is_plain and self.is_plain(expr):
@@ -268,7 +268,7 @@ _C_TYPES = {8: "char", 16: "short", 32: "int", 64: "long long"}
 
 
 def _wrapped(text: str, type: IntType) -> str:
-    """What ``text`` is in ``type``."""
+    """``text`` converted to ``type``."""
     if type.bits not in _C_TYPES:
         raise Unsupported(f"an operation on {type.bits}-bit {'' if type.signed else 'un'}signed integers")
     return f"(wide) ({'signed' if type.signed else 'unsigned'} {_C_TYPES[type.bits]}) {text}"

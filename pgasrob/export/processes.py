@@ -175,7 +175,8 @@ class Process:
         return [option.lines([]) for option in options], target
 
     def _follower(self, state: int) -> int | None:
-        """The transition that leaves ``state`` when it is the only one, is always enabled and nobody sees it."""
+        """The transition that leaves ``state`` when it is the only one, is always enabled and no other rank can observe
+        it."""
         edges = self._leaving(state)
         if state in self._labels or len(edges) != 1:
             return None

@@ -55,7 +55,7 @@ class Rules:
     # The bits of all processes, and what they say
 
     def me(self) -> list[Bit]:
-        """The taint of this rank."""
+        """The bit for the taint of this rank."""
         if not self.tables.sources:
             return []
         bit = f"tainted_{self.rank}"
@@ -63,7 +63,7 @@ class Rules:
         return [self._named(bit)]
 
     def taint(self) -> list[Bit]:
-        """The same to be set, when the rank asks for it any more."""
+        """The same bit to be set, if a later command of the rank asks for it."""
         return [self._named(bit) for bit in self._bits.put(f"tainted_{self.rank}")] if self.tables.sources else []
 
     def _named(self, bit: Bit) -> Bit:
@@ -71,7 +71,7 @@ class Rules:
         return bit
 
     def mark(self, part: str, access: Access) -> list[Bit]:
-        """The bit to set for an access in the part t or d; none when nobody asks for it."""
+        """The bit to set for an access in the part t or d; none when no command asks for it."""
         return [self._noted(part, made) for made in self._marks(part, access.cell) if made == marked(access)]
 
     def hit(self, part: str, access: Access) -> list[Bit]:
@@ -212,17 +212,17 @@ class _Command:
     # Values
 
     def _into(self, register: int, value: Expr) -> Lines:
-        """Set a register, when anybody will read it."""
+        """Set a register, if a later command reads it."""
         if register not in self._needed:
             return []
         return self._scope.assigned(self._tables.registers[self._rank][register], value)
 
     def _stored(self, cell: Cell, value: Expr) -> Lines:
-        """Set a cell, when anybody will read it."""
+        """Set a cell, if a later command reads it."""
         return self._scope.assigned(self._tables.stored[cell], value) if cell in self._tables.stored else []
 
     def _saved(self, cell: Cell) -> tuple[Lines, Scope, Expr]:
-        """What puts aside what a cell holds, and that as an expression of a scope that knows it."""
+        """The statement that saves the value of a cell, and the saved value as an expression with its scope."""
         held = self._tables.stored[cell]
         saved = OLD if held.is_plain else OLD_WIDE
         self._rules.scratch.add(saved.name)
@@ -253,7 +253,7 @@ class _Command:
             yield self._closed("-", *guards, any_of(delayed), any_of(closing), any_of([*me, *done]))
 
     def _brought(self, form: core.Immediate[Cell, Expr], holds: Expr) -> Expr:
-        """That what a read brings lets it pass: ``holds`` is over the registers after it, and nothing in it faults."""
+        """The condition that a poll succeeds: ``holds`` is over the registers after the read and does not fault."""
 
         def after(expr: Expr) -> Expr | None:
             is_set = isinstance(expr, Register) and expr.index == form.register
@@ -262,7 +262,7 @@ class _Command:
         return rewritten(holds, after)
 
     def _changed(self, form: core.Immediate[Cell, Expr]) -> Lines:
-        """What a command does to its register and its cell at its issue."""
+        """The changes of a register and a cell at the issue of a command."""
         cell, update, register = form.access.cell, form.update, form.register
         change: Lines = []
         operands: tuple[Expr, ...] = ()
@@ -281,7 +281,7 @@ class _Command:
     # Commands with steps
 
     def _transfer(self, form: core.Transfer[Cell, Expr]) -> Iterator[Option]:
-        """In sigma, or as the source, or as the command that closes the cycle."""
+        """The ways of a transfer: in sigma, as the source, or as the command that closes the cycle."""
         rules, steps = self._rules, form.steps
         captured = [] if form.captured is None else [form.captured]
         chain = [*captured, *(step.access for step in steps)]

@@ -1,4 +1,4 @@
-"""What is known of an instance before its model is written: commands case by case, what they access, what matters."""
+"""Tables of an instance for its model: cases of commands, their accesses, the registers and cells that matter."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Tables:
         return Scope(self.registers[rank], file)
 
     def with_cells(self, scope: Scope, form: At) -> tuple[Scope, dict[Cell, Expr]]:
-        """``scope`` with the cells of a command, and these as expressions; those that nobody asks for are left out."""
+        """``scope`` with the cells of a command, and these as expressions; those that no command uses are left out."""
         cells = dict.fromkeys(access.cell for access in core.accesses_of(form))
         stored = [cell for cell in cells if cell in self.stored]
         scope, variables = scope.adding(*(self.stored[cell] for cell in stored))
@@ -164,7 +164,7 @@ class Tables:
         """Where the ranks start, who stands in which barrier there, and the barriers before that as rank and
         transition.
 
-        A barrier that is all a rank can begin with is none of the model's business.
+        A barrier that every rank begins with is left out of the model.
         """
         ranks = range(self.instance.nodes)
         control = [0] * self.instance.nodes

@@ -204,10 +204,10 @@ class _Clause:
         """A notification behind it, for which those wait that access its cell too early."""
         events = self._run.computation
         call = self._call(late)
-        told = None if call is None else remedies.notified(call, self._statements.text)
-        if told is None:
+        notifying = None if call is None else remedies.notified(call, self._statements.text)
+        if notifying is None:
             return
-        write, wait = told
+        write, wait = notifying
         wait = remedies.checked(wait, self._macro(late))
         for ahead in range(late.place, place):
             early = events[ahead]
@@ -255,9 +255,9 @@ class _Clause:
     def _behind(self, passed: _Passed) -> Iterator[Candidate]:
         """What makes a later wait of the rank one for something new."""
         call = self._call(passed)
-        told = remedies.behind(call) if call is not None and self._in_c else None
-        if told is not None and passed.statement is not None:
-            yield self._inserted(passed.statement, *told, behind=True)
+        remedy = remedies.behind(call) if call is not None and self._in_c else None
+        if remedy is not None and passed.statement is not None:
+            yield self._inserted(passed.statement, *remedy, behind=True)
 
     # Places
 

@@ -126,16 +126,16 @@ def _ends(instance: Instance, names: Collection[str], most: int, with_registers:
     runs = Runs.under_sc(Viewer(instance))
     addresses = [address for address in range(instance.size) if instance.program.cell_name(address) in names]
     cells = [rank * instance.size + address for rank in range(instance.nodes) for address in addresses]
-    in_c, told = not instance.program.source.shows_commands, {cell: number for number, cell in enumerate(cells)}
+    in_c, numbers = not instance.program.source.shows_commands, {cell: number for number, cell in enumerate(cells)}
     reads: list[dict[int, set[int]]] = [{} for _ in range(instance.nodes)]
     of_cells: dict[tuple[int, int], set[int]] = {}
     ends = set()
 
     def note(sights: Iterable[Sight]) -> None:
         for sight in sights:
-            if isinstance(sight, Found) and sight.read.cell in told:
+            if isinstance(sight, Found) and sight.read.cell in numbers:
                 reads[sight.read.rank].setdefault(sight.read.occurrence, set()).add(sight.value)
-                of_cells.setdefault((sight.read.rank, told[sight.read.cell]), set()).add(sight.value)
+                of_cells.setdefault((sight.read.rank, numbers[sight.read.cell]), set()).add(sight.value)
 
     _, before = runs.begin()
     note(before)

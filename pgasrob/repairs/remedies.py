@@ -13,7 +13,7 @@ from typing import Literal
 
 Kind = Literal["order", "local completion", "completion", "notification", "barrier"]
 """What a candidate brings: that operations are ordered, that a source can be used again, that operations have arrived,
-that the target is told so, or that all ranks meet."""
+that the target is notified, or that all ranks meet."""
 
 
 SIGN = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[][(){},]""", re.DOTALL)

@@ -225,7 +225,7 @@ class _Search:
         return self._verifier.tried(_edits(chosen), any(each.acts_in_sc for each in chosen))
 
     def _tried(self, chosen: frozenset[Candidate]) -> tuple[Tried, frozenset[Candidate]]:
-        """What the source is with ``chosen``, or with more that it is told by.
+        """What the source is with ``chosen``, or with more that shows it.
 
         Barriers, for which there are many places, are tried with everything that may help, and alone if that does.
         """

@@ -1,4 +1,4 @@
-"""The statements of a source text, and how one is put before or behind another."""
+"""The statements of a source text, and edits that insert or remove one."""
 
 from __future__ import annotations
 
@@ -115,17 +115,17 @@ class Statements:
         return sorted(self._found, key=lambda each: (each.start, -each.end))
 
     def is_compiled(self, statement: Statement) -> bool:
-        """Whether ``statement`` is none that the preprocessor leaves out."""
+        """Whether the preprocessor keeps ``statement``."""
         at = bisect_left(self._places, statement.start)
         return self._code is None or (at < len(self._places) and self._places[at] < statement.end)
 
     @cached_property
     def _places(self) -> list[int]:
-        """Where there is code for something, in order."""
+        """The offsets for which there is code, ascending."""
         return sorted({self.offset(span.line, span.column) for span in self._code or ()})
 
     def repeats(self, statement: Statement) -> bool:
-        """Whether a rank may come to ``statement`` again and again."""
+        """Whether a rank may execute ``statement`` more than once."""
         return statement.loops > 0 or self._jumps
 
     @cached_property
@@ -239,8 +239,8 @@ class Statements:
         rest = BLANK_OR_COMMENT.match(self.text, statement.end)
         heads = (each for each in self._found if each.head and each.start < statement.start < each.end)
         head = max(heads, key=lambda each: each.start, default=None)
-        told = ahead.endswith((")", "else")) and not ahead.rpartition("\n")[2].lstrip().startswith("#")
-        if head is None or rest is None or between.count("\n") != 1 or not told:
+        governs = ahead.endswith((")", "else")) and not ahead.rpartition("\n")[2].lstrip().startswith("#")
+        if head is None or rest is None or between.count("\n") != 1 or not governs:
             return (
                 Edit(statement.start, statement.start, order, f"{{ {first} " if first else "{ "),
                 Edit(statement.end, statement.end, order, f" {last} }}" if last else " }"),
@@ -297,7 +297,7 @@ HEADS = frozenset(("if_statement", "switch_statement", *LOOPS))
 
 
 def _of_c(text: str) -> Iterator[Statement]:
-    """As they stand in the files of ``text``, macros unexpanded: what is written like a call is one."""
+    """The statements of C files as written, macros unexpanded: whatever looks like a call counts as one."""
     import tree_sitter_c
     from tree_sitter import Language, Parser
 
@@ -341,7 +341,7 @@ def _inside(root: Node, to_char: list[int], lines: list[bytes]) -> Iterator[Stat
 
 
 def _directive_above(node: Node, lines: list[bytes]) -> str | None:
-    """The line of the preprocessor that stands right before it, if there is one; not that which includes or defines."""
+    """The directive on the line before the statement, other than an include or a define; None without one."""
     row, column = node.start_point
     if lines[row][:column].strip():
         return None
@@ -351,7 +351,7 @@ def _directive_above(node: Node, lines: list[bytes]) -> str | None:
 
 
 def _is_labelled(node: Node) -> bool:
-    """Whether it is all that a label or a case stands before, which must not be without a statement."""
+    """Whether it is the only statement of a label or a case, which needs one."""
     parent = node.parent
     if parent is None or parent.type not in ("labeled_statement", "case_statement"):
         return False

@@ -1,6 +1,6 @@
 """The files of a program as one text, so that edits of all of them are edits of it.
 
-Before each file but the first stands its path and what reports call it, in a form that no source has.
+Each file but the first is preceded by its path and its name in reports, in a form that no source contains.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def parts(text: str) -> list[Part]:
 
 
 def changed(before: str, after: str) -> Iterator[tuple[str, str, str]]:
-    """The files that differ in two joined texts, "" for the first one, with what they were and what they are."""
+    """The files that differ in two joined texts, "" for the first file, with their old and new texts."""
     for old, new in zip(parts(before), parts(after), strict=True):
         if old.text != new.text:
             yield old.file, old.text, new.text

@@ -1,7 +1,7 @@
-"""What can be left out of a robust program: each saving by itself, and the set of them that saves most.
+"""Finds what can be left out of a robust program: each saving by itself, and the set of them that saves most.
 
-Sets that are too much are to be avoided: a set that is tried and does not do is made smaller as long as it does not do,
-and of every such smallest set something has to stay. What stays is a cheapest hitting set of these.
+A set of savings that breaks the program is shrunk to a smallest one that does; of each such set something has to stay.
+The cheapest hitting set of these stays, and all else can go.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Thrift:
-    """What has been found out: `thrifty` (nothing can be left out), `can save`, or why nothing was looked for.
+    """The result: `thrifty` (nothing can be left out), `can save`, or why nothing was searched.
 
     ``judged``: all savings one by one. ``together``: those that save most together, ``after`` the text with them, which
     is verified too; ``most``: whether no other set saves more. ``same``: how the SC outcomes compare. ``text``: the
@@ -104,7 +104,7 @@ class _Search:
         return self._together(found, safe) if safe else replace(found, most=True)
 
     def _together(self, found: Thrift, safe: list[Saving]) -> Thrift:
-        """The largest set of ``safe`` savings that does."""
+        """The largest set of ``safe`` savings that keeps the program as it has to be."""
         stay: Cheapest[Saving] = Cheapest()
         # Of two sets that save as much the one is better of which fewer calls stay.
         for each in safe:
@@ -127,7 +127,7 @@ class _Search:
             stay.demand(too_much)
 
     def _smallest(self, chosen: Collection[Saving]) -> list[Saving]:
-        """A set within ``chosen``, which does not do, of which every part does."""
+        """A smallest subset of ``chosen`` that breaks the program, as ``chosen`` does."""
         left = list(chosen)
         for each in chosen:
             fewer = [other for other in left if other is not each]
@@ -139,7 +139,7 @@ class _Search:
         return left
 
     def _greedy(self, found: Thrift, safe: list[Saving], reason: str) -> Thrift:
-        """Without time for more: the saving that saves most, alone."""
+        """The best single saving, for when time is over."""
         best = max(safe, key=lambda each: each.saves)
         tried = next(each.tried for each in found.judged if each.saving == best)
         return replace(found, together=(best,), after=tried.text, same=tried.same, reason=reason)

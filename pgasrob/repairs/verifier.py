@@ -1,4 +1,4 @@
-"""Changed texts, checked: robust on all node counts, and nothing else worse or different."""
+"""Checks changed texts: they must be robust on all node counts, and nothing else may be worse or different."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Parse(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What a changed text is: ``violation`` where it is not robust, else ``why`` it does not do, "" when it does.
+    """The check of a changed text: its ``violation`` where it is not robust, else ``why`` it is refused, "" when it is
+    not.
 
     ``undecided``: it was not found out, because of a limit; ``in_sc``: it is about SC runs. ``same``: how its SC
     outcomes compare.
@@ -62,7 +63,7 @@ class Verifier:
 
     @property
     def limit(self) -> str:
-        """The limit that has been hit, as a clause; "" for none."""
+        """The limit that was hit, as a clause of a sentence; "" for none."""
         if self.checks >= self._max_checks:
             return f"{self.checks} changed programs were tried"
         if self._ends is not None and time.monotonic() >= self._ends:
@@ -143,7 +144,7 @@ def _worse(before: Verdict, after: Verdict) -> str:
 
 
 def _worse_in_sc(before: Verdict, after: Verdict) -> str:
-    """What there is in SC runs that was not there before; "" for nothing."""
+    """A fault, deadlock or failed assertion of SC runs that was not there before; "" for none."""
     if after.deadlock is True and before.deadlock is not True:
         return f"on {after.nodes} nodes there is a deadlock that was not there before"
     if after.assertions == "violated" and before.assertions != "violated":

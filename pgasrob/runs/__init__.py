@@ -1,1 +1,1 @@
-"""The runs of a program one by one: simulated, or all of them counted by what they end with."""
+"""The runs of a program: single ones simulated, or all of them counted by how they end."""

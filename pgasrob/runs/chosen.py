@@ -1,4 +1,4 @@
-"""The registers and cells that somebody has chosen to look at, by their names."""
+"""Finds registers and cells by the names that a user has given."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Word = tuple[Letter, ...]
 
 
 class HasLoop(Exception):
-    """The program has a loop, so that its runs need not end; ``line`` is where it begins, 0 when nobody knows."""
+    """The program has a loop, so that its runs need not end; ``line`` is where it begins, 0 when that is unknown."""
 
     def __init__(self, rank: int, line: int) -> None:
         super().__init__(f"rank {rank} has a loop in line {line}")
@@ -30,7 +30,7 @@ class HasLoop(Exception):
 
 
 class Key(NamedTuple):
-    """What makes two runs have one outcome: how they end, the values at their ends, the assertions that failed."""
+    """The outcome of a run: how it ends, the values at its end, the assertions that failed."""
 
     ending: Ending
     values: tuple[int, ...]
@@ -92,7 +92,7 @@ class _Found:
 
 @dataclass(slots=True)
 class _Nodes:
-    """What is kept of each node when its state is gone: the best way there. ``cost`` is events, changes of rank."""
+    """The best path to each node, which is kept when its state is dropped. ``cost``: events, changes of rank."""
 
     parent: list[int] = field(default_factory=list)
     word: list[Word] = field(default_factory=list)
@@ -218,7 +218,7 @@ class Enumeration(Generic[S]):
         return height
 
     def _note_faults(self, state: S) -> None:
-        """Learn which commands that a rank stands before cannot be evaluated."""
+        """Note the next commands of ranks that cannot be evaluated."""
         for rank, standing in enumerate(zip(state.control, state.registers, strict=True)):
             key = (rank, *standing)
             if key in self._evaluated:

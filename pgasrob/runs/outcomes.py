@@ -150,7 +150,7 @@ def outcomes(
 
 
 def _unknown_values(program: Declared) -> Reason | None:
-    """What a C program may hold or do that is not among its outcomes."""
+    """Why outcomes of a C program may be missing: it has values or calls that are not modelled."""
     if program.gaps:
         return RunsLeftOut(program.gaps)
     return AnyValue(program.uncertain) if program.uncertain else None
@@ -164,7 +164,7 @@ def _left_out(instance: Instance) -> tuple[int, ...]:
 
 
 def joined(sc: Enumeration[Any], network: Enumeration[Any]) -> Iterator[Outcome]:
-    """The outcomes of two enumerations; nothing is known to be network-only before all SC runs are."""
+    """The outcomes of both enumerations. None is called network-only before all SC runs have been seen."""
     for key in sorted({*sc.found, *network.found}, key=lambda key: (ENDINGS.index(key.ending), *key[1:])):
         in_sc, on_network = sc.found.get(key), network.found.get(key)
         known = in_sc or on_network

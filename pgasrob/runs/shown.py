@@ -1,4 +1,4 @@
-"""A run as a witness, to be shown: its cycle, or the SC run that it looks like, and the fault where it ends at one."""
+"""Makes a witness of a run: with its cycle, or the SC run that it looks like, and the fault at its end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shown(instance: Instance, computation: Computation) -> Witness:
 
 
 def _fault_at_the_end(run: Run) -> Fault | None:
-    """The first command that cannot be evaluated of those that stop the ranks of a run in which none can move."""
+    """The first fault among the next commands of ranks, at the end of a run in which none can move."""
     space = SequentialSpace(run.instance)
     state = SequentialState(run.control, run.registers, run.memory)
     if any(True for _ in space.successors(state)):

@@ -1,4 +1,4 @@
-"""The functions of a communication library as its header declares them, to put functions of our own before them.
+"""Reads the functions that the header of a communication library declares, and writes shim functions for them.
 
 A shim defines every function of the library under its own name. The linker prefers the definitions of the program, so
 the program's calls come to the shim, which goes on to the library's function by its name in the profiling interface
@@ -52,12 +52,12 @@ class Function:
 
     @property
     def passed(self) -> str:
-        """Its parameters as arguments of a call."""
+        """The parameters as arguments of a call."""
         return ", ".join(parameter.name for parameter in self.parameters)
 
     @property
     def declared(self) -> str:
-        """Its parameters as declared."""
+        """The parameters as declared."""
         return ", ".join(parameter.declared for parameter in self.parameters) or "void"
 
 
@@ -70,12 +70,12 @@ def functions(compiler: Sequence[str], library: Library) -> tuple[Function, ...]
 
     Raises ``HeaderError`` when the compiler does not find the header.
     """
-    told = subprocess.run(
+    preprocessed = subprocess.run(
         [*compiler, "-E", "-P", "-x", "c", "-"], input=INCLUDES[library], capture_output=True, text=True, check=False
     )
-    if told.returncode:
-        raise HeaderError(f"{' '.join(compiler)} does not find the header of {library}: {told.stderr.strip()}")
-    return tuple(declarations(told.stdout, PREFIXES[library]))
+    if preprocessed.returncode:
+        raise HeaderError(f"{' '.join(compiler)} does not find the header of {library}: {preprocessed.stderr.strip()}")
+    return tuple(declarations(preprocessed.stdout, PREFIXES[library]))
 
 
 def declarations(text: str, prefixes: tuple[str, ...]) -> Iterable[Function]:

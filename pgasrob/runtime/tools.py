@@ -25,14 +25,14 @@ class ToolError(Exception):
 
 
 def found(tool: str) -> str:
-    """Its path. Raises ``ToolError`` when it is not there."""
+    """The path of a tool. Raises ``ToolError`` when it is not installed."""
     if (path := shutil.which(tool)) is None:
         raise ToolError(f"there is no {tool} on the PATH ({TO_INSTALL})")
     return path
 
 
 def library_of(compiler: str) -> Library:
-    """By the name of the compiler wrapper: ``oshcc``, ``shmemcc``: OpenSHMEM, else MPI."""
+    """The library of a compiler wrapper, by its name: ``oshcc``, ``shmemcc``: OpenSHMEM, else MPI."""
     name = Path(compiler).name
     return "openshmem" if name.startswith(("osh", "shmem")) else "mpi"
 
@@ -63,8 +63,8 @@ def has_header(compiler: str, library: Library) -> bool:
 @cache
 def is_gcc(compiler: str) -> bool:
     """Whether the compiler behind the wrapper is of GCC, whose calls for each access are known here."""
-    told = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
-    return "Free Software Foundation" in told
+    printed = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    return "Free Software Foundation" in printed
 
 
 def launch(library: Library, ranks: int, *, tagged: bool = False) -> tuple[list[str], dict[str, str]]:
@@ -76,8 +76,8 @@ def launch(library: Library, ranks: int, *, tagged: bool = False) -> tuple[list[
     environment = dict(os.environ)
     tool = found("oshrun" if library == "openshmem" else "mpirun")
     asked = subprocess.run([tool, "--version"], capture_output=True, text=True, errors="replace", check=False)
-    told, command = asked.stdout, [tool, "-n", str(ranks)]
-    if "Open MPI" in told or "OpenRTE" in told or "Open RTE" in told:
+    printed, command = asked.stdout, [tool, "-n", str(ranks)]
+    if "Open MPI" in printed or "OpenRTE" in printed or "Open RTE" in printed:
         # More ranks than cores are normal here, and they must not take each other's time while they wait.
         command += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
         command += ["--mca", "btl_base_warn_component_unused", "0"]
@@ -85,7 +85,7 @@ def launch(library: Library, ranks: int, *, tagged: bool = False) -> tuple[list[
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     elif tagged:
-        what = told.strip().partition("\n")[0] or "something else"
+        what = printed.strip().partition("\n")[0] or "something else"
         raise ToolError(f"{tool} is not that of Open MPI, which is needed, but {what} ({TO_INSTALL})")
     return command, environment
 
@@ -135,11 +135,11 @@ def run(
 
 def _ended(running: subprocess.Popen[str]) -> tuple[str, str]:
     """Ends the launcher, which ends its ranks, and then whatever is left of its session. What it had printed."""
-    told = None
+    output = None
     for kind in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(running.pid, kind)
-        if told is None:
+        if output is None:
             with suppress(subprocess.TimeoutExpired):
-                told = running.communicate(timeout=GRACE)
-    return told or running.communicate()
+                output = running.communicate(timeout=GRACE)
+    return output or running.communicate()

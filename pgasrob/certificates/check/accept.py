@@ -46,8 +46,8 @@ def _frozen(found: Any) -> Any:
 
 
 def subjects(program: Instantiable, nodes: int | None, frame: Any, reading: Reading) -> Iterator[Case]:
-    """What there has to be evidence about for so many nodes; with a frame for every number, those below the cutoff and
-    the cases from there on."""
+    """The cases that need evidence: the instance on ``nodes`` nodes, or, with a ``frame``, the instances below the
+    cutoff and the cases of every number of nodes from there on."""
     for count in (nodes,) if frame is None else range(2, cutoff(*frame)):
         yield case_of(program.instantiate(count, reading))
     if frame is not None:
@@ -55,7 +55,8 @@ def subjects(program: Instantiable, nodes: int | None, frame: Any, reading: Read
 
 
 class Answer(NamedTuple):
-    """Why a certificate is refused, None when it proves that the program is robust; and what it is, as far as known."""
+    """Why a certificate is refused, None when it proves that the program is robust; and the certificate once it is
+    read."""
 
     reason: str | None
     certificate: dict[str, Any] | None = None

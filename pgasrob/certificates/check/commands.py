@@ -39,7 +39,8 @@ Touched = frozenset[Touch]
 
 
 class Reach(NamedTuple):
-    """An access of a command: what it may be, what that conflicts with, and its ``cell`` when it is certain."""
+    """An access of a command: the accesses that it may be, those they conflict with, its ``cell`` when only one is
+    possible."""
 
     touches: Touched
     conflicts: Touched
@@ -105,7 +106,7 @@ class Command:
         ]
 
     def ready(self, facts: Facts) -> int:
-        """How many of its steps come before the first that has to wait for one that is delayed."""
+        """The number of its steps before the first that has to wait for a delayed one."""
         late = (place for place, rows in enumerate(self._order) for fact, _, waits in rows if waits and fact in facts)
         return next(late, len(self.steps))
 
@@ -127,7 +128,7 @@ class Command:
 
 
 def touches(chain: Iterable[Reach]) -> Touched:
-    """What some accesses may be."""
+    """The union of what some accesses may be."""
     return frozenset(touch for each in chain for touch in each.touches)
 
 
@@ -181,7 +182,7 @@ class Values:
         self.issue, self.possible, self.touched = cache(self._issue), cache(self._possible), cache(self._touched)
 
     def demands(self) -> Iterator[str]:
-        """What is missing; nothing when the evidence is closed."""
+        """What the evidence lacks; nothing when it is closed."""
         ranks = range(self.instance.nodes)
         reached = [(0, rank, 0, self._hidden(rank, 0, self.instance.registers)) for rank in ranks]
         for number, phase in enumerate(self.phases):
@@ -200,24 +201,24 @@ class Values:
                 yield f"{value} in address {cell % self.instance.size}"
 
     def _hidden(self, rank: int, state: int, file: File) -> File:
-        """What of a file is known at a control state."""
+        """The part of a register file that the evidence has at a control state."""
         unknown, _ = self.files[rank][state]
         return tuple(None if index in unknown else value for index, value in enumerate(file))
 
     def issued(self, rank: int, state: int, file: File) -> list[Command]:
-        """What the transitions of a rank from a control state may do with a file."""
+        """The effects that the transitions of a rank at a control state may have with a register file."""
         return [self.issue(rank, state, place, file) for place in range(len(self.instance.automata[rank].out[state]))]
 
     def _leaving(self, rank: int, state: int) -> Iterator[Command]:
         return (each for file in self.files[rank][state][1] for each in self.issued(rank, state, file))
 
     def _possible(self, rank: int, state: int) -> list[Command]:
-        """Those that may be issued at a control state, but for what files they leave."""
+        """The commands that may be issued at a control state, without the register files behind them."""
         return list(dict.fromkeys(each for each in self._leaving(rank, state) if each.left))
 
     @cached_property
     def commands(self) -> list[Command]:
-        """What all transitions may do with all files."""
+        """The effects that all transitions may have with all register files."""
         states = ((rank, state) for rank, own in enumerate(self.instance.automata) for state in range(len(own.out)))
         return [each for at in states for each in self._leaving(*at)]
 
@@ -228,7 +229,7 @@ class Values:
         return [(command, step) for command in chosen for step in range(len(command.steps))]
 
     def _issue(self, rank: int, state: int, place: int, file: File) -> Command:
-        """What a transition may do with a file."""
+        """The effect that a transition may have with a register file."""
         transition, size = self.instance.automata[rank].out[state][place], self.instance.size
         about = self.instance, (rank, state, place), transition, file
         form, never, name = transition.form, Command(*about), self.case.names[rank]

@@ -19,7 +19,7 @@ Place = tuple[int, int, int]
 
 
 class Way(NamedTuple):
-    """What is certain at a place: of delayed steps of the rank, and accesses that are in d."""
+    """Facts that hold at a place: about delayed steps of the rank, and the accesses that are in d."""
 
     facts: Facts
     delayed: Touched
@@ -41,13 +41,13 @@ E: Demand = "no command that may close a cycle", None, None
 
 
 class Infeasible:
-    """What is asked of the evidence, by ``values`` that are closed."""
+    """Checks the evidence that sources are infeasible, given ``values`` that are closed."""
 
     def __init__(self, values: Values) -> None:
         self.values, self.ranks = values, range(values.instance.nodes)
 
     def demands(self, command: Command, step: int, known: Fixpoint) -> Iterator[Demand]:
-        """What is missing in the evidence for a step of ``command``; nothing when it is closed."""
+        """What the evidence for a step of ``command`` lacks; nothing when it is closed."""
         if any(len(ways) > MOST for ways in known.places.values()):
             raise ValueError(f"more than {MOST} ways of a place")
         rank, state, _ = command.at
@@ -77,7 +77,7 @@ class Infeasible:
                 yield from (missing for end in ends for missing in self._at(known, *end))
 
     def _of_others(self, touched: Sequence[Set[Touch]], rank: int) -> Touched:
-        """What other ranks have accessed."""
+        """The accesses of other ranks."""
         rest = self.values.case.names[rank].rest
         return frozenset().union(*(each for other, each in enumerate(touched) if other != rank or rest))
 

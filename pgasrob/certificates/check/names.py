@@ -60,7 +60,7 @@ class Domain(NamedTuple):
         return Linear(0, self.modulus, self.nodes - 1 - place)
 
     def range(self, of: int | Linear) -> tuple[int, int]:
-        """Between which numbers a form lies: its extremes are at the corners."""
+        """The least and greatest value of a form: they are at the corners of the domain."""
         x, n, c = linear(of)
         found = [x * at + n * count + c for count in self[:2] for at in (self.low, count - 1 - self.high)]
         return min(found), max(found)
@@ -135,7 +135,7 @@ class Case(NamedTuple):
     rest: bool = False
 
     def named(self, rank: int, value: Value) -> list[int]:
-        """The names that a rank operand of a rank may be."""
+        """The names that the rank operand of a command may stand for."""
         of, every = self.names[rank], range(len(self.names))
         if value is None or value == of.me:
             return [rank] if value == of.me else list(every)

@@ -1,4 +1,4 @@
-"""The states of an attack: the moves (m1) to (m4) of `proofs/attack.md`, section 2, and what is asked of their set.
+"""The states of an attack, the moves (m1) to (m4) of `proofs/attack.md`, section 2, and the check of a set of states.
 
 It has the initial state, and is closed under the moves, none of which leads to Found. At a state that says so only the
 moves of some ranks have to be followed: those that no other rank can come in the way of before one of these moves
@@ -32,14 +32,14 @@ class State(NamedTuple):
 
 
 Look = Callable[[str], object]
-"""Is told what is being looked at."""
+"""Called with a description of what is being checked."""
 Source = tuple[int, int, int, int]
 """Rank, control state, place of the transition there, number of the step."""
 
 
 class States:
-    """What is asked of states, by ``values`` that are closed. The steps that are chosen are ``sources``; the others
-    must be known to lead to no Found."""
+    """Checks the states of a certificate, given ``values`` that are closed. The steps that are chosen are ``sources``;
+    the others must be known to lead to no Found."""
 
     def __init__(self, values: Values, sources: Collection[Source]) -> None:
         self.values, self.instance, self.sources = values, values.instance, sources
@@ -47,7 +47,7 @@ class States:
         self.initial = State((0,) * count, (instance.registers,) * count, instance.memory, (frozenset(),) * count)
 
     def refusal(self, listed: Mapping[tuple[Any, ...], Sequence[int] | None], look: Look) -> str | None:
-        """Why the states that are ``listed`` are no proof; None when they are. ``look`` is told where it is."""
+        """Why the states that are ``listed`` are no proof; None when they are. ``look`` is called with the position."""
         states = {self._state(*each): members for each, members in listed.items()}
         number = {state: place for place, state in enumerate(states)}
         if self.initial not in number:
@@ -78,7 +78,7 @@ class States:
     # Moves
 
     def followed(self, state: State, members: Sequence[int] | None) -> Iterator[State | None]:
-        """Where the moves of some ranks lead to, None: of all, with the barriers (m4). To Found is None."""
+        """The states to which the moves of some ranks lead, with None for Found; ranks None: all, and barriers (m4)."""
         for rank in range(self.instance.nodes) if members is None else members:
             yield from self.of_rank(state, rank)
         for arrivals in self.instance.barriers(state.control) if members is None else ():
@@ -116,13 +116,13 @@ class States:
         return State(control, files, done[1], put(state.facts, rank, command.after(state.facts[rank], first)), *attack)
 
     def before(self, state: State, rank: int) -> list[Command]:
-        """The commands that a rank stands before, of which all is known."""
+        """The next commands of a rank."""
         return self.values.issued(rank, state.control[rank], state.registers[rank])
 
     # What is looked ahead
 
     def faults(self, state: State) -> bool:
-        """Whether a rank stands before a command without a value."""
+        """Whether the next command of a rank has no value."""
         return not all(each.legal for rank in range(self.instance.nodes) for each in self.before(state, rank))
 
     def may_go_alone(self, state: State, members: Collection[int]) -> bool:

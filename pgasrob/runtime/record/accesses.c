@@ -81,14 +81,14 @@ static __attribute__((noinline)) void record_one(enum kind kind, unsigned log2, 
     log->stored = (const char *)address;
     log->stored_log2 = log2;
     log->unfilled = log2 < 3 ? (char *)(record + 1) + 4 : (char *)(record + 2);
-    word told = first;
+    word head = first;
     if (kind == KIND_LOAD) {
         pgasrob_fill(log);
     } else if (address >= pgasrob_buffers_from && address < pgasrob_buffers_to) {
-        told |= ACCESS_NO_VALUE << 8;
+        head |= ACCESS_NO_VALUE << 8;
         log->unfilled = NULL;
     }
-    pgasrob_commit(record, told | address << 16);
+    pgasrob_commit(record, head | address << 16);
     if (!flags) look_for_loop(log, address, caller, first);
 }
 

@@ -113,9 +113,9 @@ def _compile(c_compiler: str, library: Library, sources: dict[str, str], into: P
         for path in sorted(wanted):
             flags = ["-O2", "-std=gnu11", "-fPIC", "-ftls-model=initial-exec", "-w", f"-I{folder}/record"]
             command = [c_compiler, *flags, f"-I{folder}/runtime", "-c", str(path), "-o", str(into / f"{path.stem}.o")]
-            told = subprocess.run(command, capture_output=True, text=True, check=False)
-            if told.returncode:
-                raise ToolError(f"{c_compiler} cannot compile the recording runtime:\n{told.stderr}")
+            compiled = subprocess.run(command, capture_output=True, text=True, check=False)
+            if compiled.returncode:
+                raise ToolError(f"{c_compiler} cannot compile the recording runtime:\n{compiled.stderr}")
     (into / "libtsan.a").write_bytes(b"!<arch>\n")
 
 

@@ -471,7 +471,7 @@ static word bytes_of(const MPI_Status *status) {
     return (word)bytes;
 }
 
-/* Senders of a status are told as ranks of the communicator of the request, which is looked up by the request. */
+/* Senders of a status are recorded as ranks of the communicator of the request, which is looked up by the request. */
 struct got { word rank, tag, bytes; };
 
 static struct got got(const struct communicator *communicator, const MPI_Status *status) {

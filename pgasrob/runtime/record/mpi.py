@@ -265,7 +265,7 @@ def body(function: Function) -> str | None:
     if SILENT.fullmatch(function.name) or name in WRITTEN_OUT or function.variadic:
         return None
     parameters = [parameter.name for parameter in function.parameters]
-    told = {"name": f'"{function.name}"'}
+    fixed = {"name": f'"{function.name}"'}
     if name in ("Init", "Init_thread"):
         level = f"*{parameters[-1]}" if name == "Init_thread" else "0"
         return (
@@ -282,7 +282,7 @@ def body(function: Function) -> str | None:
     described = DESCRIBED.get(name)
     if described is None:
         described = ('pgasrob_not_known({name}, "the function is not described", HERE);', "")
-    before, after = (text.format(*parameters, **told) for text in described)
+    before, after = (text.format(*parameters, **fixed) for text in described)
     request = "pgasrob_request()" if REQUESTING.fullmatch(name) and name in DESCRIBED else "0"
     return (
         "    word made_request = 0, gone = 0;\n    (void)made_request, (void)gone;\n"

@@ -240,7 +240,7 @@ class TraceError(Exception):
 
 @dataclass
 class Log:
-    """What one thread of a rank did. Strings, sites and modules are those that were told of so far. ``starts``: where
+    """What one thread of a rank did. Strings, sites and modules are those recorded so far. ``starts``: where
     in the file the records of each chunk begin; ``byte``: where the record stands that was read last."""
 
     rank: int

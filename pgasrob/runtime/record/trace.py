@@ -130,11 +130,11 @@ def lines(program: str, offsets: list[int]) -> list[tuple[str, str, int]]:
         asked = "".join(f"{offset:#x}\n" for offset in offsets[start : start + LINES_AT_ONCE])
         command = ["addr2line", "-a", "-i", "-f", "-C", "-e", program]
         try:
-            told = subprocess.run(command, input=asked, capture_output=True, text=True, check=False).stdout
+            printed = subprocess.run(command, input=asked, capture_output=True, text=True, check=False).stdout
         except OSError:
-            told = ""
+            printed = ""
         frames: list[tuple[str, str, int]] = []
-        lines = iter(told.splitlines())
+        lines = iter(printed.splitlines())
         for text in lines:
             if text.startswith("0x"):
                 frames = found.setdefault(int(text, 16), [])
@@ -153,11 +153,11 @@ def _of_the_program(frames: list[tuple[str, str, int]]) -> tuple[str, str, int]:
 def data_symbols(program: str) -> list[tuple[int, int, str]]:
     """Offset, size and name of the data of ``program``."""
     try:
-        told = subprocess.run(["nm", "-S", "-C", program], capture_output=True, text=True, check=False).stdout
+        listed = subprocess.run(["nm", "-S", "-C", program], capture_output=True, text=True, check=False).stdout
     except OSError:
         return []
     found = []
-    for line in told.splitlines():
+    for line in listed.splitlines():
         match line.split(maxsplit=3):
             case [address, size, kind, name] if kind in "bBdDgGsS" and not name.startswith("pgasrob_"):
                 found.append((int(address, 16), int(size, 16), name))

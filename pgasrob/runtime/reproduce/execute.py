@@ -107,16 +107,17 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
 
 
 def _compile(command: Sequence[str]) -> None:
-    told = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if told.returncode:
-        lines = [line for line in told.stderr.splitlines() if "error" in line or "undefined" in line] or [told.stderr]
+    compiled = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if compiled.returncode:
+        errors = compiled.stderr.splitlines()
+        lines = [line for line in errors if "error" in line or "undefined" in line] or [compiled.stderr]
         raise CannotRun(f"{os.path.basename(command[0])} does not compile it: {lines[0].strip()}")
 
 
 def _undefined(objects: Sequence[str]) -> set[str]:
     """The names that ``objects`` need from elsewhere."""
-    told = subprocess.run([found("nm"), "-u", *objects], capture_output=True, text=True, check=False)
-    return {line.split()[-1] for line in told.stdout.splitlines() if line.split()[:1] == ["U"]}
+    listed = subprocess.run([found("nm"), "-u", *objects], capture_output=True, text=True, check=False)
+    return {line.split()[-1] for line in listed.stdout.splitlines() if line.split()[:1] == ["U"]}
 
 
 def execute(program: Program, mode: Mode, schedule: str = "", timeout: float = 20, **environment: str) -> Execution:
@@ -155,14 +156,14 @@ def _execution(program: Program, ran: Ran) -> Execution:
         ended.append(any(line.startswith("followed") for line in lines))
         for line in lines:
             what, number, *value = line.split()
-            told = bytes.fromhex(value[0]) if value else b""
+            data = bytes.fromhex(value[0]) if value else b""
             match what:
                 case "read":
-                    read[int(number)] = told
+                    read[int(number)] = data
                 case "call":
-                    called[int(number)] = told
+                    called[int(number)] = data
                 case "cell":
-                    cells[int(number), rank] = told
+                    cells[int(number), rank] = data
                 case "abandoned":
                     stopped = int(number)
     code = None if ran.stopped else ran.exit_code

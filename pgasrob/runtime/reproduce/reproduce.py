@@ -126,9 +126,9 @@ def hold_all(
         orders: tuple[dict[str, str], ...] = ({}, {"PGASROB_OLDEST_FIRST": "1"})
         held = tuple(execute(built, "hold", "", timeout, **orders[run % 2]) for run in range(runs))
     if normal.code != 0:
-        told = "does not end" if normal.code is None else f"ends with exit code {normal.code}"
-        told += "".join(f": {line}" for line in normal.errors[:1])
-        return Reproduction(nodes, library, normal, held, (), (), False, f"the normal run {told}", all_held=True)
+        ending = "does not end" if normal.code is None else f"ends with exit code {normal.code}"
+        ending += "".join(f": {line}" for line in normal.errors[:1])
+        return Reproduction(nodes, library, normal, held, (), (), False, f"the normal run {ending}", all_held=True)
     values = [
         Compared(f"{cells[number].text}@{rank}", rank, None, None, (), _signed(normal, key), _signed(each, key))
         for each in held
@@ -151,8 +151,8 @@ def _global_cells(instance: Instance, file: Rewriting) -> list[str]:
 
 
 def _signed(execution: Execution, key: tuple[int, int]) -> int | None:
-    told = execution.cells.get(key)
-    return None if told is None else int.from_bytes(told, "little", signed=True)
+    data = execution.cells.get(key)
+    return None if data is None else int.from_bytes(data, "little", signed=True)
 
 
 def library_of(program: CProgram) -> Library:
@@ -162,8 +162,8 @@ def library_of(program: CProgram) -> Library:
         return "openshmem"
     if "mpi" in names:
         return "mpi"
-    told = " and ".join(name.upper() for name in names if name != "C") or "no communication library"
-    raise CannotRun(f"{program.source.file} uses {told}: runs are reproduced with OpenSHMEM and MPI only")
+    libraries = " and ".join(name.upper() for name in names if name != "C") or "no communication library"
+    raise CannotRun(f"{program.source.file} uses {libraries}: runs are reproduced with OpenSHMEM and MPI only")
 
 
 def _to_follow(verdict: Verdict) -> Witness:
@@ -182,8 +182,8 @@ class _Followed:
         self.verdict, self.witness, self.library, self.front_end = verdict, witness, library, front_end
         self.source = program.source
         paths = {"": program.source.text, **{path: program.source.others[path] for path in program.source.units}}
-        self.numbers: set[int] = set()  # of the values that are told of
-        self.told: dict[int, list[Shown]] = {}  # by statements
+        self.numbers: set[int] = set()  # of the values that are reported
+        self.shown_values: dict[int, list[Shown]] = {}  # by statements
         self.cells: list[Shown] = []
         self.files: dict[str, Rewriting] = {}
         for path, text in paths.items():
@@ -213,7 +213,7 @@ class _Followed:
                 if not self.numbers:
                     raise
                 # A value may have no name where it is read.
-                self.numbers, self.told, self.cells = set(), {}, []
+                self.numbers, self.shown_values, self.cells = set(), {}, []
                 built = build(folder, self.library, self.units(turns), self.run.instance.nodes, known)
             text = turns.text()
             normal = execute(built, "watch", text, timeout)
@@ -285,7 +285,7 @@ class _Followed:
         return of[-1] if of else None
 
     def shown(self, values: Sequence[EndValue], places: Sequence[int | None], turns: Schedule) -> None:
-        """Say in the schedule and in the sources which values are to be told."""
+        """Say in the schedule and in the sources which values are to be reported."""
         for number, (value, place) in enumerate(zip(values, places, strict=True)):
             text = value.name.rpartition("@")[0] or value.name
             base = NAME.match(text)
@@ -302,7 +302,7 @@ class _Followed:
             if base[0] in self.names(entry.statement):
                 self.numbers.add(number)
                 entry.shown.append(number)
-                self.told.setdefault(entry.statement, []).append(Shown(number, text))
+                self.shown_values.setdefault(entry.statement, []).append(Shown(number, text))
 
     def names(self, number: int) -> set[str]:
         for rewriting in self.files.values():
@@ -312,11 +312,11 @@ class _Followed:
         return set()
 
     def units(self, turns: Schedule) -> list[Unit]:
-        told = {entry.statement for entry in turns.entries if entry.kind == "P"}
+        reported = {entry.statement for entry in turns.entries if entry.kind == "P"}
         return [
             Unit(
                 rewriting.path,
-                rewriting.rewritten(told, self.told, self.cells if not path else ()),
+                rewriting.rewritten(reported, self.shown_values, self.cells if not path else ()),
                 _flags(self.front_end, rewriting.path),
             )
             for path, rewriting in self.files.items()
@@ -339,15 +339,15 @@ class _Followed:
         return found
 
     def seen(self, number: int, value: EndValue, entry: Entry | None, execution: Execution) -> int | None:
-        """What ``value`` was in ``execution``; None where it was not told."""
-        told = None
+        """What ``value`` was in ``execution``; None where it was not reported."""
+        data = None
         if entry is not None and entry.kind == "C":
-            told = execution.called.get(entry.call)
+            data = execution.called.get(entry.call)
         elif number in self.numbers and value.occurrence is None:
-            told = execution.cells.get((number, value.rank))
+            data = execution.cells.get((number, value.rank))
         elif number in self.numbers:
-            told = execution.read.get(number)
-        return None if told is None else _as_in_run(told, value.value)
+            data = execution.read.get(number)
+        return None if data is None else _as_in_run(data, value.value)
 
     def is_shown(self, values: Sequence[Compared], normal: Execution, followed: Execution) -> bool:
         effect = self.verdict.effect
@@ -364,8 +364,8 @@ class _Followed:
             return f"the library did not go along with the order of the run{self.stuck(followed.stopped_at)}"
         effect = self.verdict.effect
         if effect is not None and effect.kind == "none found":
-            told = "" if effect.reason is None else f" ({effect.reason})"
-            return f"no run is known whose result no sequentially consistent run has{told}"
+            data = "" if effect.reason is None else f" ({effect.reason})"
+            return f"no run is known whose result no sequentially consistent run has{data}"
         return "the run was followed, and what it should show did not show"
 
     def stuck(self, turn: int) -> str:
@@ -380,7 +380,7 @@ class _Followed:
 
 
 def _flags(front_end: FrontEnd | None, path: str) -> tuple[str, ...]:
-    """What the compiler is told of the file ``path``: macros, folders of headers, files that come first."""
+    """Compiler options for the file ``path``: macros, folders of headers, files that come first."""
     if front_end is None:
         return ()
     flags = front_end.told().ways(path)[0]
@@ -399,7 +399,7 @@ def printed(execution: Execution) -> list[list[str]]:
     return [list(lines) for lines in execution.output]
 
 
-def _as_in_run(told: bytes, value: int) -> int:
-    """The integer that ``told`` is, signed if the run has it so."""
-    unsigned, signed = int.from_bytes(told, "little"), int.from_bytes(told, "little", signed=True)
+def _as_in_run(data: bytes, value: int) -> int:
+    """``data`` as an integer, signed if the run has it so."""
+    unsigned, signed = int.from_bytes(data, "little"), int.from_bytes(data, "little", signed=True)
     return unsigned if unsigned == value else signed

@@ -1,4 +1,4 @@
-"""A C source in which the shim is told when statements are executed.
+"""Rewrites a C source so that it reports to the shim when statements are executed.
 
 A *statement* is an expression statement, a declaration, a condition, the last part of a `for`, or a `return`. Calls
 are put before and after it, on its line, so that line numbers stay as they are.
@@ -39,7 +39,7 @@ class Statement:
 
 @dataclass(slots=True)
 class Shown:
-    """A value to tell of: that of the C expression ``text``, whose ``number`` tells it from others."""
+    """A value to report: that of the C expression ``text``, with a ``number`` of its own."""
 
     number: int
     text: str
@@ -71,7 +71,7 @@ class Rewriting:
             self._lines.append(self._lines[-1] + len(line.encode(errors="surrogateescape")) + 1)
 
     def statement(self, span: Span) -> Statement | None:
-        """The statement that ``span`` is in; None where there is none that can be told of: in a macro's definition, or
+        """The statement that ``span`` is in; None where no statement can be reported: in a macro's definition, or
         outside functions."""
         start, end = self._offset(span.line, span.column), self._offset(span.end_line, span.end_column)
         node = self._tree.root_node.descendant_for_byte_range(start, max(start, end - 1))
@@ -90,11 +90,13 @@ class Rewriting:
         """Whether the file declares a variable ``name`` outside functions that is no pointer."""
         return any(_declares(node, name) for node in self._tree.root_node.children if node.type == "declaration")
 
-    def rewritten(self, told: Iterable[int], shown: Mapping[int, Sequence[Shown]], cells: Sequence[Shown] = ()) -> str:
-        """The file with the statements of these numbers ``told`` of, the values ``shown`` before they are executed, and
+    def rewritten(
+        self, traced: Iterable[int], shown: Mapping[int, Sequence[Shown]], cells: Sequence[Shown] = ()
+    ) -> str:
+        """The file with statements of these numbers ``traced``, the values ``shown`` before they are executed, and
         those of ``cells`` at the end of the run."""
         inserted: list[tuple[int, str]] = []
-        chosen = set(told)
+        chosen = set(traced)
         for statement in self.statements.values():
             if statement.number in chosen:
                 before, after = _around_text(statement, shown.get(statement.number, ()))
@@ -152,7 +154,7 @@ def _upwards(node: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _around_text(statement: Statement, shown: Sequence[Shown]) -> tuple[str, str]:
-    """What is put before and after ``statement``."""
+    """The texts inserted before and after ``statement``."""
     number = statement.number
     shows = "".join(f" pgasrob_show({number}, {each.passed});" for each in shown)
     at, done = f"pgasrob_at({number});{shows}", f"pgasrob_done({number});"

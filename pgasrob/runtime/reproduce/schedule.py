@@ -30,7 +30,7 @@ class Entry:
     """A turn of ``rank``. P: it executes the ``statement``. C: it calls ``name``, the call with this number, whose
     operations ``hold`` their steps back, if so. S: the ``step`` of an ``element`` of the call (-1: all) happens.
 
-    ``events``: places in the run. ``shown``: the numbers of the values to tell of when the statement is executed.
+    ``events``: places in the run. ``shown``: the numbers of the values to report when the statement is executed.
     """
 
     rank: int
@@ -86,8 +86,8 @@ class Shim:
 
 
 def schedule(run: Run, statement: Callable[[Span], int | None], shim: Shim, needed: Collection[int] = ()) -> Schedule:
-    """The turns of ``run``. ``statement``: the number of the statement that a span is in, None where nobody can be
-    told of it. ``needed``: events whose statements have turns even if nobody else touches what they access."""
+    """The turns of ``run``. ``statement``: the number of the statement that a span is in, None where it cannot
+    report. ``needed``: events whose statements have turns even if nobody else touches what they access."""
     entries = list(_entries(run, statement, shim))
     kept = _relevant(run, entries, needed)
     entries = [entry for entry in entries if entry.kind != "P" or entry.statement in kept]
@@ -209,7 +209,7 @@ def _ordered(run: Run, entries: list[Entry], shim: Shim) -> list[Entry]:
         last = sorted(stepping[rank], key=lambda number: key[number])
         for one, other in pairwise(last):
             hard[one].add(other)
-    for meeting in (*_meetings(run, of), *_further_meetings(entries, shim)):
+    for meeting in (*_barriers(run, of), *_further_barriers(entries, shim)):
         for one in meeting:
             for other in meeting:
                 if other in following and one != other:
@@ -232,16 +232,16 @@ def _ordered(run: Run, entries: list[Entry], shim: Shim) -> list[Entry]:
     return [entries[number] for number in _sorted(key, hard, soft, [entry.kind == "S" for entry in entries])]
 
 
-def _meetings(run: Run, of: dict[int, int]) -> Iterator[set[int]]:
-    """The calls of all ranks that meet in a barrier of ``run``."""
+def _barriers(run: Run, of: dict[int, int]) -> Iterator[set[int]]:
+    """The calls of all ranks that pass a barrier of ``run`` together."""
     nodes = run.instance.nodes
     arrivals = [place for place, replayed in enumerate(run.events) if replayed.event.kind == "barrier"]
     for first in range(0, len(arrivals), nodes):
         yield {of[place] for place in arrivals[first : first + nodes] if place in of}
 
 
-def _further_meetings(entries: list[Entry], shim: Shim) -> Iterator[set[int]]:
-    """The calls in which the library has ranks meet, the first of each rank, the second, and so on."""
+def _further_barriers(entries: list[Entry], shim: Shim) -> Iterator[set[int]]:
+    """The calls in which the library synchronises ranks: the first of each rank, the second, and so on."""
     numbered: dict[tuple[str, int], set[int]] = defaultdict(set)
     counts: dict[tuple[str, int], int] = defaultdict(int)
     for number, entry in enumerate(entries):

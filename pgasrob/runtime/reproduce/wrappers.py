@@ -299,7 +299,7 @@ def _back(function: Function) -> str:
 
 
 def _saw(function: Function) -> str:
-    """Tell of what has been read."""
+    """The code that reports what was read."""
     if function.result != "void":
         return "    pgasrob_saw(entry, &result, sizeof result);\n"
     return f"    pgasrob_saw(entry, {_context(function)[1][0]}, {_size(function)});\n"
