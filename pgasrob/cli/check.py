@@ -205,7 +205,7 @@ def check(
     """
     from pgasrob.program.reading import DEFAULT_READING
     from pgasrob.races.question import RaceQuestion
-    from pgasrob.render.printers import VerdictForm, printer
+    from pgasrob.render.printers import PrintOptions, VerdictForm, printer
     from pgasrob.render.races_json import checked_with_races
     from pgasrob.render.verdict_json import checked_to_json
     from pgasrob.robustness.batch import Decide, Job, tasks, unwatched
@@ -323,9 +323,8 @@ def check(
     )
     if resume is not None:
         job = replace(job, kept=kept_in(resume, job, "check"))
-    printing = printer(
-        files, VerdictForm(expect, assumptions, full), format_, verbose, strict, brief, len(all_counts or ()) > 1, known
-    )
+    options = PrintOptions(format_, verbose, brief, strict, len(all_counts or ()) > 1, known)
+    printing = printer(files, VerdictForm(expect, assumptions, full), options)
     display = progress_display(job.limits.max_states)
     convert = checked_with_races if races else checked_to_json
     watch = display or unwatched

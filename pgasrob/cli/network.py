@@ -102,12 +102,12 @@ def _in_the_calculus(
     outcome_of: Callable[[Result, bool, bool], int],
 ) -> NoReturn:
     from pgasrob.models.networks.calculus import checked
-    from pgasrob.render.printers import VerdictForm, printer
+    from pgasrob.render.printers import PrintOptions, VerdictForm, printer
     from pgasrob.render.verdict_json import checked_to_json
 
     if others := [path for path in paths if not path.endswith(LITMUS)]:
         raise click.UsageError(f"{others[0]} is no litmus test: give programs and litmus tests apart, or a --network.")
-    printing = printer(list(paths), VerdictForm(expect), format_, verbose)
+    printing = printer(list(paths), VerdictForm(expect), PrintOptions(format_, verbose))
     outcomes = []
     for path in paths:
         result = checked_to_json(checked(path, limits, reading, expect))

@@ -126,7 +126,7 @@ def race(
     """
     from pgasrob.program.reading import DEFAULT_READING
     from pgasrob.races.question import RaceQuestion
-    from pgasrob.render.printers import RaceForm, printer
+    from pgasrob.render.printers import PrintOptions, RaceForm, printer
     from pgasrob.render.races_json import checked_races
     from pgasrob.robustness.batch import Job, unwatched
     from pgasrob.robustness.limits import Limits
@@ -167,9 +167,8 @@ def race(
     if resume is not None:
         job = replace(job, kept=kept_in(resume, job, "race"))
     form = RaceForm(expect, assumptions, full, verbose)
-    printing = printer(
-        found.files, form, format_, verbose, brief=brief, several_counts=len(nodes or ()) > 1, baseline=known
-    )
+    options = PrintOptions(format_, verbose, brief, several_counts=len(nodes or ()) > 1, baseline=known)
+    printing = printer(found.files, form, options)
     display = progress_display(job.limits.max_states)
     results: Iterable[RaceResult]
     if recorded is not None:

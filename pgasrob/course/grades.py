@@ -10,8 +10,8 @@ from typing import TypedDict
 
 from pgasrob.course.grade import Exercise, Graded, Mark
 from pgasrob.diagnostics import visible
-from pgasrob.render.cells import cell
 from pgasrob.render.lines import Line, paragraph
+from pgasrob.render.printers import cell
 from pgasrob.render.shared_json import unicode_name
 from pgasrob.render.verdict_json import to_json
 from pgasrob.render.words import diagnosis

@@ -11,8 +11,8 @@ from pgasrob.lsp.look import Question, checker
 from pgasrob.program.commands import Kind
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, Span, place_of, statements_in
-from pgasrob.render.calls import CALL
 from pgasrob.render.promises import promise
+from pgasrob.render.source_commands import CALL
 from pgasrob.robustness.verdict import Verdict
 
 OWN: frozenset[Kind] = frozenset(("load", "store", "assign", "assume", "assert"))

@@ -319,6 +319,20 @@ def specialise(expr: Expr, me: int, nodes: int) -> Expr:
     return expr
 
 
+def specialise_numbers(expr: Expr, me: int, nodes: int) -> Expr:
+    """``expr`` for rank ``me`` of ``nodes``, its parts with a register, cell or queue kept as they are written."""
+    if not any(isinstance(part, Register | Symbol) for part in parts(expr)):
+        return specialise(expr, me, nodes)
+    match expr:
+        case Unary(symbol, operand, type):
+            return Unary(symbol, specialise_numbers(operand, me, nodes), type)
+        case Binary(symbol, left, right, type):
+            return Binary(symbol, specialise_numbers(left, me, nodes), specialise_numbers(right, me, nodes), type)
+        case Conditional(condition, then, otherwise):
+            return Conditional(*(specialise_numbers(each, me, nodes) for each in (condition, then, otherwise)))
+    return expr
+
+
 def name_of(expr: Expr) -> str:
     """A text that no other expression has: a number, or the ``repr``; the rendered text would leave out types."""
     return str(expr.value) if isinstance(expr, Const) else repr(expr)

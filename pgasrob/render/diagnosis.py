@@ -9,7 +9,7 @@ from typing import assert_never
 from pgasrob.program import core
 from pgasrob.program.commands import ATOMICS
 from pgasrob.render import english
-from pgasrob.render.calls import Calls
+from pgasrob.render.source_commands import Calls
 from pgasrob.robustness.diagnosis import Late, issued_operands
 from pgasrob.semantics.computation import Event
 from pgasrob.semantics.happens_before import Edge

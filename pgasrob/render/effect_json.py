@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from pgasrob.program.core import accesses_of
 from pgasrob.render.doubles import value
-from pgasrob.render.written import WrittenCommands
+from pgasrob.render.source_commands import WrittenCommands
 
 if TYPE_CHECKING:
     from pgasrob.program.control import Transition

@@ -7,12 +7,12 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.baseline import Baseline
-from pgasrob.render.cells import cell
 from pgasrob.render.findings import first_place, gcc, github, of_result
 from pgasrob.render.lines import Glyphs, Line, glyphs_for, paragraph, terminal_width, write
 from pgasrob.render.places import dumps
@@ -161,17 +161,29 @@ class RaceForm(Form[RaceResult]):
         return result["verdict"] == "race"
 
 
-class Printer(Generic[R]):
-    """Prints results as they come, in a ``form``; ``end`` prints what is about all of them.
+@dataclass(frozen=True, slots=True)
+class PrintOptions:
+    """How much is printed, and in which ``format``: "text" or a key of :data:`KINDS`.
 
-    ``strict``: a failing assertion or a deadlock counts as a failure, which ``end`` has to say. ``several_counts``:
-    programs are checked on several node counts.
+    As text: a line each when ``brief``, reports for a single file or when ``verbose``, else rows of a table.
+    ``strict``: a failing assertion or a deadlock counts as a failure. ``several_counts``: programs are checked on
+    several node counts. ``baseline``: findings that are not printed again.
     """
 
-    def __init__(self, files: Sequence[str], form: Form[R], strict: bool = False, several_counts: bool = False) -> None:
+    format: str = "text"
+    verbose: bool = False
+    brief: bool = False
+    strict: bool = False
+    several_counts: bool = False
+    baseline: Baseline | None = None
+
+
+class Printer(Generic[R]):
+    """Prints results as they come, in a ``form``, by ``options``; ``end`` prints what is about all of them."""
+
+    def __init__(self, files: Sequence[str], form: Form[R], options: PrintOptions) -> None:
         self.form: Form[R] = form
-        self.strict = strict
-        self.several_counts = several_counts
+        self.options = options
         self.width = terminal_width()
         self.glyphs = glyphs_for(sys.stdout)
         self.table: Table[R] = form.table(files, self.width, self.glyphs)
@@ -192,7 +204,18 @@ class Printer(Generic[R]):
         self.results.append(self.form.kept(result))
 
     def summary(self) -> None:
-        self.write(self.table.end(self.results, time.monotonic() - self.began, self.strict))
+        self.write(self.table.end(self.results, time.monotonic() - self.began, self.options.strict))
+
+
+BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How texts begin that spreadsheets compute."""
+
+
+def cell(value: object) -> object:
+    """``value`` in a CSV file: truth as in JSON, nothing for None, and no text that a spreadsheet computes."""
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    return f"'{value}" if isinstance(value, str) and value.startswith(BEGINS_A_FORMULA) else value
 
 
 class JsonLines(Printer[R]):
@@ -216,36 +239,25 @@ class Csv(Printer[R]):
         self.keep(result)
 
 
-class Findings(Printer[R]):
-    """A line per finding that the ``baseline`` does not know, and nothing else."""
+FINDING_LINES: dict[str, Callable[[dict[str, Any]], Iterator[str]]] = {"gcc": gcc, "github": github}
+"""How the formats that list findings print one."""
 
-    lines: Callable[[dict[str, Any]], Iterator[str]]
-    baseline: Baseline | None = None
+
+class Findings(Printer[R]):
+    """The lines of each finding that the baseline does not have, and nothing else."""
 
     def result(self, result: R) -> None:
         for finding in of_result(result):
-            if self.baseline is None or not self.baseline.knows(finding):
-                self.write([[(visible(line), "")] for line in self.lines(finding)])
+            if self.options.baseline is None or not self.options.baseline.knows(finding):
+                self.write([[(visible(line), "")] for line in FINDING_LINES[self.options.format](finding)])
         self.keep(result)
-
-
-class Gcc(Findings[R]):
-    """Lines of gcc."""
-
-    lines = staticmethod(gcc)
-
-
-class Github(Findings[R]):
-    """Annotations of GitHub."""
-
-    lines = staticmethod(github)
 
 
 class Brief(Printer[R]):
     """A line per result, and nothing else."""
 
     def result(self, result: R) -> None:
-        self.write([[(line, "")] for line in self.form.brief(result, self.several_counts)])
+        self.write([[(line, "")] for line in self.form.brief(result, self.options.several_counts)])
         self.keep(result)
 
 
@@ -265,7 +277,7 @@ class Reports(Printer[R]):
         failing: str = self.table.only_strict(self.results)
         if codes:
             self.write([[], *paragraph(words.explained(codes), self.width, "faint")])
-        if self.strict and failing:
+        if self.options.strict and failing:
             self.write([[], *paragraph(failing, self.width, "bad")])
 
 
@@ -284,29 +296,15 @@ class Rows(Printer[R]):
             self.write([[(self.form.hint, "faint")]])
 
 
-KINDS: dict[str, type[Printer[Any]]] = {"json": JsonLines, "csv": Csv, "gcc": Gcc, "github": Github}
+KINDS: dict[str, type[Printer[Any]]] = {"json": JsonLines, "csv": Csv, "gcc": Findings, "github": Findings}
 """The printers by the formats that are not for people."""
 
 
-def printer(
-    files: Sequence[str],
-    form: Form[R],
-    format_: str,
-    verbose: bool,
-    strict: bool = False,
-    brief: bool = False,
-    several_counts: bool = False,
-    baseline: Baseline | None = None,
-) -> Printer[R]:
-    """The printer for results of ``files`` in the ``format_``: that of text, or of :data:`KINDS`. As text a line each
-    when ``brief``, reports for a single file or when ``verbose`` or when assumptions are to be listed, else rows.
-    ``baseline``: what is no finding."""
+def printer(files: Sequence[str], form: Form[R], options: PrintOptions) -> Printer[R]:
+    """The printer for results of ``files``; reports too when ``form`` has more to list than rows have room for."""
     if hasattr(sys.stdout, "reconfigure"):
         # A file name or source text that the encoding does not have is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
-    reports = verbose or form.list_assumptions or form.full or len(files) == 1
-    text: type[Printer[R]] = Brief if brief else Reports if reports else Rows
-    made = KINDS.get(format_, text)(files, form, strict, several_counts)
-    if isinstance(made, Findings):
-        made.baseline = baseline
-    return made
+    reports = options.verbose or form.list_assumptions or form.full or len(files) == 1
+    text: type[Printer[R]] = Brief if options.brief else Reports if reports else Rows
+    return KINDS.get(options.format, text)(files, form, options)

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, TypeGuard
 from pgasrob.program.core import steps_of
 from pgasrob.races.verdict import Race as FoundRace
 from pgasrob.races.verdict import RaceVerdict
-from pgasrob.render.calls import Calls
 from pgasrob.render.run_json import Event, Witness, event_to_json, witness_to_json
 from pgasrob.render.shared_json import SCHEMA, assumptions_to_json, errors_to_json, stats_to_json, unicode_name
+from pgasrob.render.source_commands import Calls, WrittenCommands
 from pgasrob.render.verdict_json import Race, RaceResult, RacingAccess, Result, checked_to_json, to_json
-from pgasrob.render.written import WrittenCommands
 from pgasrob.robustness.reasons import NotAsked
 from pgasrob.robustness.verdict import Witness as FoundWitness
 from pgasrob.semantics.computation import POPS, EventKind

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import Line
-from pgasrob.render.calls import Calls, pieces
 from pgasrob.render.doubles import value
 from pgasrob.render.english import capital, count, listed, on_nodes
 from pgasrob.render.lines import Line as TextLine
 from pgasrob.render.lines import headline, paragraph
 from pgasrob.render.shared_json import SCHEMA, Error
+from pgasrob.render.source_commands import Calls, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 from pgasrob.program.commands import Barrier, show
 from pgasrob.program.core import at_issue
 from pgasrob.program.expressions import Fault as NoValue
-from pgasrob.render.calls import Calls, gives_status, pieces
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.doubles import shown, value
-from pgasrob.render.written import WrittenCommands
+from pgasrob.render.source_commands import Calls, WrittenCommands, gives_status, pieces
 from pgasrob.robustness.diagnosis import late_operations
 from pgasrob.semantics.happens_before import HappensBefore
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from pgasrob.program.statements import NOWHERE
 from pgasrob.render import english
 from pgasrob.render.lines import Line, paragraph, together
-from pgasrob.render.written import WrittenCommands
+from pgasrob.render.source_commands import WrittenCommands
 
 if TYPE_CHECKING:
     from pgasrob.analysis.store_buffers import Pair

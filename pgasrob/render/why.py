@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from pgasrob.render import english
-from pgasrob.render.calls import Calls
 from pgasrob.render.diagnosis import Diagnosis
+from pgasrob.render.source_commands import Calls, WrittenCommands
 from pgasrob.render.verdict_json import Orders, WhyInOrder
-from pgasrob.render.written import WrittenCommands
 from pgasrob.robustness.suspects import Suspect
 from pgasrob.robustness.why import Why, Without
 

@@ -38,8 +38,8 @@ class ReplayedEvent:
     """An event with what it did.
 
     ``command`` is the text of the command it belongs to, specialised to its rank as in the control automaton: what has
-    a value without registers is a number there, `slot + me` an address and `me == 0` a 1. (`render.written` has the
-    command as in the source.) ``read`` is the value it read from its cell, ``cell_change`` what it wrote there,
+    a value without registers is a number there, `slot + me` an address and `me == 0` a 1. (`render.source_commands`
+    has the command as in the source.) ``read`` is the value it read from its cell, ``cell_change`` what it wrote there,
     ``register_change`` what it did to a register; ``queue`` and ``target`` are those of a remote command and its steps.
     """
 

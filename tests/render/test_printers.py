@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pgasrob.program.parser import parse
-from pgasrob.render.printers import VerdictForm, printer
+from pgasrob.render.printers import PrintOptions, VerdictForm, printer
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.check import check
 from tests.render.test_table import SYNTAX, expected, result
@@ -24,9 +24,8 @@ def printed(
     verbose: bool = False,
     strict: bool = False,
 ) -> str:
-    printing = printer(
-        sorted({each["file"] for each in results}), VerdictForm(expect), "json" if as_json else "text", verbose, strict
-    )
+    options = PrintOptions("json" if as_json else "text", verbose, strict=strict)
+    printing = printer(sorted({each["file"] for each in results}), VerdictForm(expect), options)
     for each in results:
         printing.result(each)
     printing.end()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pgasrob.render import english
 from pgasrob.render.run_json import Event, Witness
+from pgasrob.render.source_commands import WrittenCommands
 from pgasrob.render.verdict_json import Result, to_json
-from pgasrob.render.written import WrittenCommands
 
 if TYPE_CHECKING:
     from pgasrob.robustness.explanation import Explanation

@@ -67,8 +67,9 @@ class Schedule:
 
 
 Pieces = Callable[["Run"], Sequence[tuple[int, str | None]]]
-"""For each event of a run the number of the piece of source that it is of, as in `render.calls.pieces`, and the
-function of the library that it comes from, None for what the program does by itself."""
+"""For each event of a run the number of the piece of source that it is of, as in `pieces` of
+`render.source_commands`, and the function of the library that it comes from, None for what the program does by
+itself."""
 
 
 @dataclass(frozen=True, slots=True)

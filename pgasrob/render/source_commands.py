@@ -1,19 +1,79 @@
-"""Which call of a library an event of a C program comes from: reports name calls, not what they are lowered to."""
+"""The commands of an instance as a report shows them: as written, with `me` and `nodes` folded into the numbers.
+
+The control automata hold commands that are evaluated as far as they go, and these have lost the names of their source:
+`slot + me` has become an address and `if (me == 0)` an `assume(1)`. A C program is shown as its source has it: the
+call, assignment or condition that a command comes from.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
+from pgasrob.analysis.remembered import remembered
+from pgasrob.program.commands import Command, map_expressions, show
+from pgasrob.program.control import commands_of
 from pgasrob.program.core import Cell
+from pgasrob.program.declarations import Process
+from pgasrob.program.expressions import specialise_numbers
 from pgasrob.program.instance import Instance
-from pgasrob.render.written import WrittenCommands
+from pgasrob.program.statements import Span
 from pgasrob.semantics.computation import Event
 
 if TYPE_CHECKING:
-    from pgasrob.program.statements import Span
     from pgasrob.semantics.replay import Run
+
+CONDITIONS = frozenset(("assume", "assert"))
+
+
+class WrittenCommands:
+    """The texts of the commands of ``instance``."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._known = _known(instance)
+
+    def text(self, rank: int, occurrence: int) -> str:
+        """The command at place ``occurrence`` in the process block of ``rank``."""
+        texts = self._known.texts
+        if (rank, occurrence) not in texts:
+            # Occurrences are numbered the same whether the block is evaluated for a rank or not.
+            command, span = self._commands(self._process(rank))[occurrence]
+            piece = self._instance.program.source.shown(span)
+            texts[rank, occurrence] = piece or show(self._folded(command, rank))
+        return texts[rank, occurrence]
+
+    def _commands(self, process: Process) -> list[tuple[Command, Span]]:
+        commands = self._known.commands
+        if process.ranks not in commands:
+            commands[process.ranks] = commands_of(process.body)
+        return commands[process.ranks]
+
+    def _process(self, rank: int) -> Process:
+        named = [process for process in self._instance.program.processes if rank in (process.ranks or ())]
+        others = [process for process in self._instance.program.processes if process.ranks is None]
+        return (named + others)[0]
+
+    def _folded(self, command: Command, rank: int) -> Command:
+        if command.kind in CONDITIONS:
+            return command  # a condition that is folded into 1 says nothing
+        return map_expressions(command, partial(specialise_numbers, me=rank, nodes=self._instance.nodes))
+
+
+class _Known(NamedTuple):
+    """What has been asked for, since several runs of an instance are shown: the commands of blocks by their ranks, and
+    texts by rank and place."""
+
+    commands: dict[tuple[int, ...] | None, list[tuple[Command, Span]]]
+    texts: dict[tuple[int, int], str]
+
+
+@remembered
+def _known(instance: Instance) -> _Known:
+    return _Known({}, {})
+
 
 CALL = re.compile(r"[A-Za-z_]\w*(?=\s*\()")
 OWN = frozenset(("load", "store", "assign", "assume", "assert"))
