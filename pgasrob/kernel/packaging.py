@@ -23,7 +23,7 @@ EXAMPLES = [path for suffix in ("pgas", "c", "h", "litmus") for path in Path("pr
 class Build(build):
     """A build with the corpus, after which a wheel is one for every platform unless it holds the kernel.
 
-    The latter cannot be told before: cargo may be missing, too old or without a network.
+    The latter is not known before: cargo may be missing, too old or without a network.
     """
 
     def initialize_options(self) -> None:

@@ -129,7 +129,7 @@ impl Worker {
         let mut races = false;
         if let Some(rules) = &space.tables.rules {
             self.look.at(space, rules, &mut self.world, &self.state)?;
-            races = self.look.harmless || !self.look.meetings.is_empty();
+            races = self.look.harmless || !self.look.pairs.is_empty();
         }
         if self.reduction.analyses.on.persistent {
             self.persistent.look(space, &mut self.world, &self.state)?;

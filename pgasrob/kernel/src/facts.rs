@@ -7,13 +7,13 @@ use std::ops::Range;
 
 use crate::commands::{Command, Immediate};
 use crate::memory::Result;
-use crate::moves::{Space, Told};
+use crate::moves::{PlayedMove, Space};
 use crate::operands::Operands;
 use crate::state::State;
 use crate::tables::Tables;
 use crate::world::World;
 
-/// A command that a rank stands before.
+/// The next command of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     pub rank: usize,
@@ -28,22 +28,22 @@ pub struct Seen {
     /// The first assertion that is false.
     pub failed: Option<Standing>,
     pub deadlock: bool,
-    /// Whether some rank stands before assumes alone.
+    /// Whether the next commands of some rank are all assumes.
     pub stopped: bool,
 }
 
 /// The first of each kind that was met, with the run that leads there.
 ///
-/// The runs are worked out at once: they are few, and a search that runs out of memory later can still tell them.
+/// The runs are worked out at once: they are few, and a search that runs out of memory later still has them.
 #[derive(Debug)]
 pub struct Facts {
     pub checks_assertions: bool,
     pub checks_deadlock: bool,
     /// Whether assumes are guesses of a front end: a run in which one turns out wrong is none, nor is it a deadlock.
     pub guesses: bool,
-    pub fault: Option<(Standing, Vec<Told>)>,
-    pub violated: Option<(Standing, Vec<Told>)>,
-    pub deadlock: Option<Vec<Told>>,
+    pub fault: Option<(Standing, Vec<PlayedMove>)>,
+    pub violated: Option<(Standing, Vec<PlayedMove>)>,
+    pub deadlock: Option<Vec<PlayedMove>>,
 }
 
 impl Facts {
@@ -103,17 +103,17 @@ pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<See
     Ok(Seen { fault: None, failed, deadlock: !moves && stuck.is_deadlock(), stopped: stuck.stopped })
 }
 
-/// What the ranks stand before when none of them can move.
+/// The next commands of ranks when none of them can move.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stuck {
     waits: bool,
     ended: bool,
-    /// Some rank stands before assumes alone.
+    /// The next commands of some rank are all assumes.
     pub stopped: bool,
 }
 
 impl Stuck {
-    /// One more rank stands before the transitions `leaving`.
+    /// Adds a rank whose next transitions are `leaving`.
     pub fn stands(&mut self, tables: &Tables, leaving: Range<usize>) {
         let ends = |transition| matches!(tables.command(transition), Command::Test { ends: true, .. });
         self.ended |= leaving.clone().any(ends);

@@ -50,7 +50,7 @@ pub struct Layout {
     pub bytes: [usize; 2],
 }
 
-/// Bits that tell `count` things apart.
+/// The number of bits that number `count` things.
 fn bits_for(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }

@@ -1,11 +1,12 @@
 //! The native kernel of pgasrob: the attack search over a program given as tables.
 //!
 //! It knows nothing of syntax, and nothing of happens-before beyond the rules of the search: a violation that it finds
-//! is replayed by `pgasrob/semantics` before anybody is told.
+//! is replayed by `pgasrob/semantics` before it is reported.
 
 pub mod access;
 pub mod ahead;
 pub mod analyses;
+pub mod barriers;
 pub mod code;
 pub mod commands;
 pub mod facts;
@@ -14,7 +15,6 @@ pub mod intervals;
 pub mod layout;
 pub mod liveness;
 pub mod meanwhile;
-pub mod meetings;
 pub mod memory;
 pub mod merging;
 pub mod moves;

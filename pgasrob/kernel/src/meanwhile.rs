@@ -39,7 +39,7 @@ pub struct Meanwhile {
     cells: Known,
     /// The ways that conflict with what the ranks that stay are about to access, by cell; and the cells.
     guarded: Vec<Ways>,
-    /// The same for those who stand before an await.
+    /// The same for ranks whose next command is an await.
     awaited: Vec<Ways>,
     guards: Vec<usize>,
     file: Vec<Interval>,
@@ -73,9 +73,9 @@ struct Region {
 
 impl Meanwhile {
     /// Whether no rank but `staying` may make an access, before it comes to a barrier, that conflicts with one of
-    /// `next`, or, in search for races, stand before an await that
-    /// conflicts with one of `awaited`, or an await_add that conflicts with one of `next`, whether or not they may hold. `passes` says of a transition that leaves the control state of a rank whether its command may ever be
-    /// issued as one of sigma.
+    /// `next`; nor, in search for races, have as its next command an await that conflicts with one of `awaited`, or an
+    /// await_add that conflicts with one of `next`, whether or not they may hold. `passes` says of a transition that
+    /// leaves the control state of a rank whether its command may ever be issued as one of sigma.
     pub fn is_left_alone(
         &mut self,
         standing: Standing<'_>,

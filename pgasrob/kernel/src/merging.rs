@@ -2,7 +2,7 @@
 
 use crate::commands::Command;
 use crate::memory::{Result, filled};
-use crate::moves::{Space, Told};
+use crate::moves::{PlayedMove, Space};
 use crate::operands::Operands;
 use crate::state::State;
 use crate::tables::Tables;
@@ -33,7 +33,7 @@ pub fn merge(
     world: &mut World,
     state: &mut State,
     rank: usize,
-    mut run: Option<&mut Vec<Told>>,
+    mut run: Option<&mut Vec<PlayedMove>>,
 ) -> Result<()> {
     let tables = space.tables;
     let registers = rank * tables.registers..(rank + 1) * tables.registers;

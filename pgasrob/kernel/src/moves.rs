@@ -5,9 +5,9 @@
 use std::ops::ControlFlow;
 
 use crate::access::{Access, Source};
+use crate::barriers;
 use crate::commands::{Command, MOST_STEPS, Phase, Step};
 use crate::intern::ValueId;
-use crate::meetings;
 use crate::memory::{Error, Result};
 use crate::operands::{Operands, Transfer, evaluate, value_after};
 use crate::placement::{begin_bundle, delay, fence, first_bound, wait_is_over};
@@ -27,9 +27,9 @@ pub struct Move {
     pub steps: usize,
 }
 
-/// A move as the caller is told of it: the rank, None for a barrier; the transition taken, for a barrier that of every
+/// A move as it is handed to Python: the rank, None for a barrier; the transition taken, for a barrier that of every
 /// rank; the parts (1 or 2) of the steps.
-pub type Told = (Option<usize>, Vec<usize>, Vec<u8>);
+pub type PlayedMove = (Option<usize>, Vec<usize>, Vec<u8>);
 
 /// Where an edge leads. The state is the visitor's to change.
 pub enum Successor<'a> {
@@ -42,7 +42,7 @@ pub enum Successor<'a> {
 pub trait Visit: FnMut(&mut World, Move, Successor<'_>) -> Result<ControlFlow<()>> {}
 impl<F: FnMut(&mut World, Move, Successor<'_>) -> Result<ControlFlow<()>>> Visit for F {}
 
-/// What there is to know of a command that a rank stands before, for the choice of a persistent set.
+/// A next command of a rank, as far as the choice of a persistent set depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outlook {
     /// At issue or in steps.
@@ -136,7 +136,7 @@ impl<'a> Space<'a> {
         evaluate(self.tables, world, rank, self.tables.command(transition), &state.registers[registers])
     }
 
-    /// The barriers that `rank` stands before, as name and transition.
+    /// The next barriers of `rank`, as name and transition.
     fn arrivals(&self, state: &State, rank: usize) -> impl Iterator<Item = (usize, usize)> {
         let tables = self.tables;
         tables.leaving(rank, state.control[rank]).filter_map(|transition| match *tables.command(transition) {
@@ -147,12 +147,12 @@ impl<'a> Space<'a> {
 
     /// In how many ways all ranks can take part in a barrier now.
     pub fn barriers(&self, state: &State) -> u64 {
-        meetings::count(self.tables.nodes, |rank| self.arrivals(state, rank))
+        barriers::count(self.tables.nodes, |rank| self.arrivals(state, rank))
     }
 
     /// The transition of each rank in the barrier number `choice`.
     pub fn barrier(&self, state: &State, choice: u64) -> Result<Vec<usize>> {
-        Ok(meetings::nth(self.tables.nodes, |rank| self.arrivals(state, rank), choice)?.unwrap_or_default())
+        Ok(barriers::nth(self.tables.nodes, |rank| self.arrivals(state, rank), choice)?.unwrap_or_default())
     }
 
     /// Makes `next` the state after the barrier number `choice`.

@@ -18,9 +18,9 @@ struct Rank {
     at_barrier: bool,
     /// It has a move that chooses no source and ends nothing.
     moves: bool,
-    /// The accesses of the commands that it stands before.
+    /// The accesses of its next commands.
     next: Vec<Access>,
-    /// What counts of these for those who stand before an await: in search for races what may race with it.
+    /// Those that count for ranks whose next command is an await: in search for races those that may race with it.
     awaited: Vec<Access>,
     /// The control states behind those that can be passed without a barrier.
     behind: Vec<usize>,

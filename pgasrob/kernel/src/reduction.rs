@@ -6,7 +6,7 @@ use crate::analyses::{Analyses, Reductions};
 use crate::liveness::Liveness;
 use crate::memory::Result;
 use crate::merging;
-use crate::moves::{Space, Told};
+use crate::moves::{PlayedMove, Space};
 use crate::raw::Raw;
 use crate::state::State;
 use crate::symmetry::Symmetry;
@@ -48,7 +48,7 @@ impl Reduction {
         world: &mut World,
         state: &mut State,
         mover: Option<usize>,
-        mut run: Option<&mut Vec<Told>>,
+        mut run: Option<&mut Vec<PlayedMove>>,
     ) -> Result<bool> {
         let Reductions { merging, liveness, symmetry, .. } = self.analyses.on;
         if merging || liveness || symmetry {

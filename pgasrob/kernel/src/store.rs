@@ -13,7 +13,7 @@ impl Link {
     /// Where the initial state was reached from.
     pub const NONE: Link = Link(u32::MAX);
     const BYTES: usize = size_of::<u32>();
-    /// As many records as links can tell apart from each other and from `NONE`.
+    /// The greatest number of records for which links differ from each other and from `NONE`.
     const RECORDS: usize = (1 << 31) - 1;
 
     pub fn new(class: usize, index: usize) -> Self {

@@ -64,7 +64,7 @@ impl Symmetry {
     }
 
     /// Colours the ranks of the classes: by what is in them, then by the colours of those they refer to, until no two
-    /// ranks of a colour can be told apart so.
+    /// ranks of a colour can be distinguished so.
     fn colour(&mut self, tables: &Tables, known: &Known, world: &World, state: &State) -> Result<()> {
         let classes = known.classes.iter().enumerate();
         for (class, &rank) in classes.flat_map(|(class, ranks)| ranks.iter().map(move |rank| (class, rank))) {

@@ -10,7 +10,7 @@ use crate::code::Relation;
 use crate::commands::Phase;
 use crate::facts::Standing;
 use crate::memory::Error;
-use crate::moves::Told;
+use crate::moves::PlayedMove;
 use crate::rows;
 use crate::search::FoundRace;
 use crate::tables;
@@ -31,18 +31,17 @@ impl From<Error> for PyErr {
     }
 }
 
-/// A race as the caller is told of it: the moves to it, and the ranks and transitions of the commands that ranks stand
-/// before.
-type ToldRace = (Vec<Told>, Vec<(usize, usize)>);
+/// A race as it is handed to Python: the moves to it, and the ranks and transitions of the commands that are next then.
+type RaceRun = (Vec<PlayedMove>, Vec<(usize, usize)>);
 
-fn told_race(races: &[FoundRace], number: usize) -> PyResult<ToldRace> {
+fn race_run(races: &[FoundRace], number: usize) -> PyResult<RaceRun> {
     let race = races.get(number).ok_or_else(|| PyValueError::new_err("there is no such race"))?;
     let standing = race.standing.iter().map(|standing| (standing.rank, standing.transition)).collect();
     Ok((race.run.clone(), standing))
 }
 
 /// The moves to a state, and the rank and the transition of the command there.
-fn before(known: &Option<(Standing, Vec<Told>)>) -> Option<(Vec<Told>, usize, usize)> {
+fn before(known: &Option<(Standing, Vec<PlayedMove>)>) -> Option<(Vec<PlayedMove>, usize, usize)> {
     known.clone().map(|(standing, run)| (run, standing.rank, standing.transition))
 }
 

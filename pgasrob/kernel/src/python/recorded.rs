@@ -36,20 +36,21 @@ impl Recorded {
 
     #[getter]
     fn races(&self) -> Vec<(ToldEntry, ToldEntry)> {
-        let told = self.answers.races.iter();
-        told.map(|race| [race.one, race.other].map(|entry| (entry.event, entry.place, entry.step)).into()).collect()
+        let found = self.answers.races.iter();
+        found.map(|race| [race.one, race.other].map(|entry| (entry.event, entry.place, entry.step)).into()).collect()
     }
 
     #[getter]
     fn attacks(&self) -> Vec<ToldAttack> {
         let trace = &self.answers.trace;
-        let told = self.answers.attacks.iter();
-        told.map(|attack| {
-            let bound = trace.events[attack.source as usize].command.bound();
-            let alone = trace.is_alone(attack.source, bound + attack.step as usize);
-            (attack.source, attack.step, attack.last, attack.taken, attack.through, attack.waits, alone)
-        })
-        .collect()
+        let found = self.answers.attacks.iter();
+        found
+            .map(|attack| {
+                let bound = trace.events[attack.source as usize].command.bound();
+                let alone = trace.is_alone(attack.source, bound + attack.step as usize);
+                (attack.source, attack.step, attack.last, attack.taken, attack.through, attack.waits, alone)
+            })
+            .collect()
     }
 
     fn before(&mut self, one: (u32, Option<usize>), other: (u32, Option<usize>)) -> PyResult<Vec<(u32, u8)>> {

@@ -4,9 +4,9 @@ use pyo3::prelude::*;
 
 use crate::analyses::Reductions;
 use crate::memory::Error;
-use crate::moves::Told;
+use crate::moves::PlayedMove;
 use crate::python::fields::{raw, raw_rules};
-use crate::python::{Intact, ToldRace, before, told_race};
+use crate::python::{Intact, RaceRun, before, race_run};
 use crate::search;
 
 /// A breadth-first search over a program given as tables (``pgasrob.robustness.tables.Tables``).
@@ -99,26 +99,26 @@ impl Search {
     /// A move is (rank, transitions, parts): the transition's number in the tables and the part of each of its steps,
     /// or for a barrier None, the transition of every rank and no parts.
     #[getter]
-    fn violation(&mut self) -> PyResult<Option<Vec<Told>>> {
+    fn violation(&mut self) -> PyResult<Option<Vec<PlayedMove>>> {
         self.search.with(search::Search::violation)
     }
 
     /// The moves to a state before a command that cannot be evaluated, the rank and the transition of that; None so
     /// far.
     #[getter]
-    fn fault(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+    fn fault(&self) -> PyResult<Option<(Vec<PlayedMove>, usize, usize)>> {
         Ok(before(&self.search.get()?.facts().fault))
     }
 
     /// The moves to a state before a failing assertion, the rank and the transition of that; None so far.
     #[getter]
-    fn violated(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+    fn violated(&self) -> PyResult<Option<(Vec<PlayedMove>, usize, usize)>> {
         Ok(before(&self.search.get()?.facts().violated))
     }
 
     /// The moves to a deadlock; None so far.
     #[getter]
-    fn deadlock(&self) -> PyResult<Option<Vec<Told>>> {
+    fn deadlock(&self) -> PyResult<Option<Vec<PlayedMove>>> {
         Ok(self.search.get()?.facts().deadlock.clone())
     }
 }
@@ -178,11 +178,11 @@ impl Races {
         Ok(self.search.get()?.races().len())
     }
 
-    /// The moves of the run to the race with this number, and the commands that ranks stand before then: both accesses
+    /// The moves of the run to the race with this number, and the next commands of ranks then: both accesses
     /// of the race, or the second. Where there is none, the last move stops before it. The first is that of the first
     /// step that has stopped.
-    fn race(&self, number: usize) -> PyResult<ToldRace> {
-        told_race(self.search.get()?.races(), number)
+    fn race(&self, number: usize) -> PyResult<RaceRun> {
+        race_run(self.search.get()?.races(), number)
     }
 
     /// Whether a step that has stopped conflicts with what is next and that is no race.
@@ -193,7 +193,7 @@ impl Races {
 
     /// As in ``Search``.
     #[getter]
-    fn fault(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+    fn fault(&self) -> PyResult<Option<(Vec<PlayedMove>, usize, usize)>> {
         Ok(before(&self.search.get()?.facts().fault))
     }
 }

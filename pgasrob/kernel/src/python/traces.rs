@@ -2,9 +2,9 @@
 
 use pyo3::prelude::*;
 
-use crate::moves::Told;
+use crate::moves::PlayedMove;
 use crate::python::fields::{raw, raw_rules};
-use crate::python::{Intact, ToldRace, before, told_race};
+use crate::python::{Intact, RaceRun, before, race_run};
 use crate::races::traces;
 use crate::traces::exploration::Subtrees;
 use crate::traces::search::TraceSearch;
@@ -109,22 +109,22 @@ impl Traces {
     }
 
     #[getter]
-    fn violation(&self) -> PyResult<Option<Vec<Told>>> {
+    fn violation(&self) -> PyResult<Option<Vec<PlayedMove>>> {
         Ok(self.search.get()?.violation.clone())
     }
 
     #[getter]
-    fn fault(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+    fn fault(&self) -> PyResult<Option<(Vec<PlayedMove>, usize, usize)>> {
         Ok(before(&self.search.get()?.facts.fault))
     }
 
     #[getter]
-    fn violated(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+    fn violated(&self) -> PyResult<Option<(Vec<PlayedMove>, usize, usize)>> {
         Ok(before(&self.search.get()?.facts.violated))
     }
 
     #[getter]
-    fn deadlock(&self) -> PyResult<Option<Vec<Told>>> {
+    fn deadlock(&self) -> PyResult<Option<Vec<PlayedMove>>> {
         Ok(self.search.get()?.facts.deadlock.clone())
     }
 }
@@ -198,8 +198,8 @@ impl TraceRaces {
     }
 
     /// As in ``Races``.
-    fn race(&self, number: usize) -> PyResult<ToldRace> {
-        told_race(&self.search.get()?.races, number)
+    fn race(&self, number: usize) -> PyResult<RaceRun> {
+        race_run(&self.search.get()?.races, number)
     }
 
     #[getter]
@@ -208,7 +208,7 @@ impl TraceRaces {
     }
 
     #[getter]
-    fn fault(&self) -> PyResult<Option<(Vec<Told>, usize, usize)>> {
+    fn fault(&self) -> PyResult<Option<(Vec<PlayedMove>, usize, usize)>> {
         Ok(before(&self.search.get()?.fault))
     }
 }

@@ -12,15 +12,15 @@ use crate::world::World;
 /// The second access of a race, where the first is the source's.
 #[derive(Clone, Copy, Debug)]
 pub enum Second {
-    /// A rank stands before it.
+    /// It belongs to the next command of a rank.
     Standing(Standing),
-    /// It is a step of a command that a rank stands before, of which `now` steps happen before it.
+    /// It is a step of the next command of a rank, of which `now` steps happen before it.
     Step { standing: Standing, now: usize, steps: usize },
 }
 
-/// Two accesses that race: a rank stands before the first one, or None, when it is the source.
+/// Two accesses that race: the first belongs to the next command of a rank, or is the source, when None.
 #[derive(Clone, Copy, Debug)]
-pub struct Meeting {
+pub struct Pair {
     pub first: Option<Standing>,
     pub second: Second,
     /// The places of their commands in the source, the smaller one first.
@@ -30,7 +30,7 @@ pub struct Meeting {
 /// What is seen in one state, kept to use its memory again.
 #[derive(Debug, Default)]
 pub struct Look {
-    pub meetings: Vec<Meeting>,
+    pub pairs: Vec<Pair>,
     /// The source conflicts with what is next, and that is no race.
     pub harmless: bool,
     standing: Vec<(Standing, Next)>,
@@ -39,7 +39,7 @@ pub struct Look {
 impl Look {
     /// Looks at `state`.
     pub fn at(&mut self, space: Space<'_>, rules: &Rules, world: &mut World, state: &State) -> Result<()> {
-        self.meetings.clear();
+        self.pairs.clear();
         self.standing.clear();
         self.harmless = false;
         let tables = space.tables;
@@ -60,16 +60,16 @@ impl Look {
         for (place, &(first, one)) in self.standing.iter().enumerate() {
             for &(second, other) in &self.standing[place + 1..] {
                 if first.rank != second.rank && rules.conflict(one, other) && rules.race(tables.size, one, other) {
-                    let meeting = meeting(rules, Some(first), one, Second::Standing(second), other);
-                    self.meetings.try_reserve(1)?;
-                    self.meetings.push(meeting);
+                    let pair = pair(rules, Some(first), one, Second::Standing(second), other);
+                    self.pairs.try_reserve(1)?;
+                    self.pairs.push(pair);
                 }
             }
         }
         Ok(())
     }
 
-    /// Compares the source with what `rank` stands before.
+    /// Compares the source with the next commands of `rank`.
     fn meet_source(
         &mut self,
         space: Space<'_>,
@@ -80,7 +80,7 @@ impl Look {
     ) -> Result<()> {
         let (tables, Some(source)) = (space.tables, state.source) else { return Ok(()) };
         let source = Next { kind: source.kind, cell: source.cell, remote: true };
-        let Look { meetings, harmless, standing } = self;
+        let Look { pairs, harmless, standing } = self;
         let mut meet = |other: Next, second: Second| -> Result<()> {
             if !rules.conflict(source, other) {
                 return Ok(());
@@ -89,8 +89,8 @@ impl Look {
                 *harmless = true;
                 return Ok(());
             }
-            meetings.try_reserve(1)?;
-            meetings.push(meeting(rules, None, source, second, other));
+            pairs.try_reserve(1)?;
+            pairs.push(pair(rules, None, source, second, other));
             Ok(())
         };
         for &(before, next) in standing.iter() {
@@ -111,7 +111,7 @@ impl Look {
     }
 }
 
-fn meeting(rules: &Rules, first: Option<Standing>, one: Next, second: Second, other: Next) -> Meeting {
+fn pair(rules: &Rules, first: Option<Standing>, one: Next, second: Second, other: Next) -> Pair {
     let (one, other) = (rules.kinds[one.kind].place, rules.kinds[other.kind].place);
-    Meeting { first, second, places: (one.min(other), one.max(other)) }
+    Pair { first, second, places: (one.min(other), one.max(other)) }
 }

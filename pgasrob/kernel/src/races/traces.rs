@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::facts::Standing;
 use crate::memory::Result;
-use crate::moves::Told;
+use crate::moves::PlayedMove;
 use crate::operands::{Operands, evaluate};
 use crate::placement::first_bound;
 use crate::races::rules::{Next, RawRules, Rules};
@@ -17,7 +17,7 @@ use crate::traces::exploration::{Came, Exploration, Subtrees};
 use crate::traces::run::{Event, Run};
 use crate::world::World;
 
-/// An access of a command that a rank stands before after so many `events`: which command there, which of its accesses.
+/// An access of the next command of a rank after so many `events`: which command there, which of its accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     rank: usize,
@@ -54,7 +54,7 @@ pub struct TraceRaces {
     known: HashSet<(usize, usize)>,
     /// A source conflicts with what is next, and that is no race.
     pub harmless: bool,
-    pub fault: Option<(Standing, Vec<Told>)>,
+    pub fault: Option<(Standing, Vec<PlayedMove>)>,
     looked: u64,
     looking: Option<Looking>,
 }
@@ -121,7 +121,7 @@ impl TraceRaces {
     fn note_fault(&mut self) {
         let run = &self.exploration.run;
         if let (None, Some((rank, transition))) = (&self.fault, run.fault) {
-            self.fault = Some((Standing { rank, transition }, run.told()));
+            self.fault = Some((Standing { rank, transition }, run.played()));
         }
     }
 
@@ -185,7 +185,7 @@ impl TraceRaces {
         (one.min(other), one.max(other))
     }
 
-    /// Compares what ranks stand before, of one cell.
+    /// Compares the next commands of ranks that access one cell.
     fn look_at_standing(&mut self, lists: &[Alike]) {
         let mut found = Vec::new();
         let stands = |list: &&Alike| self.rules.kinds[list.next.kind].stands;
@@ -209,7 +209,7 @@ impl TraceRaces {
                 let run = &self.exploration.run;
                 let pasts = [before(run, one), before(run, other)];
                 let there = |event: &Event| pasts.iter().flatten().any(|past| event.is_in(&past.clock));
-                let moves = told(run, there, |event| run.steps(event));
+                let moves = played(run, there, |event| run.steps(event));
                 let standing = [one, other].map(|each| self.standing(each)).to_vec();
                 self.races.push(FoundRace { places, run: moves, standing });
             }
@@ -221,7 +221,7 @@ impl TraceRaces {
         Standing { rank, transition }
     }
 
-    /// Compares a step with what ranks stand before when it stops.
+    /// Compares a step with the next commands of ranks when it stops.
     fn look_at_source(&mut self, looking: &Looking, event: usize, step: usize) -> Result<()> {
         let Self { tables, rules, exploration, known, .. } = self;
         let run = &exploration.run;
@@ -278,7 +278,7 @@ impl TraceRaces {
             }
             let past = before(run, candidate);
             let there = |event: &Event| event.is_in(clock) || past.is_some_and(|past| event.is_in(&past.clock));
-            let mut moves = told(run, there, |event| stopping.now(run, event));
+            let mut moves = played(run, there, |event| stopping.now(run, event));
             let command = &run.standing[candidate.rank][candidate.events as usize].commands[candidate.number];
             let mut standing = Vec::new();
             match now {
@@ -294,7 +294,7 @@ impl TraceRaces {
     }
 }
 
-/// Whether an access is next when its rank stands before its command: None when not, else, of a step, how many of the
+/// Whether an access comes first when its command is next: None when not, else, of a step, how many of the
 /// steps have happened.
 fn next_to(
     tables: &Tables,
@@ -318,7 +318,7 @@ fn before(run: &Run, candidate: Candidate) -> Option<&Event> {
     Some(&run.events[run.of_rank[candidate.rank][index] as usize])
 }
 
-/// The first two, of two ranks, that these stand before at once in some run, and how many have been looked at.
+/// The first two, of two ranks, that are next at once in some run, and how many pairs have been looked at.
 fn first_unordered(run: &Run, one: &[Candidate], other: &[Candidate]) -> (Option<(Candidate, Candidate)>, u64) {
     let mut start = 0;
     for (number, &first) in one.iter().enumerate() {
@@ -334,9 +334,9 @@ fn first_unordered(run: &Run, one: &[Candidate], other: &[Candidate]) -> (Option
 }
 
 /// The events that are `there` as moves, with so many of their steps.
-fn told(run: &Run, there: impl Fn(&Event) -> bool, now: impl Fn(usize) -> usize) -> Vec<Told> {
+fn played(run: &Run, there: impl Fn(&Event) -> bool, now: impl Fn(usize) -> usize) -> Vec<PlayedMove> {
     let events = run.events.iter().enumerate().filter(|(_, event)| there(event));
-    events.map(|(number, _)| run.tell(number, parts(run.steps(number), now(number)))).collect()
+    events.map(|(number, _)| run.play(number, parts(run.steps(number), now(number)))).collect()
 }
 
 fn parts(steps: usize, now: usize) -> Vec<u8> {

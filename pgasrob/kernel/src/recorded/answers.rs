@@ -211,13 +211,13 @@ impl Answers {
         (first.min(second), first.max(second))
     }
 
-    fn tell(&mut self, one: Entry, other: Entry) {
+    fn report(&mut self, one: Entry, other: Entry) {
         if self.known.insert(self.places(&one, &other)) {
             self.races.push(Race { one, other });
         }
     }
 
-    /// The races of two ranks that stand before commands.
+    /// The races between next commands of two ranks.
     fn both_stand(&mut self) -> std::result::Result<(), GaveUp> {
         let mut found = Vec::new();
         for cell in 0..self.trace.cells.len() {
@@ -250,13 +250,13 @@ impl Answers {
                 }
             }
             for (one, other) in found.drain(..) {
-                self.tell(one, other);
+                self.report(one, other);
             }
         }
         Ok(())
     }
 
-    /// The races of a step that is pending, with what ranks stand before and with later steps.
+    /// The races of a pending step, with next commands of ranks and with later steps.
     fn with_pending(&mut self, source: Entry) -> std::result::Result<(), GaveUp> {
         let mut found = Vec::new();
         let mut looked = 0;
@@ -289,7 +289,7 @@ impl Answers {
             }
         }
         for other in found {
-            self.tell(source, other);
+            self.report(source, other);
         }
         self.take(looked)
     }

@@ -118,7 +118,7 @@ pub struct Recorded {
     pub command: Command,
 }
 
-/// The commands that `words` tell of.
+/// The commands that `words` encode.
 pub fn read(words: &[i64], nodes: usize, cells: usize) -> Result<Vec<Recorded>> {
     let mut reader = Reader { words, at: 0, nodes, cells };
     let mut found = Vec::new();

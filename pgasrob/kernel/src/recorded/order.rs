@@ -45,7 +45,7 @@ pub struct Cell {
 pub struct Trace {
     pub nodes: usize,
     pub events: Vec<Event>,
-    /// How many of them have been; what comes behind is what ranks stand before at the end.
+    /// How many of them have happened; the others are the next commands of ranks at the end.
     pub been: usize,
     pub of_rank: Vec<Vec<u32>>,
     /// Of each rank the indexes of the events that matter to delayed steps.

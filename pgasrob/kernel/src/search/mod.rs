@@ -7,14 +7,14 @@ use crate::analyses::Reductions;
 use crate::facts::{Facts, Seen, Standing, look_at};
 use crate::layout::Layout;
 use crate::memory::{Error, Result, copied, filled};
-use crate::moves::{Move, Space, Successor, Told};
+use crate::moves::{Move, PlayedMove, Space, Successor};
 use crate::persistent::Persistent;
-use crate::races::look::{Look, Meeting, Second};
+use crate::races::look::{Look, Pair, Second};
 use crate::races::rules::RawRules;
 use crate::raw::Raw;
 use crate::reduction::Reduction;
 use crate::search::foresee::foresee;
-use crate::search::paths::{Step, told};
+use crate::search::paths::{Step, played};
 use crate::state::State;
 use crate::store::Link;
 use crate::tables::Tables;
@@ -65,12 +65,12 @@ pub struct Search {
     races: Races,
 }
 
-/// A race, and the run to it: its places; the commands that ranks stand before, none where the last command of the run
+/// A race, and the run to it: its places; the next commands of ranks, none where the last command of the run
 /// stops at the second access.
 #[derive(Clone, Debug)]
 pub struct FoundRace {
     pub places: (usize, usize),
-    pub run: Vec<Told>,
+    pub run: Vec<PlayedMove>,
     pub standing: Vec<Standing>,
 }
 
@@ -428,27 +428,27 @@ impl Search {
         let space = Space { tables: &self.tables, attack: self.attack };
         self.races.look.at(space, rules, &mut self.world, &self.state)?;
         self.races.harmless |= self.races.look.harmless;
-        let meetings = std::mem::take(&mut self.races.look.meetings);
-        for meeting in &meetings {
-            if !self.races.found.iter().any(|found| found.places == meeting.places) {
-                let found = self.race(link, meeting)?;
+        let pairs = std::mem::take(&mut self.races.look.pairs);
+        for pair in &pairs {
+            if !self.races.found.iter().any(|found| found.places == pair.places) {
+                let found = self.race(link, pair)?;
                 self.races.found.try_reserve(1)?;
                 self.races.found.push(found);
             }
         }
-        self.races.look.meetings = meetings;
+        self.races.look.pairs = pairs;
         Ok(self.is_over())
     }
 
-    /// The race of `meeting` in the state stored as `link`, with its run.
-    fn race(&mut self, link: Link, meeting: &Meeting) -> Result<FoundRace> {
+    /// The race of `pair` in the state stored as `link`, with its run.
+    fn race(&mut self, link: Link, pair: &Pair) -> Result<FoundRace> {
         let (mut standing, mut last) = (Vec::new(), None);
         standing.try_reserve(2)?;
-        standing.extend(meeting.first);
-        match meeting.second {
+        standing.extend(pair.first);
+        match pair.second {
             Second::Standing(second) => standing.push(second),
             Second::Step { standing: Standing { rank, transition }, now, steps } => {
-                let step = told(Move { rank, transition, now, steps });
+                let step = played(Move { rank, transition, now, steps });
                 last = Some(Step { run: vec![step], places: None });
             }
         }
@@ -457,7 +457,7 @@ impl Search {
             let rank = real[before.rank];
             *before = Standing { rank, transition: self.tables.counterpart(before.transition, before.rank, rank) };
         }
-        Ok(FoundRace { places: meeting.places, run, standing })
+        Ok(FoundRace { places: pair.places, run, standing })
     }
 
     pub fn races(&self) -> &[FoundRace] {

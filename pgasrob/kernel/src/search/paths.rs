@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::facts::Standing;
 use crate::memory::{Error, Result, copied, filled};
 use crate::moves::Space;
-use crate::moves::{Move, Successor, Told};
+use crate::moves::{Move, PlayedMove, Successor};
 use crate::search::Search;
 use crate::state::State;
 use crate::store::Link;
@@ -15,14 +15,14 @@ use crate::world::World;
 #[derive(Debug, Default)]
 pub struct Step {
     /// Ranks by their places in the record that it leaves.
-    pub run: Vec<Told>,
+    pub run: Vec<PlayedMove>,
     /// Where the ranks have gone; None when all keep their places.
     pub places: Option<Vec<usize>>,
 }
 
 impl Search {
     /// The run to the violation, None before it is found. Its last move is e.
-    pub fn violation(&mut self) -> Result<Option<Vec<Told>>> {
+    pub fn violation(&mut self) -> Result<Option<Vec<PlayedMove>>> {
         match self.visited.found {
             Some(found) if self.violated => {
                 let last = self.step(found.parent, None)?;
@@ -32,8 +32,8 @@ impl Search {
         }
     }
 
-    /// The run to a state in which a rank stands before a command, and which rank and command it is in that run.
-    pub fn run_before(&mut self, link: Link, standing: Standing) -> Result<(Standing, Vec<Told>)> {
+    /// The run to a state in which a command of a rank is next, and which rank and command it is in that run.
+    pub fn run_before(&mut self, link: Link, standing: Standing) -> Result<(Standing, Vec<PlayedMove>)> {
         let (run, real) = self.run_to(link, None)?;
         let rank = real[standing.rank];
         let transition = self.tables.counterpart(standing.transition, standing.rank, rank);
@@ -42,7 +42,7 @@ impl Search {
 
     /// The moves along the path by which a record was first reached, and then `last`; and for every place in that
     /// record the rank that stands there in the run.
-    pub fn run_to(&mut self, link: Link, last: Option<Step>) -> Result<(Vec<Told>, Vec<usize>)> {
+    pub fn run_to(&mut self, link: Link, last: Option<Step>) -> Result<(Vec<PlayedMove>, Vec<usize>)> {
         let mut steps = Vec::new();
         let mut after = link;
         loop {
@@ -75,7 +75,7 @@ impl Search {
     }
 
     /// Adds the moves of a step to `run`, with the ranks that stand at their places.
-    fn translate(&self, step: &Step, real: &[usize], run: &mut Vec<Told>) -> Result<()> {
+    fn translate(&self, step: &Step, real: &[usize], run: &mut Vec<PlayedMove>) -> Result<()> {
         for (mover, transitions, parts) in &step.run {
             let mut translated = filled(0, transitions.len())?;
             match *mover {
@@ -117,7 +117,7 @@ impl Search {
             let mut visit = |world: &mut World, label: Move, successor: Successor<'_>| {
                 let mut run = Vec::new();
                 run.try_reserve(1)?;
-                run.push(told(label));
+                run.push(played(label));
                 let same = match successor {
                     Successor::Found => after.is_none(),
                     Successor::State(next) => {
@@ -155,7 +155,7 @@ impl Search {
     }
 }
 
-pub fn told(label: Move) -> Told {
+pub fn played(label: Move) -> PlayedMove {
     let Move { rank, transition, now, steps } = label;
     (Some(rank), vec![transition], (0..steps).map(|step| if step < now { 1 } else { 2 }).collect())
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::access::Access;
 use crate::intern::ValueId;
 use crate::memory::Result;
-use crate::moves::Told;
+use crate::moves::PlayedMove;
 use crate::operands::{Operands, evaluate};
 use crate::placement::first_bound;
 use crate::tables::Tables;
@@ -113,7 +113,7 @@ pub struct Closing<'a> {
 
 impl<'a> Closing<'a> {
     /// The moves of a run with an attack on the next source; None when there is none.
-    pub fn attack(&mut self, world: &mut World) -> Result<Option<Vec<Told>>> {
+    pub fn attack(&mut self, world: &mut World) -> Result<Option<Vec<PlayedMove>>> {
         let source = self.prepared.sources[self.prepared.next];
         self.prepared.next += 1;
         self.attack_on(world, source)
@@ -129,7 +129,7 @@ impl<'a> Closing<'a> {
         Some(&self.run.events[self.run.of_rank[candidate.rank][before] as usize])
     }
 
-    fn attack_on(&mut self, world: &mut World, source: Source) -> Result<Option<Vec<Told>>> {
+    fn attack_on(&mut self, world: &mut World, source: Source) -> Result<Option<Vec<PlayedMove>>> {
         let run = self.run;
         let clock = &run.events[source.event].clock;
         let leaves = |candidate: &Candidate| {
@@ -244,7 +244,7 @@ impl<'a> Closing<'a> {
     }
 
     /// The run with the attack that a candidate ends.
-    fn moves(&self, delaying: &Delaying, candidate: Candidate, without: &Left, first: usize) -> Vec<Told> {
+    fn moves(&self, delaying: &Delaying, candidate: Candidate, without: &Left, first: usize) -> Vec<PlayedMove> {
         let mut without = without.clone();
         without.add(candidate.rank, candidate.events);
         let parts = |steps: usize, now: usize| (0..steps).map(|step| if step < now { 1 } else { 2 }).collect();
@@ -255,7 +255,7 @@ impl<'a> Closing<'a> {
             }
             let steps = self.run.steps(number);
             let now = delaying.now.get(&number).copied().unwrap_or(steps);
-            moves.push(self.run.tell(number, parts(steps, now)));
+            moves.push(self.run.play(number, parts(steps, now)));
         }
         let command = self.command(candidate);
         moves.push((Some(candidate.rank), vec![command.transition], parts(command.accesses.steps().len(), first)));
@@ -378,7 +378,7 @@ impl<'a> Closing<'a> {
 }
 
 enum Waiting {
-    Found(Vec<Told>),
+    Found(Vec<PlayedMove>),
     None,
     TooMany,
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::access::Access;
+use crate::barriers;
 use crate::commands::{Command, Phase};
 use crate::intern::ValueId;
-use crate::meetings;
 use crate::memory::{Result, filled, push};
-use crate::moves::Told;
+use crate::moves::PlayedMove;
 use crate::operands::{Operands, Transfer, evaluate};
 use crate::tables::Tables;
 use crate::touch::{self};
@@ -79,7 +79,7 @@ pub struct Run {
     undo: Vec<Undo>,
     arrivals: Vec<usize>,
     epochs: Vec<Arc<Epoch>>,
-    /// How many ranks stand before a barrier.
+    /// The number of ranks whose next command is a barrier.
     waiting: usize,
     /// Whether some rank may pass a barrier or do something else; what it does depends on everything then.
     mixed: bool,
@@ -176,15 +176,16 @@ impl Run {
         self.blocked_at[rank].store(u64::MAX, Relaxed);
     }
 
-    /// 1 when `rank` stands before a barrier.
+    /// 1 when the next command of `rank` is a barrier.
     fn before_barrier(&self, rank: usize) -> usize {
         let last = self.standing[rank].last();
         usize::from(last.is_some_and(|standing| standing.commands.iter().any(|command| command.barrier.is_some())))
     }
 
-    /// Whether all ranks stand before a barrier, one for all of them.
+    /// Whether all ranks have come to the same barrier.
     pub fn at_barrier(&self) -> bool {
-        self.waiting == self.control.len() && meetings::count(self.waiting, |rank| self.ways_to_meet(rank)) > 0
+        self.waiting == self.control.len()
+            && barriers::count(self.waiting, |rank| self.ways_through_a_barrier(rank)) > 0
     }
 
     /// The transitions of all ranks in the barrier number `choice` that they can pass now, if there are so many.
@@ -192,10 +193,10 @@ impl Run {
         if self.waiting < self.control.len() {
             return Ok(None);
         }
-        meetings::nth(self.waiting, |rank| self.ways_to_meet(rank), choice as u64)
+        barriers::nth(self.waiting, |rank| self.ways_through_a_barrier(rank), choice as u64)
     }
 
-    fn ways_to_meet(&self, rank: usize) -> impl Iterator<Item = (usize, usize)> {
+    fn ways_through_a_barrier(&self, rank: usize) -> impl Iterator<Item = (usize, usize)> {
         self.at(rank).commands.iter().filter_map(|command| Some((command.barrier?, command.transition)))
     }
 
@@ -447,12 +448,12 @@ impl Run {
     }
 
     /// The run so far.
-    pub fn told(&self) -> Vec<Told> {
-        (0..self.events.len()).map(|event| self.tell(event, vec![1; self.steps(event)])).collect()
+    pub fn played(&self) -> Vec<PlayedMove> {
+        (0..self.events.len()).map(|event| self.play(event, vec![1; self.steps(event)])).collect()
     }
 
     /// An event as a move whose steps are in `parts`.
-    pub fn tell(&self, event: usize, parts: Vec<u8>) -> Told {
+    pub fn play(&self, event: usize, parts: Vec<u8>) -> PlayedMove {
         let Event { rank, transition, .. } = self.events[event];
         if rank == BARRIER {
             (None, self.arrivals(event).to_vec(), Vec::new())

@@ -3,7 +3,7 @@
 use crate::commands::{Command, Immediate};
 use crate::facts::{Facts, Standing, Stuck};
 use crate::memory::Result;
-use crate::moves::Told;
+use crate::moves::PlayedMove;
 use crate::raw::Raw;
 use crate::tables::Tables;
 use crate::traces::closing::{Closing, Prepared};
@@ -15,7 +15,7 @@ pub struct TraceSearch {
     world: World,
     pub exploration: Exploration,
     pub facts: Facts,
-    pub violation: Option<Vec<Told>>,
+    pub violation: Option<Vec<PlayedMove>>,
     /// The steps, by transitions, that are left to other engines.
     pub undecided: Vec<(usize, usize)>,
     /// What has been looked at in whole traces, and the trace that is being looked at.
@@ -93,7 +93,7 @@ impl TraceSearch {
     fn note_fault(&mut self) {
         let run = &self.exploration.run;
         if let (None, Some((rank, transition))) = (&self.facts.fault, run.fault) {
-            self.facts.fault = Some((Standing { rank, transition }, run.told()));
+            self.facts.fault = Some((Standing { rank, transition }, run.played()));
         }
     }
 
@@ -102,9 +102,9 @@ impl TraceSearch {
         let Some(last) = run.events.len().checked_sub(1) else { return };
         let event = &run.events[last];
         if self.facts.violated.is_none() && event.rank != crate::traces::run::BARRIER && run.next_of(last).fails {
-            let mut told = run.told();
-            told.pop();
-            self.facts.violated = Some((Standing { rank: event.rank, transition: event.transition }, told));
+            let mut moves = run.played();
+            moves.pop();
+            self.facts.violated = Some((Standing { rank: event.rank, transition: event.transition }, moves));
         }
     }
 
@@ -128,7 +128,7 @@ impl TraceSearch {
             }
         }
         if stuck.is_deadlock() && !(self.facts.guesses && stuck.stopped) {
-            self.facts.deadlock = Some(run.told());
+            self.facts.deadlock = Some(run.played());
         }
     }
 }

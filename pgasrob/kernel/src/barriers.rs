@@ -2,7 +2,7 @@
 
 use crate::memory::Result;
 
-/// In how many ways; `at` has the barriers that a rank stands before, as name and transition.
+/// In how many ways all ranks can pass a barrier; `at` gives the next barriers of a rank, as name and transition.
 pub fn count<I: Iterator<Item = (usize, usize)>>(nodes: usize, at: impl Fn(usize) -> I) -> u64 {
     names(&at).map(|name| count_of(nodes, &at, name)).fold(0, u64::saturating_add)
 }
