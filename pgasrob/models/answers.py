@@ -11,9 +11,10 @@ from pgasrob.models.known import STOCK, Options, all_asked, label, models_for
 from pgasrob.models.litmus.expectation import Compared, LitmusTest, compare
 from pgasrob.models.litmus.program import Value
 from pgasrob.models.model import Axiomatic, Forbidden, Model, Outcomes, Refusal, Refused
+from pgasrob.models.stopping import until_limit
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import OutOfMemory, Reason
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.watch import Watch
 
 Values = tuple[tuple[str, Value], ...]
 """Some names with a value each."""
@@ -113,14 +114,13 @@ def answer(
     if refused := model.refusals(program):
         return Answer(test, model, refusals=refused, compared=concerning)
     watch = Watch(limits, None, started)
+    outcomes = None
     try:
-        outcomes = watch.within(PHASE, lambda: model.outcomes(program, watch), looks=True)
+        with until_limit(memory=True) as stopped:
+            outcomes = watch.within(PHASE, lambda: model.outcomes(program, watch), looks=True)
     except Refused as error:
         return Answer(test, model, refusals=error.refusals, compared=concerning)
-    except LimitReached as limit:
-        outcomes = Outcomes({}, limit.reason)
-    except MemoryError:
-        outcomes = Outcomes({}, OutOfMemory())
+    outcomes = outcomes or Outcomes({}, stopped.reason)
     lines = compare(test, model.name, model.variant, outcomes.found, complete=outcomes.reason is None)
     compared = tuple(each for each in lines if each.expectation.concerns(model.name, model.variant))
     wanted = [
@@ -143,17 +143,13 @@ def _why(test: LitmusTest, model: Model, outcomes: Outcomes, values: Values, lim
         return Why(values, allowed=True, asked=asked)
     if outcomes.reason is not None or not isinstance(model, Axiomatic):
         return Why(values, reason=outcomes.reason, asked=asked)
-    axiomatic = model
     longest = LONGEST_WHY if asked else LONGEST_UNASKED
     seconds = longest if limits.timeout is None else min(limits.timeout, longest)
     watch = Watch(replace(limits, timeout=seconds), None, time.monotonic())
-    try:
-        by = watch.within(REASONS, lambda: axiomatic.forbidden(test.program, dict(values)))
-        return Why(values, by, asked=asked)
-    except LimitReached as limit:
-        return Why(values, reason=limit.reason, asked=asked)
-    except MemoryError:
-        return Why(values, reason=OutOfMemory(), asked=asked)
+    by = None
+    with until_limit(memory=True) as stopped:
+        by = watch.within(REASONS, lambda: model.forbidden(test.program, dict(values)))
+    return Why(values, by, reason=stopped.reason, asked=asked)
 
 
 def models_of(

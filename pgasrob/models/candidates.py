@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
-from pgasrob.models.litmus.program import Instruction, Outcome, Program
+from pgasrob.models.litmus.instructions import Instruction
+from pgasrob.models.litmus.program import Outcome, Program
 from pgasrob.models.model import Event, Refusal
 from pgasrob.program.expressions import Evaluator, Expr, Fault, evaluator, registers_of
 from pgasrob.program.statements import NOWHERE, Span
@@ -149,7 +150,7 @@ class Path:
         return len(self.slots) - 1
 
 
-Expansion = Callable[[Path, Instruction], Sequence[Callable[[], None]]]
+Expansion = Callable[[Path, Instruction], Sequence[Callable[[], object]]]
 """What the model says of an instruction on a path: its ways to go on, each of which adds its events to the path."""
 
 

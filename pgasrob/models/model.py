@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from pgasrob.models.litmus.program import Instruction, Outcome, Program, Value
+from pgasrob.models.litmus.instructions import Instruction
+from pgasrob.models.litmus.program import Outcome, Program, Value
 from pgasrob.program.statements import NOWHERE, Span
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.watch import Watch

@@ -13,17 +13,17 @@ reached so. What a model takes first, and why it may, stands there (``first``); 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from pgasrob.automata.automaton import Reached
-from pgasrob.models.litmus.program import Instruction, Outcome, Program, Value
-from pgasrob.models.model import Event, Execution, Outcomes, Pairs, Refusal, Refused
-from pgasrob.program.expressions import Fault
-from pgasrob.program.statements import NOWHERE
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.models.litmus.instructions import CellAccess, Instruction, accesses, node_of
+from pgasrob.models.litmus.program import Outcome, Program, Value
+from pgasrob.models.model import Event, Execution, Outcomes, Pairs
+from pgasrob.models.stopping import until_limit
+from pgasrob.robustness.watch import Watch
 
 Local = TypeVar("Local", bound=Hashable)
 State = tuple[int, ...]
@@ -112,25 +112,25 @@ class Component(Protocol[Local]):
     def registers(self, local: Local) -> tuple[int, ...]: ...
 
 
-Accessed = tuple[Hashable, int, bool, bool]
-"""Which part of a machine accesses which location, and whether it reads and writes there."""
-
-
 class Sharing:
     """Which locations a part of a machine may access first, for nobody else has to do with them.
 
-    ``accessed``: what is accessed for an instruction of the thread with a number. ``constant``: the locations that
-    nobody writes.
+    ``part``: which part of the machine makes an access of a thread, which its whole thread is as a rule. ``constant``:
+    the locations that nobody writes.
     """
 
-    def __init__(self, program: Program, accessed: Callable[[int, Instruction], Iterable[Accessed]]) -> None:
+    def __init__(
+        self, program: Program, part: Callable[[int, CellAccess, int | None], Hashable] = lambda thread, *_: thread
+    ) -> None:
         self._readers: list[set[Hashable]] = [set() for _ in program.locations]
         self._writers: list[set[Hashable]] = [set() for _ in program.locations]
         for number, thread in enumerate(program.threads):
             for instruction in thread.graph.instructions:
-                for part, location, reads, writes in accessed(number, instruction):
-                    self._readers[location] |= {part} if reads else set()
-                    self._writers[location] |= {part} if writes else set()
+                node = node_of(instruction, program.owners)
+                for access in accesses(instruction):
+                    location, who = program.place(access.cell), {part(number, access, node)}
+                    self._readers[location] |= who if access.reads else set()
+                    self._writers[location] |= who if access.writes else set()
         self.constant = frozenset(location for location, writers in enumerate(self._writers) if not writers)
 
     def calm(self, part: Hashable, location: int) -> bool:
@@ -142,13 +142,17 @@ class Sharing:
         return self.calm(part, location) and self._readers[location] <= {part}
 
 
+_Result = tuple[Word, int, tuple[tuple[int, int], ...]] | None
+"""What comes of an option, with the number of the next state of the thread."""
+
+
 class _Row(NamedTuple):
     """An option with its results, by the values that are read; ``fixed`` where nothing that changes is read."""
 
     values: Callable[[State], Any] | None
     many: bool
     then: Callable[..., Result | None]
-    results: dict[Any, tuple[Word, int, tuple[tuple[int, int], ...]] | None]
+    results: dict[Any, _Result]
 
 
 class Machine(Generic[Local]):
@@ -189,14 +193,13 @@ class Machine(Generic[Local]):
             for reads, then in options:
                 if all(x in self._values for x in reads):
                     result = then(*(self._values[x] for x in reads))
-                    fixed = None if result is None else (result.word, self._number(thread, result.local), result.writes)
-                    rows.append(_Row(None, False, then, {None: fixed}))
+                    rows.append(_Row(None, False, then, {None: self._known(thread, result)}))
                 else:
                     rows.append(_Row(itemgetter(*reads), len(reads) > 1, then, {}))
             known = self._rows[thread][number] = first, rows
         return known
 
-    def _result(self, thread: int, row: _Row, state: State) -> tuple[Word, int, tuple[tuple[int, int], ...]] | None:
+    def _result(self, thread: int, row: _Row, state: State) -> _Result:
         if row.values is None:
             return row.results[None]
         key = row.values(state)
@@ -204,9 +207,11 @@ class Machine(Generic[Local]):
             return row.results[key]
         except KeyError:
             result = row.then(*key) if row.many else row.then(key)
-            known = None if result is None else (result.word, self._number(thread, result.local), result.writes)
-            row.results[key] = known
+            known = row.results[key] = self._known(thread, result)
             return known
+
+    def _known(self, thread: int, result: Result | None) -> _Result:
+        return None if result is None else (result.word, self._number(thread, result.local), result.writes)
 
     def successors(self, state: State) -> list[tuple[Word, State]]:
         """The transitions, those of the first thread first. A state in which something can be done first has these
@@ -270,28 +275,17 @@ def outcomes(machine: Machine[Any], watch: Watch | None = None) -> Outcomes:
     """
     reached: Reached[State, Step] = Reached(machine)
     ends: dict[Outcome, State] = {}
-    reason = None
-    try:
+    with until_limit() as stopped:
         for state in reached.expand():
             if watch is not None:
                 watch.look_around("the runs", len(reached))
             if machine.is_final(state):
                 ends.setdefault(machine.outcome(state), state)
-    except LimitReached as limit:
-        reason = limit.reason
     found = {
         outcome: execution(machine.program, [step for word in reached.path(state) for step in word], outcome)
         for outcome, state in ends.items()
     }
-    return Outcomes(found, reason, len(reached))
-
-
-def evaluated(value: Callable[[Sequence[int]], int], registers: Sequence[int], instruction: Instruction) -> int:
-    """The value of an expression of ``instruction``. Raises :class:`Refused` where it has none."""
-    try:
-        return value(registers)
-    except Fault as fault:
-        raise Refused((Refusal(f"an expression has no value in some run: {fault}", instruction.span),)) from None
+    return Outcomes(found, stopped.reason, len(reached))
 
 
 Item = TypeVar("Item")
@@ -311,6 +305,13 @@ class _Waiting:
         self.writes: Value | None = None
         self.source: _Waiting | int | None = None
 
+    def shown(self) -> Event:
+        kind, location, (_, node) = self.begun
+        towards = None if node < 0 else node
+        return Event(
+            self.thread, self.operation, kind, location, self.reads, self.writes, self.instruction.span, towards
+        )
+
 
 def execution(program: Program, run: Sequence[Step], outcome: Outcome) -> Execution:
     """The execution graph of a ``run`` to a final state, or of the beginning of one.
@@ -318,12 +319,42 @@ def execution(program: Program, run: Sequence[Step], outcome: Outcome) -> Execut
     Initial writes come first, then the events of each thread in program order. Relations: po (immediate), rf, mo
     (immediate), rb, and pf from the write of an operation to its poll where there are polls. ``order``: as they took
     effect in memory."""
+    events, effects, orders = _replayed(program, run)
+    ordered = [event for thread in events for event in thread]
+    number: dict[_Waiting | int, int] = {x: x for x in range(len(orders))}
+    number |= {event: len(orders) + place for place, event in enumerate(ordered)}
+    mo = [[number[writer] for writer in order] for order in orders]
+    place_in = {writer: (x, place) for x, order in enumerate(mo) for place, writer in enumerate(order)}
+    rf = [(number[event.source], number[event]) for event in ordered if event.source is not None]
+    rb = []
+    for writer, reader in rf:
+        if writer not in place_in:
+            continue  # a write that is still waiting: this is no complete run
+        x, place = place_in[writer]
+        rb += [(reader, later) for later in mo[x][place + 1 :] if later != reader]
+    relations: dict[str, Pairs] = {
+        "po": frozenset((number[event], number[after]) for thread in events for event, after in pairwise(thread)),
+        "rf": frozenset(rf),
+        "mo": frozenset(pair for order in mo for pair in pairwise(order)),
+        "rb": frozenset(rb),
+    }
+    if polls := frozenset((number[write], number[poll]) for thread in events for write, poll in _polled(thread)):
+        relations["pf"] = polls
+    initial = tuple(Event(None, x, "lW", x, writes=each.initial) for x, each in enumerate(program.locations))
+    own = tuple(event.shown() for event in ordered)
+    return Execution(program, initial + own, relations, outcome, tuple(number[event] for event in effects))
+
+
+def _replayed(
+    program: Program, run: Sequence[Step]
+) -> tuple[list[list[_Waiting]], list[_Waiting], list[list[_Waiting | int]]]:
+    """The events of each thread, those that have taken effect in this order, and who has written each location: its
+    initial write, which is the number of the location, then events."""
     events: list[list[_Waiting]] = [[] for _ in program.threads]
     executed = [0] * len(program.threads)
-    waiting: dict[tuple[int, Queue], deque[_Waiting] | list[_Waiting]] = defaultdict(list)
+    waiting: dict[tuple[int, Queue], list[_Waiting]] = defaultdict(list)
     effects: list[_Waiting] = []
-    memory: list[_Waiting | int] = list(range(len(program.locations)))  # who has written: an event, an initial write
-    orders: list[list[_Waiting | int]] = [[x] for x in memory]
+    orders: list[list[_Waiting | int]] = [[x] for x in range(len(program.locations))]
     for step in run:
         if step.instruction is not None:
             for begun in step.begins:
@@ -332,60 +363,17 @@ def execution(program: Program, run: Sequence[Step], outcome: Outcome) -> Execut
                 waiting[step.thread, begun.queue].append(event)
             executed[step.thread] += 1
         for access in step.accesses:
+            # The write that it reads from may be in the queue that it leaves: it is looked up first.
             source = None if access.own is None else waiting[step.thread, access.own[0]][access.own[1]]
-            queue = waiting[step.thread, access.queue]
-            event = queue[access.before]
-            del queue[access.before]
+            event = waiting[step.thread, access.queue].pop(access.before)
             effects.append(event)
             event.reads, event.writes = access.reads, access.writes
             if access.location is not None:
                 if access.reads is not None:
-                    event.source = memory[access.location] if source is None else source
+                    event.source = orders[access.location][-1] if source is None else source
                 if access.writes is not None:
-                    memory[access.location] = event
                     orders[access.location].append(event)
-    ordered = [event for thread in events for event in thread]
-    number = {event: len(program.locations) + place for place, event in enumerate(ordered)}
-
-    def of(writer: _Waiting | int) -> int:
-        return writer if isinstance(writer, int) else number[writer]
-
-    mo = [[of(writer) for writer in order] for order in orders]
-    place_in = {writer: (x, place) for x, order in enumerate(mo) for place, writer in enumerate(order)}
-    rf = [(of(event.source), number[event]) for event in ordered if event.source is not None]
-    rb = []
-    for writer, reader in rf:
-        if writer not in place_in:
-            continue  # a write that is still waiting: this is no complete run
-        x, place = place_in[writer]
-        rb += [(reader, later) for later in mo[x][place + 1 :] if later != reader]
-    relations: dict[str, Pairs] = {
-        "po": frozenset(
-            (number[event], number[following]) for thread in events for event, following in pairwise(thread)
-        ),
-        "rf": frozenset(rf),
-        "mo": frozenset(pair for order in mo for pair in pairwise(order)),
-        "rb": frozenset(rb),
-    }
-    if polls := frozenset((number[write], number[poll]) for thread in events for write, poll in _polled(thread)):
-        relations["pf"] = polls
-    initial = tuple(
-        Event(None, x, "lW", x, None, location.initial, NOWHERE) for x, location in enumerate(program.locations)
-    )
-    own = tuple(
-        Event(
-            e.thread,
-            e.operation,
-            e.begun.kind,
-            e.begun.location,
-            e.reads,
-            e.writes,
-            e.instruction.span,
-            None if e.begun.queue[1] < 0 else e.begun.queue[1],
-        )
-        for e in ordered
-    )
-    return Execution(program, initial + own, relations, outcome, tuple(number[event] for event in effects))
+    return events, effects, orders
 
 
 def _polled(thread: Sequence[_Waiting]) -> Iterator[tuple[_Waiting, _Waiting]]:

@@ -8,58 +8,31 @@ poll waits for an operation of its thread that has not been polled; flushes and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple, assert_never
+from typing import Literal, NamedTuple
 
-from pgasrob.models.litmus.program import (
-    Assign,
-    Assume,
-    CompareAndSet,
-    Flush,
-    Get,
-    GetAccumulate,
-    Instruction,
-    Load,
-    MemoryFence,
-    Poll,
-    Program,
-    Put,
-    Remote,
-    RemoteCompareAndSet,
-    RemoteFence,
-    Store,
-)
+from pgasrob.models.litmus import instructions as litmus
+from pgasrob.models.litmus.program import Program
 from pgasrob.models.model import Outcomes, Refusal
-from pgasrob.models.operational import (
-    Access,
-    Accessed,
-    Begun,
-    Machine,
-    Option,
-    Queue,
-    Result,
-    Sharing,
-    Step,
-    at,
-    evaluated,
-    fixed,
-    outcomes,
-)
-from pgasrob.program.expressions import INT32, evaluator
+from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed, outcomes
+from pgasrob.models.thread_control import Change, Control, Execute, assigned, assumed, value_of
+from pgasrob.program.expressions import INT32
 from pgasrob.robustness.watch import Watch
 
 Semantics = Literal["merged", "split"]
-CPU: Queue = ("cpu", -1)
+
+Written = Callable[[Sequence[int], Sequence[int]], int | None]
+"""What an access writes, by the registers and what the instruction has read so far, this access included; None for
+nothing."""
 
 
 class Part(NamedTuple):
-    """An access of an instruction. ``written``: what it writes, from what the instruction has read so far, this access
-    included; None for nothing."""
+    """An access of an instruction. ``written``: None where it does not write."""
 
     kind: str
     queue: Queue
     location: int
     reads: bool
-    written: Callable[[Sequence[int]], int | None] | None = None
+    written: Written | None = None
 
 
 class Sc:
@@ -83,20 +56,15 @@ class Sc:
         return outcomes(self.machine(program), watch)
 
     def machine(self, program: Program, reduced: bool = True) -> Machine[Local]:
-        def accessed(number: int, instruction: Instruction) -> Iterator[Accessed]:
-            for part in _parts(program, instruction, None):
-                yield number, part.location, part.reads, part.written is not None
-
-        sharing = Sharing(program, accessed)
-        split = self.semantics == "split"
-        threads = [_Thread(program, number, sharing, split, reduced) for number in range(len(program.threads))]
+        sharing, split = Sharing(program), self.semantics == "split"
+        threads = [Thread(program, number, sharing, split, reduced) for number in range(len(program.threads))]
         return Machine(program, threads, sharing.constant if reduced else frozenset())
 
 
 class Local(NamedTuple):
     """A state of a thread: control state (-1: it has chosen to end), registers, how many operations to each node have
-    not been polled. ``halfway``: of an instruction that has been begun its place among those that leave the control
-    state, and what it has read."""
+    not been polled. ``halfway``: of an instruction that has been begun, and behind which the control state is already,
+    its number in ``Thread._parts`` and what it has read."""
 
     control: int
     registers: tuple[int, ...]
@@ -104,82 +72,128 @@ class Local(NamedTuple):
     halfway: tuple[int, tuple[int, ...]] | None = None
 
 
-class _Thread:
+class Thread(litmus.Visitor[Execute[Local]]):
+    """What a thread does."""
+
     def __init__(self, program: Program, number: int, sharing: Sharing, split: bool, reduced: bool) -> None:
         thread = program.threads[number]
-        self._program, self._number, self._graph = program, number, thread.graph
+        self._program, self._number = program, number
         self._sharing, self._split, self._reduced = sharing, split, reduced
-        instructions = thread.graph.instructions
-        nodes = sorted({instruction.node for instruction in instructions if isinstance(instruction, Poll)})
+        nodes = sorted({each.node for each in thread.graph.instructions if isinstance(each, litmus.Poll)})
         self._polled = {node: place for place, node in enumerate(nodes)}
+        self._parts: list[tuple[litmus.Instruction, tuple[Part, ...]]] = []
+        self._control = Control(thread.graph, self.visit)
         self.initial = Local(0, (0,) * len(thread.registers), (0,) * len(nodes))
 
     def registers(self, local: Local) -> tuple[int, ...]:
         return local.registers
 
     def finished(self, local: Local) -> bool:
-        if local.halfway is not None:
-            return False
-        return local.control < 0 or (local.control in self._graph.ends and not self._graph.out[local.control])
+        return local.halfway is None and self._control.ended(local)
 
     def options(self, local: Local) -> tuple[bool, Sequence[Option]]:
         """First may come what touches no location that others have to do with."""
-        if local.control < 0:
-            return False, ()
-        edges = self._graph.out[local.control]
         if local.halfway is not None:
-            place, values = local.halfway
-            first, option = self._accessed(local, place, values)
+            first, option = self._accessed(local, local.halfway[0], local.halfway[1])
             return first and self._reduced, (option,)
-        options, first = [], self._reduced and bool(edges)
-        for place, (instruction, _) in enumerate(edges):
-            alone, possible = self._executed(local, place, instruction)
-            first &= alone
-            options += possible
-        if edges and local.control in self._graph.ends:
-            options.append(fixed(Result((), local._replace(control=-1))))
-        return first, options
+        first, options = self._control.executed(local)
+        return first and self._reduced, options
 
-    def _executed(self, local: Local, place: int, instruction: Instruction) -> tuple[bool, list[Option]]:
-        number, target = self._number, self._graph.out[local.control][place][1]
-        after = local._replace(control=target)
-        match instruction:
-            case Assign(register, expression):
-                value = evaluated(evaluator(expression), local.registers, instruction)
-                registers = at(local.registers, register, value)
-                return True, [
-                    fixed(Result((Step(number, "assign", instruction),), after._replace(registers=registers)))
-                ]
-            case Assume(condition):
-                holds = evaluated(evaluator(condition), local.registers, instruction)
-                return True, [fixed(Result((Step(number, "assume", instruction),), after))] if holds else []
-            case Poll(node):
-                mine = self._polled[node]
-                if not local.unpolled[mine]:
-                    return True, []
-                queue: Queue = ("cpu", node)
-                step = Step(number, "poll", instruction, (Begun("P", None, queue),), (Access(queue),))
-                return True, [fixed(Result((step,), after._replace(unpolled=self._counted(local, node, -1))))]
-            case MemoryFence() | RemoteFence() | Flush():
-                return True, [fixed(Result((Step(number, "fence", instruction),), after))]
-            case _:
-                first, option = self._accessed(local, place, ())
-                return first, [option]
+    # Instructions
 
-    def _counted(self, local: Local, node: int, change: int) -> tuple[int, ...]:
-        """The operations that are not polled, ``change`` more of them to ``node``."""
-        mine = self._polled.get(node)
-        return local.unpolled if mine is None else at(local.unpolled, mine, local.unpolled[mine] + change)
+    def assign(self, instruction: litmus.Assign) -> Execute[Local]:
+        return assigned(self._number, instruction)
 
-    def _accessed(self, local: Local, place: int, before: tuple[int, ...]) -> tuple[bool, Option]:
+    def assume(self, instruction: litmus.Assume) -> Execute[Local]:
+        return assumed(self._number, instruction)
+
+    def _nothing(self, instruction: litmus.Instruction) -> Execute[Local]:
+        word = (Step(self._number, "fence", instruction),)
+
+        def execute(local: Local) -> Iterator[Change]:
+            yield True, fixed(Result(word, local))
+
+        return execute
+
+    memory_fence = flush = remote_fence = _nothing
+
+    def poll(self, instruction: litmus.Poll) -> Execute[Local]:
+        node = instruction.node
+        queue: Queue = ("cpu", node)
+        word = (Step(self._number, "poll", instruction, (Begun("P", None, queue),), (Access(queue),)),)
+
+        def execute(local: Local) -> Iterator[Change]:
+            waits = not local.unpolled[self._polled[node]]
+            yield True, None if waits else fixed(Result(word, local._replace(unpolled=self._counted(local, node, -1))))
+
+        return execute
+
+    def load(self, instruction: litmus.Load) -> Execute[Local]:
+        return self._accesses(instruction, {})
+
+    def store(self, instruction: litmus.Store) -> Execute[Local]:
+        value = value_of(instruction.value, instruction)
+        return self._accesses(instruction, {"cpu": lambda registers, read: value(registers)})
+
+    def compare_and_set(self, instruction: litmus.CompareAndSet) -> Execute[Local]:
+        expected, new = value_of(instruction.expected, instruction), value_of(instruction.new, instruction)
+
+        def written(registers: Sequence[int], read: Sequence[int]) -> int | None:
+            held, put = expected(registers), new(registers)
+            return put if read[0] == held else None
+
+        return self._accesses(instruction, {"cpu": written})
+
+    def put(self, instruction: litmus.Put) -> Execute[Local]:
+        return self._accesses(instruction, {"place": lambda registers, read: read[0]})
+
+    def get(self, instruction: litmus.Get) -> Execute[Local]:
+        return self._accesses(instruction, {"land": lambda registers, read: read[0]})
+
+    def get_accumulate(self, instruction: litmus.GetAccumulate) -> Execute[Local]:
+        return self._accesses(
+            instruction,
+            {
+                "fetch": lambda registers, read: INT32.wrap(read[0] + read[1]),
+                "land": lambda registers, read: read[1],
+            },
+        )
+
+    def remote_compare_and_set(self, instruction: litmus.RemoteCompareAndSet) -> Execute[Local]:
+        return self._accesses(
+            instruction,
+            {
+                "fetch": lambda registers, read: read[1] if read[2] == read[0] else None,
+                "land": lambda registers, read: read[2],
+            },
+        )
+
+    # Accesses
+
+    def _accesses(self, instruction: litmus.Instruction, written: dict[litmus.Stage, Written]) -> Execute[Local]:
+        """``instruction`` makes its accesses, and writes what ``written`` says for those that write."""
+        node = litmus.node_of(instruction, self._program.owners)
+        number, parts = len(self._parts), []
+        for stage, cell, reads, writes in litmus.accesses(instruction):
+            queue: Queue = (stage, -1 if node is None else node)
+            kind = KINDS[stage, reads, writes]
+            parts.append(Part(kind, queue, self._program.place(cell), reads, written[stage] if writes else None))
+        self._parts.append((instruction, tuple(parts)))
+
+        def execute(local: Local) -> Iterator[Change]:
+            yield self._accessed(local, number, ())
+
+        return execute
+
+    def _accessed(self, local: Local, number: int, before: tuple[int, ...]) -> tuple[bool, Option]:
         """The accesses of an instruction that has read the values ``before``: all that there are, or the next one."""
-        instruction, target = self._graph.out[local.control][place]
-        parts = _parts(self._program, instruction, local.registers)
+        instruction, parts = self._parts[number]
         begins = () if local.halfway else tuple(Begun(part.kind, part.location, part.queue) for part in parts)
         following = parts[len(before) :]  # only the last one of an instruction does not read
-        if self._split and isinstance(instruction, Remote):
+        if self._split and isinstance(instruction, litmus.Remote):
             following = following[:1]
         last = following[-1] is parts[-1]
+        name, letter = ("access", None) if local.halfway else (type(instruction).__name__, instruction)
 
         def then(*read: int) -> Result:
             values, accesses, writes = list(before), [], dict[int, int]()
@@ -189,89 +203,43 @@ class _Thread:
                 if part.reads:
                     value = writes.get(part.location, next(fresh))
                     values.append(value)
-                written = None if part.written is None else part.written(values)
+                written = None if part.written is None else part.written(local.registers, values)
                 accesses.append(Access(part.queue, 0, part.location, value, written))
                 if written is not None:
                     writes[part.location] = written
-            step = Step(
-                self._number,
-                "access" if local.halfway else type(instruction).__name__,
-                None if local.halfway else instruction,
-                begins,
-                tuple(accesses),
-            )
+            word = (Step(self._number, name, letter, begins, tuple(accesses)),)
             if not last:
-                return Result((step,), local._replace(halfway=(place, tuple(values))), tuple(writes.items()))
-            after = Local(target, local.registers, local.unpolled)
-            if isinstance(instruction, Load | CompareAndSet) and instruction.register is not None:
+                return Result(word, local._replace(halfway=(number, tuple(values))), tuple(writes.items()))
+            after = local._replace(halfway=None)
+            if isinstance(instruction, litmus.Load | litmus.CompareAndSet) and instruction.register is not None:
                 after = after._replace(registers=at(local.registers, instruction.register, values[0]))
-            if isinstance(instruction, Remote):
+            if isinstance(instruction, litmus.Remote):
                 node = self._program.node_of(instruction.remote)
                 after = after._replace(unpolled=self._counted(local, node, 1))
-            return Result((step,), after, tuple(writes.items()))
+            return Result(word, after, tuple(writes.items()))
 
         first = all(
-            self._sharing.calm(self._number, part.location)
-            if part.written is None
-            else self._sharing.own(self._number, part.location)
+            (self._sharing.calm if part.written is None else self._sharing.own)(self._number, part.location)
             for part in following
         )
         return first, Option(tuple(part.location for part in following if part.reads), then)
 
+    def _counted(self, local: Local, node: int, change: int) -> tuple[int, ...]:
+        """The operations that are not polled, ``change`` more of them to ``node``."""
+        mine = self._polled.get(node)
+        return local.unpolled if mine is None else at(local.unpolled, mine, local.unpolled[mine] + change)
 
-def _parts(program: Program, instruction: Instruction, registers: Sequence[int] | None) -> tuple[Part, ...]:
-    """The accesses of ``instruction`` in their order; without ``registers`` only where they are."""
-    places = program.places
 
-    def value(expression: Callable[[Sequence[int]], int]) -> int:
-        return 0 if registers is None else evaluated(expression, registers, instruction)
-
-    match instruction:
-        case Load(_, cell):
-            return (Part("lR", CPU, places[cell.name], True),)
-        case Store(cell, expression):
-            stored = value(evaluator(expression))
-            return (Part("lW", CPU, places[cell.name], False, lambda read: stored),)
-        case CompareAndSet(_, cell, expected, new):
-            held, put = value(evaluator(expected)), value(evaluator(new))
-            return (Part("CAS", CPU, places[cell.name], True, lambda read: put if read[0] == held else None),)
-        case Put(remote, local):
-            node = program.node_of(remote)
-            return (
-                Part("nlR", ("source", node), places[local.name], True),
-                Part("nrW", ("place", node), places[remote.name], False, lambda read: read[0]),
-            )
-        case Get(local, remote):
-            node = program.node_of(remote)
-            return (
-                Part("nrR", ("fetch", node), places[remote.name], True),
-                Part("nlW", ("land", node), places[local.name], False, lambda read: read[0]),
-            )
-        case GetAccumulate(local, remote, operand):
-            node = program.node_of(remote)
-            return (
-                Part("nlR", ("source", node), places[operand.name], True),
-                Part("nrRW", ("fetch", node), places[remote.name], True, lambda read: INT32.wrap(read[0] + read[1])),
-                Part("nlW", ("land", node), places[local.name], False, lambda read: read[1]),
-            )
-        case RemoteCompareAndSet(local, remote, operand, other):
-            node = program.node_of(remote)
-            return (
-                Part("nlR", ("source", node), places[operand.name], True),
-                Part("nlR", ("source", node), places[other.name], True),
-                Part(
-                    "nrRW",
-                    ("fetch", node),
-                    places[remote.name],
-                    True,
-                    lambda read: read[1] if read[2] == read[0] else None,
-                ),
-                Part("nlW", ("land", node), places[local.name], False, lambda read: read[2]),
-            )
-        case Assign() | Assume() | MemoryFence() | RemoteFence() | Flush() | Poll():
-            return ()
-        case _:
-            assert_never(instruction)
-
+KINDS: dict[tuple[litmus.Stage, bool, bool], str] = {
+    ("cpu", True, False): "lR",
+    ("cpu", False, True): "lW",
+    ("cpu", True, True): "CAS",
+    ("source", True, False): "nlR",
+    ("place", False, True): "nrW",
+    ("fetch", True, False): "nrR",
+    ("fetch", True, True): "nrRW",
+    ("land", False, True): "nlW",
+}
+"""What RDMA-TSO calls an event of an access that reads, writes or does both."""
 
 __all__ = ["Sc"]

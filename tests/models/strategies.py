@@ -11,26 +11,20 @@ from itertools import combinations_with_replacement, permutations, product
 from random import Random
 from typing import Literal
 
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import (
-    Block,
+from pgasrob.models.litmus.instructions import (
     Cell,
-    Choose,
     CompareAndSet,
     Get,
     Instruction,
     Load,
-    Location,
-    Loop,
     MemoryFence,
     Poll,
-    Program,
     Put,
     RemoteFence,
     Store,
-    Thread,
-    straight,
 )
+from pgasrob.models.litmus.parser import parse
+from pgasrob.models.litmus.program import Block, Choose, Location, Loop, Program, Thread, straight
 from pgasrob.program.expressions import Const
 
 Dialect = Literal["rdma-tso", "corerma", "tso", "sc"]

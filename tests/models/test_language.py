@@ -13,31 +13,26 @@ from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.models.known import MODELS
 from pgasrob.models.litmus.expectation import VARIANTS, compare, settings
-from pgasrob.models.litmus.parser import parse, parse_file
-from pgasrob.models.litmus.printer import in_one_line, printed
-from pgasrob.models.litmus.program import (
+from pgasrob.models.litmus.instructions import (
     Assign,
     Assume,
     Cell,
-    Choose,
     CompareAndSet,
     Flush,
     Get,
     GetAccumulate,
     Instruction,
     Load,
-    Location,
-    Loop,
     MemoryFence,
     Poll,
-    Program,
     Put,
     RemoteCompareAndSet,
     RemoteFence,
     Store,
-    Thread,
-    straight,
 )
+from pgasrob.models.litmus.parser import parse, parse_file
+from pgasrob.models.litmus.printer import in_one_line, printed
+from pgasrob.models.litmus.program import Choose, Location, Loop, Program, Thread, straight
 from pgasrob.models.litmus.words import ARGUMENTS
 from pgasrob.program.expressions import Binary, Conditional, Const, Register, Unary
 from tests.models.strategies import features, random_program, random_text, small_programs

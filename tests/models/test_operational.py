@@ -7,9 +7,10 @@ from random import Random
 
 import pytest
 
+from pgasrob.models.litmus.instructions import Assign, Load, Store
+from pgasrob.models.litmus.instructions import Cell as At
 from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import Assign, Graph, Load, Location, Program, Store, Thread
-from pgasrob.models.litmus.program import Cell as At
+from pgasrob.models.litmus.program import Graph, Location, Program, Thread
 from pgasrob.models.model import Refused
 from pgasrob.models.operational import Sharing, Step, execution, outcomes
 from pgasrob.models.rdma_tso import RdmaTso
@@ -115,9 +116,8 @@ def test_a_run_of_nothing() -> None:
 
 
 def test_sharing() -> None:
-    program = parse("x@1 y@1 z@1 :: 1: x = 1 || 1: y = 2").program
-    accessed = [[("a", 0, True, True), ("a", 1, True, False)], [("a", 1, False, True), ("b", 1, True, False)]]
-    sharing = Sharing(program, lambda thread, instruction: accessed[thread])
+    program = parse("x@1 y@1 z@1 v@2 :: 1: CAS(x, 0, 1); a = y || 1: y = 2; v^2 = y").program
+    sharing = Sharing(program, lambda thread, access, node: "b" if access.stage == "source" else "a")
     assert sharing.constant == {2}
     assert [sharing.calm("a", x) for x in range(3)] == [True, True, True]
     assert [sharing.calm("b", x) for x in range(3)] == [False, False, True]

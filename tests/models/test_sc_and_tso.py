@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.printer import in_one_line
-from pgasrob.models.litmus.program import (
+from pgasrob.models.litmus.instructions import (
     Assign,
     Assume,
     CompareAndSet,
@@ -18,13 +16,14 @@ from pgasrob.models.litmus.program import (
     GetAccumulate,
     Instruction,
     Load,
-    Outcome,
     Poll,
-    Program,
     Put,
     RemoteCompareAndSet,
     Store,
 )
+from pgasrob.models.litmus.parser import parse
+from pgasrob.models.litmus.printer import in_one_line
+from pgasrob.models.litmus.program import Outcome, Program
 from pgasrob.models.model import Refused
 from pgasrob.models.operational import outcomes
 from pgasrob.models.rdma_tso import RdmaTso

@@ -6,34 +6,15 @@ adapter does, later. The initial value of each location is an action, too, befor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, assert_never
+from typing import Literal
 
 from pgasrob.analysis.bits import members
-from pgasrob.models.litmus.program import (
-    UNDEFINED,
-    Assign,
-    Assume,
-    Cell,
-    CompareAndSet,
-    Flush,
-    Get,
-    GetAccumulate,
-    Instruction,
-    Load,
-    MemoryFence,
-    Poll,
-    Program,
-    Put,
-    RemoteCompareAndSet,
-    RemoteFence,
-    Store,
-    Thread,
-    Value,
-)
-from pgasrob.models.model import Refusal
+from pgasrob.models.forms import Forms
+from pgasrob.models.litmus import instructions as litmus
+from pgasrob.models.litmus.program import UNDEFINED, Program, Value
 from pgasrob.program.expressions import INT32, Expr, Fault, evaluator, faults_inside, registers_of
 from pgasrob.program.statements import NOWHERE, Span
 
@@ -174,43 +155,29 @@ class Actions:
                         yield first, second
 
 
-def refusals(program: Program) -> tuple[Refusal, ...]:
-    """What coreRMA does not know of ``program``."""
-    found = []
-    nodes: dict[int, int] = {}
-    for number, thread in enumerate(program.threads):
-        if thread.node in nodes:
-            found.append(Refusal(f"coreRMA has one thread on a node, and there are two or more on node {thread.node}"))
-        nodes[thread.node] = number
-        if not thread.graph.straight:
-            found.append(Refusal("coreRMA has no control flow: neither choose nor loop"))
-        for edges in thread.graph.out:
-            for instruction, _ in edges:
-                match instruction:
-                    case Poll(node, span):
-                        reason = f"coreRMA has no poll: flush({node}) waits for all operations to node {node}"
-                    case RemoteFence(node, span):
-                        reason = f"coreRMA has no rfence: flush({node}) waits for all operations to node {node}"
-                    case MemoryFence(span):
-                        reason = "coreRMA has no mfence: what a CPU does is in program order"
-                    case CompareAndSet(_, _, _, _, span):
-                        reason = "coreRMA has no CAS of the CPU: cas is an operation of the adapter"
-                    case Assume(_, span):
-                        reason = "coreRMA has no control flow, so no assume"
-                    case _:
-                        continue
-                found.append(Refusal(reason, span))
-    return tuple(dict.fromkeys(found))
+NO_FLUSH = "coreRMA has no {word}: flush({node}) waits for all operations to node {node}"
+FORMS = Forms(
+    {
+        litmus.Poll: NO_FLUSH,
+        litmus.RemoteFence: NO_FLUSH,
+        litmus.MemoryFence: "coreRMA has no mfence: what a CPU does is in program order",
+        litmus.CompareAndSet: "coreRMA has no CAS of the CPU: cas is an operation of the adapter",
+        litmus.Assume: "coreRMA has no control flow, so no assume",
+    },
+    threads="coreRMA has one thread on a node, and there are two or more on node {node}",
+    branches="coreRMA has no control flow: neither choose nor loop",
+)
+"""What coreRMA does not know."""
 
 
 def actions_of(program: Program) -> Actions:
-    """The actions of a program that has no ``refusals``."""
+    """The actions of a program that :data:`FORMS` does not refuse."""
     found = Actions(program)
     for number, location in enumerate(program.locations):
         found.actions.append(Action(number, "init", None, -1, location.node, location.node, wloc=number))
         found.statements.append(Statement("init", (number,)))
         found.statement_of.append(number)
-    paths = [_path(thread) for thread in program.threads]
+    paths = [tuple(edges[0][0] for edges in thread.graph.out if edges) for thread in program.threads]
     for number, path in enumerate(paths):
         own: list[int] = []
         for place, instruction in enumerate(path):
@@ -219,78 +186,49 @@ def actions_of(program: Program) -> Actions:
     found.slots = 2 * len(found.actions)
     _index(found)
     for number, path in enumerate(paths):
-        found.registers.append(_values(found, number, path))
+        found.registers.append(_Values(found, number).of(path))
     found.step_to = {step.target: step for step in found.steps}
     return found
 
 
-def _path(thread: Thread) -> tuple[Instruction, ...]:
-    return tuple(edges[0][0] for edges in thread.graph.out if edges)
+STATEMENTS: dict[type[litmus.Instruction], StatementKind] = {
+    litmus.Get: "get",
+    litmus.Put: "put",
+    litmus.GetAccumulate: "rga",
+    litmus.RemoteCompareAndSet: "cas",
+    litmus.Flush: "flush",
+}
+"""What each instruction is called; all others are local."""
+KINDS: dict[tuple[bool, bool, bool], Kind] = {
+    (True, True, False): "r",
+    (True, False, True): "w",
+    (False, True, False): "er",
+    (False, False, True): "ew",
+    (False, True, True): "erw",
+}
+"""What an action is called, by whether it is the CPU's, reads and writes."""
 
 
-def _translate(found: Actions, thread: int, place: int, instruction: Instruction) -> tuple[int, ...]:
-    """Table 3."""
+def _translate(found: Actions, thread: int, place: int, instruction: litmus.Instruction) -> tuple[int, ...]:
+    """Table 3: an action for each access, and one for a flush."""
     program = found.program
-    here, span = program.threads[thread].node, instruction.span
-    numbers: list[int] = []
-
-    def action(kind: Kind, cell: Cell, *, reads: bool = False, writes: bool = False) -> None:
-        location = program.places[cell.name]
-        numbers.append(len(found.actions))
+    here, first, remote = program.threads[thread].node, len(found.actions), None
+    for stage, cell, reads, writes in litmus.accesses(instruction):
+        number, location = len(found.actions), program.place(cell)
+        if stage in ("place", "fetch"):
+            remote = number
+        kind, node = KINDS[stage == "cpu", reads, writes], program.node_of(cell)
+        of_read, of_write = location if reads else None, location if writes else None
         found.actions.append(
-            Action(
-                numbers[-1],
-                kind,
-                thread,
-                place,
-                here,
-                program.locations[location].node,
-                location if reads else None,
-                location if writes else None,
-                cell.atomic,
-                span,
-            )
+            Action(number, kind, thread, place, here, node, of_read, of_write, cell.atomic, instruction.span)
         )
-
-    kind: StatementKind = "local"
-    remote = None
-    match instruction:
-        case Load(_, cell):
-            action("r", cell, reads=True)
-        case Store(cell):
-            action("w", cell, writes=True)
-        case Get(local, target):
-            kind, remote = "get", 0
-            action("er", target, reads=True)
-            action("ew", local, writes=True)
-        case Put(target, local):
-            kind, remote = "put", 1
-            action("er", local, reads=True)
-            action("ew", target, writes=True)
-        case GetAccumulate(local, target, operand):
-            kind, remote = "rga", 1
-            action("er", operand, reads=True)
-            action("erw", target, reads=True, writes=True)
-            action("ew", local, writes=True)
-        case RemoteCompareAndSet(local, target, expected, new):
-            kind, remote = "cas", 2
-            action("er", expected, reads=True)
-            action("er", new, reads=True)
-            action("erw", target, reads=True, writes=True)
-            action("ew", local, writes=True)
-        case Flush(node):
-            kind = "flush"
-            numbers.append(len(found.actions))
-            found.actions.append(Action(numbers[-1], "flush", thread, place, here, node, span=span))
-        case Assign():
-            return ()
-        case Assume() | MemoryFence() | CompareAndSet() | Poll() | RemoteFence():
-            raise AssertionError("refused before")
-        case _:
-            assert_never(instruction)
-    found.statement_of += [len(found.statements)] * len(numbers)
-    found.statements.append(Statement(kind, tuple(numbers), None if remote is None else numbers[remote]))
-    return tuple(numbers)
+    if isinstance(instruction, litmus.Flush):
+        found.actions.append(Action(first, "flush", thread, place, here, instruction.node, span=instruction.span))
+    numbers = tuple(range(first, len(found.actions)))
+    if numbers:
+        found.statement_of += [len(found.statements)] * len(numbers)
+        found.statements.append(Statement(STATEMENTS.get(type(instruction), "local"), numbers, remote))
+    return numbers
 
 
 def _index(found: Actions) -> None:
@@ -310,44 +248,60 @@ def _index(found: Actions) -> None:
     found.everything = (1 << len(found.actions)) - 1
 
 
-def _values(found: Actions, thread: int, path: tuple[Instruction, ...]) -> tuple[int, ...]:
-    """The steps of a thread's values (PG, GA, CAS-F and CAS-T, Figure 4); the slots of its registers at the end."""
-    size = len(found.actions)
-    zero, found.slots = found.slots, found.slots + 1
-    found.constants[zero] = 0
-    registers = [zero] * len(found.program.threads[thread].registers)
-    own = iter(found.threads[thread])
+class _Values(litmus.Visitor[None]):
+    """The steps of a thread's values (PG, GA, CAS-F and CAS-T, Figure 4), one instruction after the other."""
 
-    def step(target: int, sources: tuple[int, ...], compute: Compute, span: Span, expr: Expr | None = None) -> None:
-        found.steps.append(Step(target, sources, compute, span, expr is not None and faults_inside(expr)))
+    def __init__(self, found: Actions, thread: int) -> None:
+        self._found, self._size = found, len(found.actions)
+        zero, found.slots = found.slots, found.slots + 1
+        found.constants[zero] = 0
+        self._registers = [zero] * len(found.program.threads[thread].registers)
+        self._own = iter(found.threads[thread])
 
-    for instruction in path:
-        span = instruction.span
-        match instruction:
-            case Load(register):
-                registers[register] = next(own)
-            case Store(_, value):
-                step(size + next(own), *_computed(value, registers), span, value)
-            case Assign(register, value):
-                sources, compute = _computed(value, registers)
-                registers[register], found.slots = found.slots, found.slots + 1
-                step(registers[register], sources, compute, span, value)
-            case Get() | Put():
-                read, write = next(own), next(own)
-                step(size + write, (read,), _same, span)
-            case GetAccumulate():
-                read, update, write = next(own), next(own), next(own)
-                step(size + update, (read, update), _sum, span)
-                step(size + write, (update,), _same, span)
-            case RemoteCompareAndSet():
-                expected, new, update, write = next(own), next(own), next(own), next(own)
-                step(size + update, (expected, new, update), _exchanged, span)
-                step(size + write, (update,), _same, span)
-            case Flush():
-                next(own)
-            case _:
-                raise AssertionError("refused before")
-    return tuple(registers)
+    def of(self, path: Iterable[litmus.Instruction]) -> tuple[int, ...]:
+        """The slots of the thread's registers at the end of ``path``."""
+        for instruction in path:
+            self.visit(instruction)
+        return tuple(self._registers)
+
+    def _step(self, target: int, sources: tuple[int, ...], compute: Compute, span: Span, fault: bool = False) -> None:
+        self._found.steps.append(Step(target, sources, compute, span, fault))
+
+    def _computed(self, target: int, value: Expr, span: Span) -> None:
+        sources, compute = _computed(value, self._registers)
+        self._step(target, sources, compute, span, faults_inside(value))
+
+    def load(self, instruction: litmus.Load) -> None:
+        self._registers[instruction.register] = next(self._own)
+
+    def store(self, instruction: litmus.Store) -> None:
+        self._computed(self._size + next(self._own), instruction.value, instruction.span)
+
+    def assign(self, instruction: litmus.Assign) -> None:
+        slot, self._found.slots = self._found.slots, self._found.slots + 1
+        self._computed(slot, instruction.value, instruction.span)
+        self._registers[instruction.register] = slot
+
+    def _copied(self, instruction: litmus.Get | litmus.Put) -> None:
+        read, write = next(self._own), next(self._own)
+        self._step(self._size + write, (read,), _same, instruction.span)
+
+    get = put = _copied
+
+    def get_accumulate(self, instruction: litmus.GetAccumulate) -> None:
+        read, update, write = next(self._own), next(self._own), next(self._own)
+        self._step(self._size + update, (read, update), _sum, instruction.span)
+        self._step(self._size + write, (update,), _same, instruction.span)
+
+    def remote_compare_and_set(self, instruction: litmus.RemoteCompareAndSet) -> None:
+        expected, new, update, write = next(self._own), next(self._own), next(self._own), next(self._own)
+        self._step(self._size + update, (expected, new, update), _exchanged, instruction.span)
+        self._step(self._size + write, (update,), _same, instruction.span)
+
+    def flush(self, instruction: litmus.Flush) -> None:
+        next(self._own)
+
+    assume = memory_fence = compare_and_set = poll = remote_fence = litmus.refused
 
 
 def _same(values: Sequence[Value]) -> Value:

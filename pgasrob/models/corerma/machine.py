@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pgasrob.analysis.bits import members
 from pgasrob.models.corerma import rules
-from pgasrob.models.corerma.actions import Action, actions_of, refusals
+from pgasrob.models.corerma.actions import FORMS, Action, actions_of
 from pgasrob.models.corerma.executions import Frame, Settings
 from pgasrob.models.litmus.program import Program
 from pgasrob.models.model import Refusal, Refused
@@ -40,7 +40,7 @@ def machine(program: Program, settings: Settings | None = None) -> Machine[Local
     settings = settings or Settings()
     if unknown := settings.without - NETWORK:
         raise ValueError(f"the machine cannot be without {', '.join(sorted(unknown))}")
-    if refused := refusals(program):
+    if refused := FORMS.refusals(program):
         raise Refused(refused)
     actions = actions_of(program)
     if refused := tuple(

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pgasrob.models.corerma import rules
-from pgasrob.models.corerma.actions import actions_of, refusals
+from pgasrob.models.corerma.actions import FORMS, actions_of
 from pgasrob.models.corerma.executions import Frame, HappensBefore, Settings
 from pgasrob.models.corerma.explanation import explained
 from pgasrob.models.corerma.graphs import execution_of
 from pgasrob.models.corerma.search import outcomes
 from pgasrob.models.litmus.program import Outcome, Program, Value
 from pgasrob.models.model import Execution, Forbidden, Outcomes, Refusal, Refused
-from pgasrob.robustness.reasons import Reason
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.models.stopping import until_limit
+from pgasrob.robustness.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class CoreRma:
         )
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
-        return refusals(program)
+        return FORMS.refusals(program)
 
     def frame(self, program: Program) -> Frame:
         """The actions of ``program`` and the rules. Raises :class:`Refused`."""
-        if refused := refusals(program):
+        if refused := FORMS.refusals(program):
             raise Refused(refused)
         return Frame(actions_of(program), self.settings)
 
@@ -72,7 +72,6 @@ class CoreRma:
         """All outcomes. Raises :class:`Refused`."""
         frame = self.frame(program)
         found: dict[Outcome, Execution] = {}
-        reason: Reason | None = None
         count = 0
 
         def look_around() -> None:
@@ -81,13 +80,11 @@ class CoreRma:
             if watch is not None:
                 watch.look_around("the executions", count)
 
-        try:
+        with until_limit() as stopped:
             for candidate in outcomes(frame, look_around):
                 if candidate.outcome not in found:
                     found[candidate.outcome] = execution_of(frame, candidate)
-        except LimitReached as limit:
-            reason = limit.reason
-        return Outcomes(found, reason, count)
+        return Outcomes(found, stopped.reason, count)
 
     def executions(self, program: Program, watch: Watch | None = None) -> Iterator[Execution]:
         """All consistent executions. With ``hb="any"`` one for each way to read, to order atomic writes and to order or

@@ -9,26 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
-from pgasrob.models.litmus.program import (
-    Cell,
-    CompareAndSet,
-    Flush,
-    Get,
-    GetAccumulate,
-    Instruction,
-    Load,
-    Location,
-    MemoryFence,
-    Poll,
-    Program,
-    Put,
-    RemoteCompareAndSet,
-    RemoteFence,
-    Store,
-    Thread,
-    straight,
-)
+from pgasrob.models.litmus import instructions as litmus
+from pgasrob.models.litmus.instructions import Cell, Instruction
+from pgasrob.models.litmus.program import Location, Program, Thread, straight
 from pgasrob.program.expressions import Const
 
 Statement = tuple[str, tuple[int, ...]]
@@ -40,6 +25,9 @@ ON_NODES = ("flush", "poll", "rfence", "wait")
 """Statements whose operand is a node."""
 ACTIONS = {"load": 1, "store": 1, "get": 2, "put": 2, "rga": 3, "cas": 4, "flush": 1}
 """How many actions of coreRMA a statement is (Table 3)."""
+
+REMOTE: dict[str, type[litmus.Remote]] = {each.word: each for each in get_args(litmus.Remote)}
+"""What the adapter does later, by its word; operands are in the order of the text."""
 
 RARE = {"poll": 1, "flush": 1, "wait": 1, "rfence": 2, "mfence": 2, "rga": 3, "cas": 3, "CAS": 3}
 """Which statements make a program less plain than one of loads, stores, gets and puts."""
@@ -99,38 +87,25 @@ class Shape:
             names: list[str] = []
             for kind, operands in statements:
                 cells = [] if kind in ON_NODES else [Cell(LOCATIONS[place]) for place in operands]
-                match kind:
-                    case "load":
-                        instructions.append(Load(len(names), cells[0]))
-                        names.append(REGISTERS[register])
-                        register += 1
-                    case "store":
-                        instructions.append(Store(cells[0], Const(value)))
-                        value += 1
-                    case "get":
-                        instructions.append(Get(cells[0], cells[1]))
-                    case "put":
-                        instructions.append(Put(cells[0], cells[1]))
-                    case "rga":
-                        instructions.append(GetAccumulate(cells[0], cells[1], cells[2]))
-                    case "cas":
-                        instructions.append(RemoteCompareAndSet(cells[0], cells[1], cells[2], cells[3]))
-                    case "flush":
-                        instructions.append(Flush(operands[0] + first_node))
-                    case "poll":
-                        instructions.append(Poll(operands[0] + first_node))
-                    case "CAS":
-                        expected = Const(initial[operands[0]])
-                        instructions.append(CompareAndSet(len(names), cells[0], expected, Const(value)))
-                        names.append(REGISTERS[register])
-                        register += 1
-                        value += 1
-                    case "rfence":
-                        instructions.append(RemoteFence(operands[0] + first_node))
-                    case "mfence":
-                        instructions.append(MemoryFence())
-                    case _:
-                        raise ValueError(f"no statement {kind!r}")
+                if kind in ("load", "CAS"):
+                    expected, new = Const(initial[operands[0]]), Const(value)
+                    at = len(names), cells[0]
+                    instructions.append(
+                        litmus.Load(*at) if kind == "load" else litmus.CompareAndSet(*at, expected, new)
+                    )
+                    names.append(REGISTERS[register])
+                    register += 1
+                elif kind == "store":
+                    instructions.append(litmus.Store(cells[0], Const(value)))
+                elif kind in REMOTE:
+                    instructions.append(REMOTE[kind](*cells))
+                elif kind in litmus.ON_NODES:
+                    instructions.append(litmus.ON_NODES[kind](operands[0] + first_node))
+                elif kind == "mfence":
+                    instructions.append(litmus.MemoryFence())
+                else:
+                    raise ValueError(f"no statement {kind!r}")
+                value += kind in ("store", "CAS")
             body = tuple(instructions)
             threads.append(Thread(node + first_node, tuple(names), straight(body), body))
         locations = [

@@ -11,30 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.diagnostics.suggestions import closest, did_you_mean
-from pgasrob.models.litmus.program import (
+from pgasrob.models.litmus.instructions import (
+    ON_NODES,
     Assign,
     Assume,
-    Block,
     Cell,
-    Choose,
     CompareAndSet,
-    Flush,
     Get,
     GetAccumulate,
     Instruction,
     Load,
-    Location,
-    Loop,
     MemoryFence,
-    Poll,
-    Program,
     Put,
     RemoteCompareAndSet,
-    RemoteFence,
     Store,
-    Thread,
-    graph_of,
 )
+from pgasrob.models.litmus.program import Block, Choose, Location, Loop, Program, Thread, graph_of
 from pgasrob.models.litmus.reading import UNKNOWN_NODE
 from pgasrob.models.litmus.syntax import Call, Choice, Mention, Operand, Part, Repeat, Set, Text, ThreadText
 from pgasrob.models.litmus.words import FORMS
@@ -253,64 +245,57 @@ class _ThreadNaming:
         if target.node is not None:
             remote, local = self.remote(target), self.source(value, "a put")
             if remote and local:
-                yield Put(remote, local, span)
+                yield Put(remote, local, span=span)
             return
         if value.mention and value.mention.node is not None:
             local, remote = self.local(target), self.remote(value.mention)
             if local and remote:
-                yield Get(local, remote, span)
+                yield Get(local, remote, span=span)
             return
         location = self.location(target)
         if location is None and value.mention and self.location(value.mention):
             if (register := self.register(target)) is not None and (cell := self.local(value.mention)):
-                yield Load(register, cell, span)
+                yield Load(register, cell, span=span)
             return
         loads, expr = self.read(value, span)
         yield from loads
         if location is not None:
             if cell := self.local(target):
-                yield Store(cell, expr, span)
+                yield Store(cell, expr, span=span)
         elif (register := self.register(target)) is not None:
-            yield Assign(register, expr, span)
+            yield Assign(register, expr, span=span)
 
     def call(self, item: Call) -> Iterator[Instruction]:
         word, target, span = item.word, item.target, item.span
         match word, item.arguments:
             case "mfence", ():
-                yield MemoryFence(span)
+                yield MemoryFence(span=span)
             case "skip", ():
                 pass
-            case "poll" | "rfence" | "flush", (node,):
-                number = self.node_number(word, node)
-                if number is not None:
-                    match word:
-                        case "poll":
-                            yield Poll(number, span)
-                        case "rfence":
-                            yield RemoteFence(number, span)
-                        case _:
-                            yield Flush(number, span)
+            case word, (node,) if word in ON_NODES:
+                if (number := self.node_number(word, node)) is not None:
+                    yield ON_NODES[word](number, span=span)
             case "assume", (condition,):
                 loads, expr = self.read(condition, span)
                 yield from loads
-                yield Assume(expr, span)
+                yield Assume(expr, span=span)
             case "get", (place,) if target:
                 local, remote = self.local(target), self.remote_operand(word, place)
                 if local and remote:
-                    yield Get(local, remote, span)
+                    yield Get(local, remote, span=span)
             case "put", (place, value):
                 remote, local = self.remote_operand(word, place), self.source(value, "a put")
                 if local and remote:
-                    yield Put(remote, local, span)
+                    yield Put(remote, local, span=span)
             case "rga", (place, operand) if target:
                 local, remote = self.local(target), self.remote_operand(word, place)
                 if local and remote and (added := self.source(operand, "`rga`")):
-                    yield GetAccumulate(local, remote, added, span)
+                    yield GetAccumulate(local, remote, added, span=span)
             case "cas", (place, first, second) if target:
                 local, remote = self.local(target), self.remote_operand(word, place)
                 expected, new = self.source(first, "`cas`"), self.source(second, "`cas`")
                 if local and remote and expected and new:
-                    yield RemoteCompareAndSet(local, remote, expected, new, span)
+                    yield RemoteCompareAndSet(local, remote, expected, new, span=span)
             case "CAS", (place, first, second):
                 yield from self.compare_and_set(place, first, second, target, span)
             case _:
@@ -337,16 +322,16 @@ class _ThreadNaming:
         if cell is None:
             return
         if target is None:
-            yield CompareAndSet(None, cell, expected, new, span)
+            yield CompareAndSet(None, cell, expected, new, span=span)
         elif target.node is not None or self.location(target):
             written = self.local(target)
             name = self.naming.temporary()
             register = self.registers.setdefault(name, len(self.registers))
             if written:
-                yield CompareAndSet(register, cell, expected, new, span)
-                yield Store(written, Register(name, register), span)
+                yield CompareAndSet(register, cell, expected, new, span=span)
+                yield Store(written, Register(name, register), span=span)
         elif (number := self.register(target)) is not None:
-            yield CompareAndSet(number, cell, expected, new, span)
+            yield CompareAndSet(number, cell, expected, new, span=span)
 
     # Operands
 
@@ -475,7 +460,7 @@ class _ThreadNaming:
                     return Const(0)
                 name = self.naming.temporary()
                 number = self.registers.setdefault(name, len(self.registers))
-                loads.append(Load(number, cell, span))
+                loads.append(Load(number, cell, span=span))
                 return Register(name, number)
             if self.unknown(mention):
                 self.report_unknown(mention, None)

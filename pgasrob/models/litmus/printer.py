@@ -12,30 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.expectation import LitmusTest
-from pgasrob.models.litmus.program import (
-    Assign,
-    Assume,
-    Block,
-    Cell,
-    Choose,
-    CompareAndSet,
-    Flush,
-    Get,
-    GetAccumulate,
-    Instruction,
-    Load,
-    Location,
-    Loop,
-    MemoryFence,
-    Poll,
-    Program,
-    Put,
-    RemoteCompareAndSet,
-    RemoteFence,
-    Store,
-    Thread,
-)
+from pgasrob.models.litmus.instructions import Assign, Cell, CompareAndSet, Instruction, Load, Store
+from pgasrob.models.litmus.program import Block, Choose, Location, Loop, Program, Thread
 from pgasrob.program.expressions import Binary, Conditional, Expr, Register, Symbol, Unary, parts, render
 
 
@@ -152,29 +132,25 @@ class _Printer:
                 return f"{_cell(cell)} = {value(expr)}"
             case Assign(register, expr):
                 return f"{self._name(register)} = {value(expr)}"
-            case Assume(condition):
+            case litmus.Assume(condition):
                 return f"assume({value(condition)})"
-            case MemoryFence():
-                return "mfence"
+            case litmus.MemoryFence():
+                return item.word
             case CompareAndSet(register, cell, expected, new):
                 if given is None:
                     given = "" if register is None else f"{self._name(register)} = "
                 return f"{given}CAS({_cell(cell)}, {value(expected)}, {value(new)})"
-            case Get(local, remote):
+            case litmus.Get(local, remote):
                 return f"{_cell(local)} = {self._remote(remote)}"
-            case Put(remote, local):
+            case litmus.Put(remote, local):
                 return f"{self._remote(remote)} = {self._source(local)}"
-            case GetAccumulate(local, remote, operand):
+            case litmus.GetAccumulate(local, remote, operand):
                 return f"{_cell(local)} = rga({self._remote(remote)}, {self._source(operand)})"
-            case RemoteCompareAndSet(local, remote, expected, new):
+            case litmus.RemoteCompareAndSet(local, remote, expected, new):
                 given = f"{self._source(expected)}, {self._source(new)}"
                 return f"{_cell(local)} = cas({self._remote(remote)}, {given})"
-            case Flush(node):
-                return f"flush({node})"
-            case Poll(node):
-                return f"poll({node})"
-            case RemoteFence(node):
-                return f"rfence({node})"
+            case litmus.Flush(node) | litmus.Poll(node) | litmus.RemoteFence(node):
+                return f"{item.word}({node})"
             case _:
                 assert_never(item)
 
@@ -206,7 +182,7 @@ def _simple(item: Instruction) -> bool:
 
 def _read_by(item: Instruction) -> Sequence[Expr]:
     match item:
-        case Store(_, value) | Assign(_, value) | Assume(value):
+        case Store(_, value) | Assign(_, value) | litmus.Assume(value):
             return (value,)
         case CompareAndSet(_, _, expected, new):
             return expected, new

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from pgasrob.program.expressions import Expr
-from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.models.litmus.instructions import Cell, Instruction
 
 Value = int | Literal["T"]
 """What a register or a location holds. T: undefined (coreRMA), which every result computed from it is too."""
@@ -33,143 +32,6 @@ class Location:
     node: int
     initial: int = 0
     shown: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A mention of the location with this name; ``atomic``: whether this access is (coreRMA)."""
-
-    name: str
-    atomic: bool = True
-
-
-# Instructions. A register is its place among the registers of its thread; expressions are over these.
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """``a = x``: the CPU reads a location of its node."""
-
-    register: int
-    cell: Cell
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """``x = a + 1``: the CPU writes a location of its node."""
-
-    cell: Cell
-    value: Expr
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Assign:
-    """``a = b + 1``."""
-
-    register: int
-    value: Expr
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Assume:
-    """``assume(a == 1)``: runs in which it does not hold are none."""
-
-    condition: Expr
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryFence:
-    """``mfence``."""
-
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class CompareAndSet:
-    """``a = CAS(x, expected, new)``: the CPU does so to a location of its node in one step; ``register`` (None: none)
-    gets what it held."""
-
-    register: int | None
-    cell: Cell
-    expected: Expr
-    new: Expr
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Get:
-    """``x = z^2``, ``x = get(z^2)``: the adapter reads ``remote`` and writes ``local``, a location of the thread's
-    node."""
-
-    local: Cell
-    remote: Cell
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Put:
-    """``z^2 = x``, ``put(z^2, x)``: the adapter reads ``local`` and writes ``remote``."""
-
-    remote: Cell
-    local: Cell
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class GetAccumulate:
-    """``x = rga(z^2, y)``: read ``operand``, add it to ``remote`` in one step, write what that held to ``local``."""
-
-    local: Cell
-    remote: Cell
-    operand: Cell
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteCompareAndSet:
-    """``x = cas(z^2, y, w)``: read ``expected`` and ``new``, write the one to ``remote`` if that holds the other, write
-    what it held to ``local``."""
-
-    local: Cell
-    remote: Cell
-    expected: Cell
-    new: Cell
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Flush:
-    """``flush(2)``: all operations of the thread to that node complete (coreRMA)."""
-
-    node: int
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Poll:
-    """``poll(2)``: the oldest operation to that node that has not been polled completes (RDMA-TSO)."""
-
-    node: int
-    span: Span = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteFence:
-    """``rfence(2)``: later operations to that node come after the earlier ones (RDMA-TSO)."""
-
-    node: int
-    span: Span = NOWHERE
-
-
-Remote = Get | Put | GetAccumulate | RemoteCompareAndSet
-"""What the adapter does later, to the node of its cell ``remote``."""
-Instruction = (
-    Load | Store | Assign | Assume | MemoryFence | CompareAndSet | Remote | Flush | Poll | RemoteFence
-)  # fmt: skip
 
 
 # Text: what a block is made of beside instructions.
@@ -273,8 +135,17 @@ class Program:
         """The number of each location by its name."""
         return {location.name: number for number, location in enumerate(self.locations)}
 
+    @cached_property
+    def owners(self) -> dict[str, int]:
+        """The node of each location by its name."""
+        return {location.name: location.node for location in self.locations}
+
+    def place(self, cell: Cell) -> int:
+        """The number of the location that ``cell`` mentions."""
+        return self.places[cell.name]
+
     def node_of(self, cell: Cell) -> int:
-        return self.locations[self.places[cell.name]].node
+        return self.owners[cell.name]
 
     @property
     def straight(self) -> bool:

@@ -15,6 +15,7 @@ from pgasrob.models.model import Refusal, Refused
 from pgasrob.models.networks.counterparts import CORERMA, RDMA_TSO
 from pgasrob.models.networks.robustness import Found, Violation, by_executions, by_runs
 from pgasrob.models.networks.translation import Network, Translation, translate
+from pgasrob.models.stopping import until_limit
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
@@ -23,9 +24,9 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.batch import READING, read_text
 from pgasrob.robustness.check import PREPARING, load
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import InternalError, NoProgram, OutOfMemory, Reason, StateLimit
+from pgasrob.robustness.reasons import InternalError, NoProgram, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -145,15 +146,20 @@ def _verdict(
     watch = Watch(limits, None, started)
     known = NetworkVerdict(file, asked, "unknown")
     try:
-        if file.endswith(LITMUS):
-            known, translated = watch.within(READING, lambda: _litmus(known))
-        else:
-            program = watch.within(READING, lambda: load(file, front_end))
-            known = replace(known, nodes=nodes or program.nodes or DEFAULT_NODES)
-            known, translated = watch.within(PREPARING, lambda: _program_of_ranks(known, program, reading))
-        found = watch.within(SEARCHING, lambda: decide(translated.program, asked, watch, translated.copies), looks=True)
-        verdict: Verdict = "not robust" if found.violation else "unknown" if found.reason else "robust"
-        known = replace(known, verdict=verdict, reason=found.reason, violation=found.violation, states=found.states)
+        with until_limit(memory=True) as stopped:
+            if file.endswith(LITMUS):
+                known, translated = watch.within(READING, lambda: _litmus(known))
+            else:
+                program = watch.within(READING, lambda: load(file, front_end))
+                known = replace(known, nodes=nodes or program.nodes or DEFAULT_NODES)
+                known, translated = watch.within(PREPARING, lambda: _program_of_ranks(known, program, reading))
+            found = watch.within(
+                SEARCHING, lambda: decide(translated.program, asked, watch, translated.copies), looks=True
+            )
+            verdict: Verdict = "not robust" if found.violation else "unknown" if found.reason else "robust"
+            known = replace(known, verdict=verdict, reason=found.reason, violation=found.violation, states=found.states)
+        if stopped.reason is not None:
+            known = replace(known, reason=stopped.reason)
     except SourceError as error:
         problems = tuple(error.diagnostics)
         known = replace(known, verdict="error", reason=NoProgram(problems[0].message), errors=problems)
@@ -161,10 +167,6 @@ def _verdict(
         known = replace(
             refused.known if isinstance(refused, _RefusedHere) else known, verdict="refused", refusals=refused.refusals
         )
-    except LimitReached as limit:
-        known = replace(known, reason=limit.reason)
-    except MemoryError:
-        known = replace(known, reason=OutOfMemory())
     return replace(known, seconds=time.monotonic() - started)
 
 

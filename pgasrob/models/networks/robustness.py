@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pgasrob.automata.automaton import Reached
-from pgasrob.models.litmus.program import UNDEFINED, Instruction, Load, Program, Put, Store
+from pgasrob.models.litmus.instructions import Instruction, Load, Put, Store
+from pgasrob.models.litmus.program import UNDEFINED, Program
 from pgasrob.models.model import Axiomatic, CycleEdge, Execution
 from pgasrob.models.operational import Machine, Queue, Step, Word, execution
 from pgasrob.models.operational import State as MachineState
+from pgasrob.models.stopping import until_limit
 from pgasrob.robustness.reasons import PendingBound, Reason, StateLimit
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.robustness.watch import Watch
 from pgasrob.semantics.monitor import READ, WRITTEN, Command, Monitor, Reach, nothing_yet
 
 Local = TypeVar("Local", bound=Hashable)
@@ -137,7 +139,7 @@ def by_executions(
 
     Raises :class:`~pgasrob.models.model.Refused`."""
     count = 0
-    try:
+    with until_limit() as stopped:
         for count, run in enumerate(model.executions(program, watch), 1):
             if watch is not None:
                 watch.look_around("executions", count)
@@ -145,9 +147,7 @@ def by_executions(
                 return Found(None, StateLimit(most), count)
             if violation := violation_in(run, copies):
                 return Found(violation, states=count)
-    except LimitReached as limit:
-        return Found(None, limit.reason, count)
-    return Found(None, states=count)
+    return Found(None, stopped.reason, count)
 
 
 # Runs
@@ -277,7 +277,7 @@ def by_runs(machine: Machine[Local], watch: Watch | None = None, copies: frozens
     Raises :class:`~pgasrob.models.model.Refused` when an expression has no value in some run."""
     space = MonitoredRuns(machine, copies)
     reached: Reached[Watched, Step] = Reached(space)
-    try:
+    with until_limit() as stopped:
         for state in reached.expand():
             if watch is not None:
                 watch.look_around("the runs", len(reached))
@@ -287,9 +287,8 @@ def by_runs(machine: Machine[Local], watch: Watch | None = None, copies: frozens
                 violation = violation_in(run, copies)
                 assert violation is not None, "the monitor has seen a cycle"
                 return Found(violation, states=len(reached))
-    except LimitReached as limit:
-        return Found(None, limit.reason, len(reached))
-    return Found(None, PendingBound(MOST_PENDING) if space.cut else None, len(reached))
+    cut = PendingBound(MOST_PENDING) if space.cut else None
+    return Found(None, stopped.reason or cut, len(reached))
 
 
 __all__ = ["Found", "MonitoredRuns", "Violation", "by_executions", "by_runs", "cycle_of", "nodes_of", "violation_in"]

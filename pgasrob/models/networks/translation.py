@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, assert_never
 
 from pgasrob.analysis.store_buffers import Buffering, buffering
-from pgasrob.models.litmus.program import (
+from pgasrob.models.litmus.instructions import (
     Assign,
     Assume,
     Cell,
@@ -31,18 +31,15 @@ from pgasrob.models.litmus.program import (
     Flush,
     Get,
     GetAccumulate,
-    Graph,
     Instruction,
     Load,
-    Location,
     MemoryFence,
     Poll,
-    Program,
     Put,
     RemoteCompareAndSet,
     Store,
-    Thread,
 )
+from pgasrob.models.litmus.program import Graph, Location, Program, Thread
 from pgasrob.models.model import Refusal, Refused
 from pgasrob.models.networks.counterparts import CORERMA, RDMA_TSO, missing
 from pgasrob.program import core

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from pgasrob.models.communication import communication
-from pgasrob.models.litmus.program import MemoryFence, Outcome, Poll
+from pgasrob.models.litmus.instructions import MemoryFence, Poll
+from pgasrob.models.litmus.program import Outcome
 from pgasrob.models.model import Event, Execution
 from pgasrob.models.pgas.translation import Translation
 from pgasrob.program.instance import Instance

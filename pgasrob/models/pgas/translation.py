@@ -16,28 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import assert_never
 
-from pgasrob.models.litmus.program import (
-    Assign,
-    Assume,
-    Cell,
-    CompareAndSet,
-    Flush,
-    Get,
-    GetAccumulate,
-    Instruction,
-    Load,
-    Location,
-    MemoryFence,
-    Poll,
-    Program,
-    Put,
-    RemoteCompareAndSet,
-    RemoteFence,
-    Store,
-    Thread,
-)
+from pgasrob.models.forms import Forms
+from pgasrob.models.litmus import instructions as litmus
+from pgasrob.models.litmus.instructions import Cell, Instruction
+from pgasrob.models.litmus.program import Location, Program, Thread
 from pgasrob.models.model import Refusal, Refused
 from pgasrob.program import commands
 from pgasrob.program.commands import Command
@@ -89,20 +72,19 @@ class Translation:
         return self.program.instantiate(len(self.ranks), reading)
 
 
-def refusals(program: Program) -> tuple[Refusal, ...]:
-    """What has no counterpart in the calculus."""
-    return tuple(dict.fromkeys(_refusals(program)))
-
-
 def translate(program: Program, *, unordered: bool = False, source: Source | None = None) -> Translation:
     """The program of the calculus; ``unordered`` says what the queues are. Raises :class:`Refused`."""
     if refused := refusals(program):
         raise Refused(refused)
     nodes = {location.node for location in program.locations} | {thread.node for thread in program.threads}
-    nodes |= {instruction.node for instruction in _instructions(program) if isinstance(instruction, Flush | Poll)}
+    nodes |= {
+        instruction.node
+        for instruction in _instructions(program)
+        if isinstance(instruction, litmus.Flush | litmus.Poll)
+    }
     ranks = {node: rank for rank, node in enumerate(sorted(nodes))}
     names = [(number, name) for number, thread in enumerate(program.threads) for name in thread.registers]
-    hidden = any(isinstance(each, CompareAndSet) and each.register is None for each in _instructions(program))
+    hidden = any(isinstance(each, litmus.CompareAndSet) and each.register is None for each in _instructions(program))
     registers = [
         tuple(place for place, (owner, _) in enumerate(names) if owner == number)
         for number in range(len(program.threads))
@@ -118,7 +100,7 @@ def translate(program: Program, *, unordered: bool = False, source: Source | Non
             continue
         mine = registers[number]
         thread = program.threads[number]
-        written = _Commands(program, thread, ranks, mine[0] if mine else 0, len(names))
+        written = _Commands(program, thread, ranks, mine[0] if mine else 0, len(names), {})
         graph, issued = _graph(program, thread, written)
         processes.append(Process((rank,), graph))
         instructions.append(issued)
@@ -159,65 +141,50 @@ def _instructions(program: Program) -> Iterator[Instruction]:
 # What is refused -----------------------------------------------------------------------------------------------------
 
 
+FORMS = Forms(
+    {litmus.RemoteFence: "the calculus has no {word}({node}): its fences do not order gets"},
+    non_atomic="the calculus has no undefined value, so it does not know the non-atomic access {name}.n",
+    threads="the calculus has one thread a node, and there are several on node {node}",
+    loops="outcomes in the calculus are those of programs without unbounded loops",
+)
+NOT_BESIDE_POLLS: dict[type[Instruction], str] = {
+    litmus.Flush: "no model has both flush({node}) and poll, so what they do together is not known",
+    litmus.GetAccumulate: "no model has both remote atomics and poll, so what they do together is not known",
+    litmus.RemoteCompareAndSet: "no model has both remote atomics and poll, so what they do together is not known",
+}
+"""What a thread with polls must not have besides."""
+
+
+def refusals(program: Program) -> tuple[Refusal, ...]:
+    """What has no counterpart in the calculus."""
+    return tuple(dict.fromkeys(_refusals(program)))
+
+
 def _refusals(program: Program) -> Iterator[Refusal]:
-    seen: set[int] = set()
-    for thread in program.threads:
-        if thread.node in seen:
-            yield Refusal(f"the calculus has one thread a node, and there are several on node {thread.node}")
-        seen.add(thread.node)
-        if not thread.graph.bounded:
-            yield Refusal("outcomes in the calculus are those of programs without unbounded loops")
-            continue
-        yield from _in_thread(program, thread)
-
-
-def _in_thread(program: Program, thread: Thread) -> Iterator[Refusal]:
-    polls = _polls(thread)
-    for instruction in thread.graph.instructions:
-        for cell in _cells(instruction):
-            if not cell.atomic:
-                yield Refusal(
-                    f"the calculus has no undefined value, so it does not know the non-atomic access {cell.name}.n",
-                    instruction.span,
-                )
-        match instruction:
-            case RemoteFence(node, span):
-                yield Refusal(f"the calculus has no rfence({node}): its fences do not order gets", span)
-            case Flush(node, span) if polls:
-                yield Refusal(f"no model has both flush({node}) and poll, so what they do together is not known", span)
-            case GetAccumulate(span=span) | RemoteCompareAndSet(span=span) if polls:
-                yield Refusal("no model has both remote atomics and poll, so what they do together is not known", span)
-    if polls:
-        yield from _bad_polls(program, thread)
-
-
-def _cells(instruction: Instruction) -> tuple[Cell, ...]:
-    match instruction:
-        case Load(_, cell) | Store(cell) | CompareAndSet(_, cell):
-            return (cell,)
-        case Get(local, remote) | Put(remote, local):
-            return local, remote
-        case GetAccumulate(local, remote, operand):
-            return local, remote, operand
-        case RemoteCompareAndSet(local, remote, expected, new):
-            return local, remote, expected, new
-        case Assign() | Assume() | MemoryFence() | Flush() | Poll() | RemoteFence():
-            return ()
-        case _:
-            assert_never(instruction)
+    for number, thread in enumerate(program.threads):
+        yield from FORMS.of_thread(program, number)
+        if thread.graph.bounded:
+            polls = _polls(thread)
+            for instruction in thread.graph.instructions:
+                yield from FORMS.of_instruction(program, thread, instruction)
+                if polls and (clause := NOT_BESIDE_POLLS.get(type(instruction))) is not None:
+                    node = litmus.node_of(instruction, program.owners)
+                    yield Refusal(clause.format(node=node), instruction.span)
+            if polls:
+                yield from _bad_polls(program, thread)
 
 
 def _polls(thread: Thread) -> bool:
-    return any(isinstance(each, Poll) for each in thread.graph.instructions)
+    return any(isinstance(each, litmus.Poll) for each in thread.graph.instructions)
 
 
 def _bad_polls(program: Program, thread: Thread) -> Iterator[Refusal]:
     """The polls that are neither of all that is pending nor followed by such at once."""
     for state, pending in _reached(program, thread):
         for instruction, target in thread.graph.out[state]:
-            if isinstance(instruction, Poll) and dict(pending).get(instruction.node, 0) > 1:
+            if isinstance(instruction, litmus.Poll) and dict(pending).get(instruction.node, 0) > 1:
                 node = instruction.node
-                alike = all(isinstance(each, Poll) and each.node == node for each, _ in thread.graph.out[target])
+                alike = all(isinstance(each, litmus.Poll) and each.node == node for each, _ in thread.graph.out[target])
                 if target in thread.graph.ends or not alike:
                     yield Refusal(
                         f"the calculus waits for all operations to node {node} or none: this poll({node}) is of the "
@@ -245,9 +212,9 @@ def _after(program: Program, instruction: Instruction, pending: Pending) -> Pend
     """What has not been polled after ``instruction``."""
     counts = dict(pending)
     match instruction:
-        case Poll(node):
+        case litmus.Poll(node):
             counts[node] = max(counts.get(node, 0) - 1, 0)
-        case Get(remote=remote) | Put(remote=remote):
+        case litmus.Get(remote=remote) | litmus.Put(remote=remote):
             node = program.node_of(remote)
             counts[node] = counts.get(node, 0) + 1
     return tuple(sorted((node, count) for node, count in counts.items() if count))
@@ -265,11 +232,11 @@ def _graph(program: Program, thread: Thread, written: _Commands) -> tuple[FlowGr
     instructions: list[Instruction | None] = []
     for at, label in labels.items():
         state, pending = at
-        ends = state in thread.graph.ends
+        ends, here = state in thread.graph.ends, replace(written, pending=dict(pending))
         edges = []
         for number, (instruction, target) in enumerate(thread.graph.out[state]):
             after = _after(program, instruction, pending) if polls else ()
-            statement = Do(written.command(instruction, dict(pending)), instruction.span)
+            statement = Do(here.visit(instruction), instruction.span)
             edges.append(Piece(f"{label}_{number}", (statement,), (labels[target, after],), None, instruction.span))
             instructions.append(instruction)
         if edges and ends:
@@ -284,68 +251,78 @@ def _graph(program: Program, thread: Thread, written: _Commands) -> tuple[FlowGr
 
 
 @dataclass(frozen=True, slots=True)
-class _Commands:
-    """Commands of ``thread``, whose registers begin at ``first``; ``hidden`` is one for what nobody wants."""
+class _Commands(litmus.Visitor[Command]):
+    """Commands of ``thread``, whose registers begin at ``first``, where so many operations to each node are
+    ``pending``; ``hidden`` is a register for what nobody wants."""
 
     program: Program
     thread: Thread
     ranks: dict[int, int]
     first: int
     hidden: int
+    pending: dict[int, int]
 
-    def command(self, instruction: Instruction, pending: dict[int, int]) -> Command:
-        """``instruction`` where so much is ``pending``."""
-        match instruction:
-            case Load(register, cell):
-                return commands.Load(self._register(register), self._address(cell))
-            case Store(cell, value):
-                return commands.Store(self._address(cell), self._expression(value))
-            case Assign(register, value):
-                return commands.Assign(self._register(register), self._expression(value))
-            case Assume(condition):
-                return commands.Assume(self._expression(condition))
-            case MemoryFence():
-                return FENCE
-            case CompareAndSet(register, cell, expected, new):
-                return commands.CompareSwap(
-                    self._register(register),
-                    Const(self.ranks[self.thread.node]),
-                    self._address(cell),
-                    self._expression(expected),
-                    self._expression(new),
-                )
-            case Get(local, remote):
-                peer = self._rank(remote)
-                return commands.Read(self._address(local), peer, self._address(remote), peer)
-            case Put(remote, local):
-                peer = self._rank(remote)
-                return commands.Write(self._address(local), peer, self._address(remote), peer)
-            case GetAccumulate(local, remote, operand):
-                peer = self._rank(remote)
-                return commands.UpdateFrom(
-                    "add", self._address(operand), peer, self._address(remote), peer, self._address(local)
-                )
-            case RemoteCompareAndSet(local, remote, expected, new):
-                peer = self._rank(remote)
-                return commands.UpdateFrom(
-                    "compare_swap",
-                    self._address(new),
-                    peer,
-                    self._address(remote),
-                    peer,
-                    self._address(local),
-                    self._address(expected),
-                )
-            case Flush(node):
-                return commands.Wait(Const(self.ranks[node]))
-            case Poll(node):
-                count = pending.get(node, 0)
-                # Of polls in a row the last one waits.
-                return NEVER if not count else commands.WaitLocal(Const(self.ranks[node])) if count == 1 else NOTHING
-            case RemoteFence():
-                raise AssertionError("it is refused")
-            case _:
-                assert_never(instruction)
+    def load(self, instruction: litmus.Load) -> Command:
+        return commands.Load(self._register(instruction.register), self._address(instruction.cell))
+
+    def store(self, instruction: litmus.Store) -> Command:
+        return commands.Store(self._address(instruction.cell), self._expression(instruction.value))
+
+    def assign(self, instruction: litmus.Assign) -> Command:
+        return commands.Assign(self._register(instruction.register), self._expression(instruction.value))
+
+    def assume(self, instruction: litmus.Assume) -> Command:
+        return commands.Assume(self._expression(instruction.condition))
+
+    def memory_fence(self, instruction: litmus.MemoryFence) -> Command:
+        return FENCE
+
+    def compare_and_set(self, instruction: litmus.CompareAndSet) -> Command:
+        return commands.CompareSwap(
+            self._register(instruction.register),
+            Const(self.ranks[self.thread.node]),
+            self._address(instruction.cell),
+            self._expression(instruction.expected),
+            self._expression(instruction.new),
+        )
+
+    def get(self, instruction: litmus.Get) -> Command:
+        peer = self._rank(instruction.remote)
+        return commands.Read(self._address(instruction.local), peer, self._address(instruction.remote), peer)
+
+    def put(self, instruction: litmus.Put) -> Command:
+        peer = self._rank(instruction.remote)
+        return commands.Write(self._address(instruction.local), peer, self._address(instruction.remote), peer)
+
+    def get_accumulate(self, instruction: litmus.GetAccumulate) -> Command:
+        return self._atomic("add", instruction, instruction.operand)
+
+    def remote_compare_and_set(self, instruction: litmus.RemoteCompareAndSet) -> Command:
+        return self._atomic("compare_swap", instruction, instruction.new, self._address(instruction.expected))
+
+    def _atomic(
+        self,
+        operation: str,
+        instruction: litmus.GetAccumulate | litmus.RemoteCompareAndSet,
+        operand: Cell,
+        expected: Expr | None = None,
+    ) -> Command:
+        peer, remote, local = self._rank(instruction.remote), self._address(instruction.remote), instruction.local
+        return commands.UpdateFrom(
+            operation, self._address(operand), peer, remote, peer, self._address(local), expected
+        )
+
+    def flush(self, instruction: litmus.Flush) -> Command:
+        return commands.Wait(Const(self.ranks[instruction.node]))
+
+    def poll(self, instruction: litmus.Poll) -> Command:
+        count = self.pending.get(instruction.node, 0)
+        # Of polls in a row the last one waits.
+        return (
+            NEVER if not count else commands.WaitLocal(Const(self.ranks[instruction.node])) if count == 1 else NOTHING
+        )
+
+    remote_fence = litmus.refused
 
     def _register(self, number: int | None) -> Register:
         if number is None:

@@ -7,29 +7,12 @@ Three semantics that are the same: the machine with the six buffers of a queue p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, assert_never
+from typing import TYPE_CHECKING, Any, Literal
 
 from pgasrob.models import operational
-from pgasrob.models.litmus.program import (
-    Assign,
-    Assume,
-    Cell,
-    CompareAndSet,
-    Flush,
-    Get,
-    GetAccumulate,
-    Instruction,
-    Load,
-    MemoryFence,
-    Poll,
-    Program,
-    Put,
-    RemoteCompareAndSet,
-    RemoteFence,
-    Store,
-    Thread,
-    Value,
-)
+from pgasrob.models.forms import Forms
+from pgasrob.models.litmus.instructions import Flush, GetAccumulate, RemoteCompareAndSet
+from pgasrob.models.litmus.program import Program, Value
 from pgasrob.models.model import Execution, Forbidden, Outcomes, Refusal, Refused
 from pgasrob.models.rdma_tso.orders import RULES
 from pgasrob.robustness.watch import Watch
@@ -38,6 +21,18 @@ if TYPE_CHECKING:
     from pgasrob.models.rdma_tso.declarative import Declarative
 
 Semantics = Literal["declarative", "simplified", "concrete"]
+
+
+NO_ATOMICS = "RDMA-TSO has no {word}: its network has no atomic operations"
+FORMS = Forms(
+    {
+        GetAccumulate: NO_ATOMICS,
+        RemoteCompareAndSet: NO_ATOMICS,
+        Flush: "RDMA-TSO has no flush: poll({node}) waits for the oldest operation to node {node}",
+    },
+    non_atomic="RDMA-TSO has no non-atomic accesses",
+    own_node="RDMA-TSO has no operations of a node on itself, here of node {node}",
+)
 
 
 class RdmaTso:
@@ -69,12 +64,7 @@ class RdmaTso:
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
         """What RDMA-TSO has no rules for: remote atomics, flush, non-atomic accesses, queue pairs to the own node."""
-        return tuple(
-            refusal
-            for thread in program.threads
-            for instruction in thread.graph.instructions
-            for refusal in _refusals(program, thread, instruction)
-        )
+        return FORMS.refusals(program)
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
         """All outcomes. Raises :class:`Refused`."""
@@ -113,32 +103,6 @@ class RdmaTso:
     def _refuse(self, program: Program) -> None:
         if refusals := self.refusals(program):
             raise Refused(refusals)
-
-
-def _refusals(program: Program, thread: Thread, instruction: Instruction) -> Iterator[Refusal]:
-    cells: tuple[Cell, ...] = ()
-    node = -1
-    match instruction:
-        case Load(_, cell) | Store(cell) | CompareAndSet(_, cell):
-            cells = (cell,)
-        case Get(local, remote) | Put(remote, local):
-            cells, node = (local, remote), program.node_of(remote)
-        case Poll(node) | RemoteFence(node):
-            pass
-        case GetAccumulate() | RemoteCompareAndSet():
-            word = "rga" if isinstance(instruction, GetAccumulate) else "cas"
-            yield Refusal(f"RDMA-TSO has no {word}: its network has no atomic operations", instruction.span)
-        case Flush(target):
-            reason = f"RDMA-TSO has no flush: poll({target}) waits for the oldest operation to node {target}"
-            yield Refusal(reason, instruction.span)
-        case Assign() | Assume() | MemoryFence():
-            pass
-        case _:
-            assert_never(instruction)
-    if node == thread.node:
-        yield Refusal(f"RDMA-TSO has no operations of a node on itself, here of node {node}", instruction.span)
-    if not all(cell.atomic for cell in cells):
-        yield Refusal("RDMA-TSO has no non-atomic accesses", instruction.span)
 
 
 __all__ = ["RULES", "RdmaTso"]

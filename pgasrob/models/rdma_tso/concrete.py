@@ -13,7 +13,7 @@ from pgasrob.models.litmus.program import Program
 from pgasrob.models.operational import Access, Machine, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import pairs
 from pgasrob.models.rdma_tso.pairs import QueuePairs, Then, Write
-from pgasrob.models.rdma_tso.processor import Change, Entry, Local, left_out, machine_of
+from pgasrob.models.rdma_tso.processor import Entry, Local, PairChange, left_out, machine_of
 
 PREMISES = (
     *pairs.PREMISES,
@@ -65,7 +65,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
 
     def inside(
         self, local: Local[ConcretePair], number: int, pair: ConcretePair, then: Then[ConcretePair]
-    ) -> Iterator[Change]:
+    ) -> Iterator[PairChange]:
         """What the entries of the buffers may do. First may come what goes on from one buffer to the next, but for
 
         - a put that goes to wbR while an older get has not been fetched;
@@ -96,7 +96,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
                 new = pair._replace(response=rest, returned=self._return(local, number, first, second))
                 yield not self._may_put(local, number), self._silent("return", then(new))
 
-    def _requests(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[Change]:
+    def _requests(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[PairChange]:
         """What may leave reqL."""
         sources = fences = 0
         for place, (kind, first, second) in enumerate(pair.request[: 1 if self._has("fifo-reqL") else None]):
@@ -119,7 +119,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
                     yield True, fixed(Result((step,), then(pair._replace(request=rest))))
                 fences += 1
 
-    def _fetches(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[Change]:
+    def _fetches(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[PairChange]:
         """What may be fetched: any get in outR."""
         before = 0
         for place, (kind, target, remote) in enumerate(pair.outbox):

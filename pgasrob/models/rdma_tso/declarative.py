@@ -13,7 +13,8 @@ from pgasrob.models.rdma_tso.forbidden import why
 from pgasrob.models.rdma_tso.orders import FIGURE_9, Orders
 from pgasrob.models.rdma_tso.rules import Rules
 from pgasrob.models.rdma_tso.search import Search, Solution, execution
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.models.stopping import until_limit
+from pgasrob.robustness.watch import Watch
 
 
 class Declarative:
@@ -37,14 +38,12 @@ class Declarative:
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
         """All outcomes of a bounded program, with an execution for each."""
-        search, found, reason = Search(program, self.rules, watch), dict[Outcome, Solution](), None
-        try:
+        search, found = Search(program, self.rules, watch), dict[Outcome, Solution]()
+        with until_limit() as stopped:
             for _ in search.each_new(found):
                 pass
-        except LimitReached as limit:
-            reason = limit.reason
         executions = {outcome: execution(found[outcome]) for outcome in sorted(found)}
-        return Outcomes(executions, reason, search.looked_at)
+        return Outcomes(executions, stopped.reason, search.looked_at)
 
     def executions(self, program: Program, watch: Watch | None = None) -> Iterator[Execution]:
         """All consistent executions of a bounded program, one for each rf and mo (with one nfo)."""

@@ -4,104 +4,99 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import assert_never
 
 from pgasrob.models.candidates import Candidate, Path, paths_of
-from pgasrob.models.litmus.program import (
-    Assign,
-    Assume,
-    CompareAndSet,
-    Flush,
-    Get,
-    GetAccumulate,
-    Instruction,
-    Load,
-    MemoryFence,
-    Poll,
-    Program,
-    Put,
-    RemoteCompareAndSet,
-    RemoteFence,
-    Store,
-)
+from pgasrob.models.litmus import instructions as litmus
+from pgasrob.models.litmus.program import Program
 from pgasrob.models.rdma_tso.rules import Rules
 from pgasrob.program.expressions import Binary, Const, Register
 
 NIC_WRITES = frozenset(("nlW", "nrW"))
 
 
-def expand(path: Path, instruction: Instruction) -> Sequence[Callable[[], None]]:
+Ways = Sequence[Callable[[], object]]
+"""The ways to go on with an instruction, each of which adds its events to a path."""
+
+
+def expand(path: Path, instruction: litmus.Instruction) -> Ways:
     """The events of an instruction (Definition 4.1). A failed CAS is an F and an lR: it waits for the store buffer."""
-    places = path.program.places
+    return _Expanding(path).visit(instruction)
 
-    def load(register: int, name: str) -> None:
-        path.registers[register] = path.read("lR", places[name])
 
-    def set_register(register: int, slot: int) -> None:
-        path.registers[register] = slot
+class _Expanding(litmus.Visitor[Ways]):
+    def __init__(self, path: Path) -> None:
+        self._path, self._place = path, path.program.place
 
-    match instruction:
-        case Load(register, cell):
-            return (lambda: load(register, cell.name),)
-        case Store(cell, value):
-            return (lambda: path.write("lW", places[cell.name], path.computed(value)),)
-        case Assign(register, value):
-            return (lambda: set_register(register, path.computed(value)),)
-        case Assume(condition):
+    def _set(self, register: int | None, slot: int) -> None:
+        if register is not None:
+            self._path.registers[register] = slot
 
-            def assume() -> None:
-                if isinstance(condition, Binary) and condition.operator == "==":
-                    match condition.left, condition.right:
-                        case Register(_, index), Const():
-                            path.fix(path.registers[index], path.computed(condition.right))
-                path.require(path.computed(condition))
+    def load(self, instruction: litmus.Load) -> Ways:
+        location = self._place(instruction.cell)
+        return (lambda: self._set(instruction.register, self._path.read("lR", location)),)
 
-            return (assume,)
-        case MemoryFence():
-            return (lambda: void(path.add("F")),)
-        case CompareAndSet(into, cell, expected, new):
+    def store(self, instruction: litmus.Store) -> Ways:
+        location = self._place(instruction.cell)
+        return (lambda: self._path.write("lW", location, self._path.computed(instruction.value)),)
 
-            def succeeds() -> None:
-                wanted, written = path.computed(expected), path.computed(new)
-                event, old = path.update("CAS", places[cell.name])
-                path.written[event] = written
-                path.fix(old, wanted)
-                path.require(path.function(_equal, old, wanted))
-                if into is not None:
-                    path.registers[into] = old
+    def assign(self, instruction: litmus.Assign) -> Ways:
+        return (lambda: self._set(instruction.register, self._path.computed(instruction.value)),)
 
-            def fails() -> None:
-                wanted = path.computed(expected)
-                path.add("F")
-                old = path.read("lR", places[cell.name])
-                path.require(path.function(_equal, old, wanted), False)
-                if into is not None:
-                    path.registers[into] = old
+    def assume(self, instruction: litmus.Assume) -> Ways:
+        path, condition = self._path, instruction.condition
 
-            return succeeds, fails
-        case Get(local, remote):
+        def assumed() -> None:
+            match condition:
+                case Binary("==", Register(_, index), Const() as constant):
+                    path.fix(path.registers[index], path.computed(constant))
+            path.require(path.computed(condition))
 
-            def get() -> None:
-                node = path.program.node_of(remote)
-                slot = path.read("nrR", places[remote.name], towards=node)
-                path.write("nlW", places[local.name], slot, towards=node)
+        return (assumed,)
 
-            return (get,)
-        case Put(remote, local):
+    def memory_fence(self, instruction: litmus.MemoryFence) -> Ways:
+        return (lambda: self._path.add("F"),)
 
-            def put() -> None:
-                node = path.program.node_of(remote)
-                slot = path.read("nlR", places[local.name], towards=node)
-                path.write("nrW", places[remote.name], slot, towards=node)
+    def compare_and_set(self, instruction: litmus.CompareAndSet) -> Ways:
+        path, location = self._path, self._place(instruction.cell)
 
-            return (put,)
-        case Poll(node):
-            return (lambda: void(path.add("P", towards=node)),)
-        case RemoteFence(node):
-            return (lambda: void(path.add("nF", towards=node)),)
-        case GetAccumulate() | RemoteCompareAndSet() | Flush():
-            raise NotImplementedError("RDMA-TSO has no such instruction")
-    assert_never(instruction)
+        def succeeds() -> None:
+            wanted, written = path.computed(instruction.expected), path.computed(instruction.new)
+            event, old = path.update("CAS", location)
+            path.written[event] = written
+            path.fix(old, wanted)
+            path.require(path.function(_equal, old, wanted))
+            self._set(instruction.register, old)
+
+        def fails() -> None:
+            wanted = path.computed(instruction.expected)
+            path.add("F")
+            old = path.read("lR", location)
+            path.require(path.function(_equal, old, wanted), False)
+            self._set(instruction.register, old)
+
+        return succeeds, fails
+
+    def _operation(self, instruction: litmus.Get | litmus.Put) -> Ways:
+        """A read of the adapter, then a write of what was read."""
+        path, node = self._path, self._path.program.node_of(instruction.remote)
+        source, target = litmus.accesses(instruction)
+        reads, writes = ("nrR", "nlW") if source.stage == "fetch" else ("nlR", "nrW")
+
+        def copied() -> None:
+            slot = path.read(reads, self._place(source.cell), towards=node)
+            path.write(writes, self._place(target.cell), slot, towards=node)
+
+        return (copied,)
+
+    get = put = _operation
+
+    def poll(self, instruction: litmus.Poll) -> Ways:
+        return (lambda: self._path.add("P", towards=instruction.node),)
+
+    def remote_fence(self, instruction: litmus.RemoteFence) -> Ways:
+        return (lambda: self._path.add("nF", towards=instruction.node),)
+
+    get_accumulate = remote_compare_and_set = flush = litmus.refused
 
 
 def kinds_in_order(program: Program) -> set[tuple[str, str]]:
@@ -112,10 +107,6 @@ def kinds_in_order(program: Program) -> set[tuple[str, str]]:
             kinds = [action.kind for action in path.actions]
             found |= {(kind, later) for place, kind in enumerate(kinds) for later in kinds[place + 1 :]}
     return found
-
-
-def void(_: object) -> None:
-    """Nothing, from a call whose result does not matter."""
 
 
 def _equal(values: Sequence[int]) -> int:

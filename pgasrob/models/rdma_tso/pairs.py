@@ -14,7 +14,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from pgasrob.models.operational import Access, Option, Queue, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import processor
-from pgasrob.models.rdma_tso.processor import Change, Entry, Local, Processor, left_out
+from pgasrob.models.rdma_tso.processor import Entry, Local, PairChange, Processor, left_out
 
 PREMISES = (
     *processor.PREMISES,
@@ -79,7 +79,7 @@ class QueuePairs(ABC, Generic[Pair]):
         """The operation comes from the store buffer."""
 
     @abstractmethod
-    def inside(self, local: Local[Pair], number: int, pair: Pair, then: Then[Pair]) -> Iterator[Change]:
+    def inside(self, local: Local[Pair], number: int, pair: Pair, then: Then[Pair]) -> Iterator[PairChange]:
         """What the pair may do next before the write-back buffers. ``then``: the thread with that pair."""
 
     @abstractmethod
@@ -90,7 +90,7 @@ class QueuePairs(ABC, Generic[Pair]):
     def unread(self, pair: Pair) -> bool:
         """Whether a put has not read its source yet."""
 
-    def changes(self, local: Local[Pair], number: int) -> Iterator[Change]:
+    def changes(self, local: Local[Pair], number: int) -> Iterator[PairChange]:
         """What pair ``number`` may do next, and whether it can be done first."""
         pair = local.pairs[number]
 
@@ -132,7 +132,7 @@ class QueuePairs(ABC, Generic[Pair]):
     def _has(self, premise: str) -> bool:
         return premise not in self._thread.without
 
-    def _written(self, name: str, node: int, before: int, location: int, value: int, after: Local[Pair]) -> Change:
+    def _written(self, name: str, node: int, before: int, location: int, value: int, after: Local[Pair]) -> PairChange:
         queue: Queue = ("place", node) if name == "place" else ("land", node)
         step = Step(self._number, name, None, (), (Access(queue, before, location, None, value),))
         alone = self._thread.sharing.own((name, self._number, node), location)
@@ -170,7 +170,7 @@ class QueuePairs(ABC, Generic[Pair]):
 
     def _source(
         self, number: int, pair: Pair, source: int, before: int, after: Callable[[int], Local[Pair]]
-    ) -> Iterator[Change]:
+    ) -> Iterator[PairChange]:
         """A put reads its ``source``, so many puts ``before`` it have not: when wbL is cn*, or through wbL."""
         node = self._thread.nodes[number]
         pending = tuple(write for write in pair.returned if write[0] >= 0)
@@ -185,7 +185,7 @@ class QueuePairs(ABC, Generic[Pair]):
 
     def _fetch(
         self, number: int, pair: Pair, remote: int, before: int, after: Callable[[int], Local[Pair]]
-    ) -> Iterator[Change]:
+    ) -> Iterator[PairChange]:
         """A get is fetched, so many gets ``before`` it have not been: when wbR is empty, or through wbR."""
         node = self._thread.nodes[number]
         if self._pcie and pair.remote and self._has("get-waits-for-wbR"):
@@ -206,7 +206,7 @@ class QueuePairs(ABC, Generic[Pair]):
         mine: list[int],
         calm: bool,
         after: Callable[[int], Local[Pair]],
-    ) -> Iterator[Change]:
+    ) -> Iterator[PairChange]:
         """A read from memory, or from one of those of the ``writes`` in ``buffer`` that are at the places ``mine``."""
 
         def result(value: int, own: int | None = None) -> Result:

@@ -8,40 +8,12 @@ Every premise of a rule has a name, and can be left out (``without``), so that a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, assert_never
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from pgasrob.models.litmus.program import (
-    Assign,
-    Assume,
-    CompareAndSet,
-    Flush,
-    Get,
-    GetAccumulate,
-    Instruction,
-    Load,
-    MemoryFence,
-    Poll,
-    Program,
-    Put,
-    RemoteCompareAndSet,
-    RemoteFence,
-    Store,
-)
-from pgasrob.models.operational import (
-    Access,
-    Accessed,
-    Begun,
-    Machine,
-    Option,
-    Queue,
-    Result,
-    Sharing,
-    Step,
-    at,
-    evaluated,
-    fixed,
-)
-from pgasrob.program.expressions import evaluator
+from pgasrob.models.litmus import instructions as litmus
+from pgasrob.models.litmus.program import Program
+from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed
+from pgasrob.models.thread_control import Change, Control, Execute, assigned, assumed, value_of
 
 PREMISES = (
     "load-looks-in-the-store-buffer",
@@ -80,7 +52,7 @@ class Local(NamedTuple, Generic[Pair]):
     pairs: tuple[Pair, ...]
 
 
-Change = tuple[bool, Option]
+PairChange = tuple[bool, Option]
 """What may be done next, and whether it can be done first."""
 
 
@@ -103,12 +75,12 @@ class Pairs(Protocol[Pair]):
         """The pair after a poll, None while it has to wait."""
         ...
 
-    def changes(self, local: Local[Pair], number: int) -> Iterator[Change]:
+    def changes(self, local: Local[Pair], number: int) -> Iterator[PairChange]:
         """What the pair may do next."""
         ...
 
 
-class Processor(Generic[Pair]):
+class Processor(litmus.Visitor[Execute[Local[Pair]]], Generic[Pair]):
     """The component of thread ``number`` of ``program``. ``pairs``: how its queue pairs work."""
 
     def __init__(
@@ -121,27 +93,24 @@ class Processor(Generic[Pair]):
         pairs: Callable[[Processor[Pair]], Pairs[Pair]],
     ) -> None:
         thread = program.threads[number]
-        self.number, self.sharing, self.without, self.reduced = number, sharing, without, reduced
-        self.graph, self._places = thread.graph, program.places
+        self.program, self.number, self.sharing, self.without, self.reduced = program, number, sharing, without, reduced
+        self.graph = thread.graph
         self.nodes = sorted({node for each in self.graph.instructions if (node := node_of(program, each)) >= 0})
         self._pair_of = {node: place for place, node in enumerate(self.nodes)}
-        self._program = program
-        self.puts_ahead, self.polls_ahead = _ahead(self, Put), _ahead(self, Poll)
+        self.puts_ahead, self.polls_ahead = self._ahead(litmus.Put), self._ahead(litmus.Poll)
         self._pairs = pairs(self)
         self.initial: Local[Pair] = Local(0, (0,) * len(thread.registers), (), (self._pairs.empty,) * len(self.nodes))
-        self._edges = [[self._edge(instruction, target) for instruction, target in edges] for edges in self.graph.out]
-        self._looks = "load-looks-in-the-store-buffer" not in without
-        self._latest = "load-takes-the-latest-store" not in without
-        self._fifo = "fifo-store-buffer" not in without
+        self._control = Control(self.graph, self.visit)
+        self._fifo = self.has("fifo-store-buffer")
+
+    def has(self, premise: str) -> bool:
+        return premise not in self.without
 
     def registers(self, local: Local[Pair]) -> tuple[int, ...]:
         return local.registers
 
     def finished(self, local: Local[Pair]) -> bool:
-        if local.buffer or not all(map(self._pairs.drained, local.pairs)):
-            return False
-        control = local.control
-        return control < 0 or (control in self.graph.ends and not self._edges[control])
+        return not local.buffer and all(map(self._pairs.drained, local.pairs)) and self._control.ended(local)
 
     def options(self, local: Local[Pair]) -> tuple[bool, Sequence[Option]]:
         """What the thread may do next.
@@ -153,27 +122,20 @@ class Processor(Generic[Pair]):
         does not fill buffers that could be empty.
         """
         options: list[Option] = []
-        for pair in range(len(self.nodes)):
-            for change in self._pairs.changes(local, pair):
-                if change[0] and self.reduced:
-                    return True, (change[1],)
-                options.append(change[1])
-        for change in self._debuffed(local):
-            if change[0] and self.reduced:
-                return True, (change[1],)
-            options.append(change[1])
-        edges = self._edges[local.control] if local.control >= 0 else ()
-        first, mine = self.reduced and bool(edges), list[Option]()
-        for edge in edges:
-            for may_be_first, option in edge(local):
-                first = first and may_be_first
-                if option is not None:
-                    mine.append(option)
-        if edges and local.control in self.graph.ends:
-            mine.append(fixed(Result((), local._replace(control=-1))))
-        return (True, mine) if first else (False, mine + options)
+        for may_be_first, option in self._changes(local):
+            if may_be_first and self.reduced:
+                return True, (option,)
+            options.append(option)
+        first, mine = self._control.executed(local)
+        return (True, mine) if first and self.reduced else (False, mine + options)
 
-    def _debuffed(self, local: Local[Pair]) -> Iterator[Change]:
+    def _changes(self, local: Local[Pair]) -> Iterator[PairChange]:
+        """What may happen without the CPU."""
+        for pair in range(len(self.nodes)):
+            yield from self._pairs.changes(local, pair)
+        yield from self._debuffed(local)
+
+    def _debuffed(self, local: Local[Pair]) -> Iterator[PairChange]:
         """What may leave the store buffer: its oldest entry."""
         buffer = local.buffer
         for place in range(1 if self._fifo and buffer else len(buffer)):
@@ -191,162 +153,89 @@ class Processor(Generic[Pair]):
                 result = Result((Step(self.number, "send"),), local._replace(buffer=rest, pairs=pairs))
                 yield True, fixed(result)
 
-    def _edge(
-        self, instruction: Instruction, target: int
-    ) -> Callable[[Local[Pair]], Iterator[tuple[bool, Option | None]]]:
-        """What ``instruction`` may do in a state: an option, or None where it has to wait, and whether no more than
-        what is there will ever be and it can be done first."""
-        number = self.number
+    def _ahead(self, kind: type[litmus.Put | litmus.Poll]) -> list[frozenset[int]]:
+        """For each control state the queue pairs that a put (a poll) may still be executed for from there on."""
+        ahead: list[set[int]] = [set() for _ in self.graph.out]
+        changed = True
+        while changed:
+            changed = False
+            for state, edges in enumerate(self.graph.out):
+                before = len(ahead[state])
+                for instruction, target in edges:
+                    if isinstance(instruction, kind):
+                        ahead[state].add(self._pair_of[node_of(self.program, instruction)])
+                    ahead[state] |= ahead[target]
+                changed |= len(ahead[state]) > before
+        return [*map(frozenset, ahead), frozenset()]  # the last for control state -1
 
-        def done(local: Local[Pair], word: Step, **changes: Any) -> Option:
-            return fixed(Result((word,), local._replace(control=target, **changes)))
+    # Instructions
 
-        match instruction:
-            case Load(register, cell):
-                return self._load(instruction, register, self._places[cell.name], target)
-            case Store(cell, expression):
-                value, location = evaluator(expression), self._places[cell.name]
-                issued = Step(number, "store", instruction, (Begun("lW", location, STORE),))
+    def assign(self, instruction: litmus.Assign) -> Execute[Local[Pair]]:
+        return assigned(self.number, instruction)
 
-                def store(local: Local[Pair]) -> Iterator[tuple[bool, Option | None]]:
-                    entry = ("store", location, evaluated(value, local.registers, instruction), -1)
-                    yield True, done(local, issued, buffer=(*local.buffer, entry))
+    def assume(self, instruction: litmus.Assume) -> Execute[Local[Pair]]:
+        return assumed(self.number, instruction)
 
-                return store
-            case Assign(register, expression):
-                value = evaluator(expression)
-                computed = Step(number, "assign", instruction)
+    def store(self, instruction: litmus.Store) -> Execute[Local[Pair]]:
+        location, value = self.program.place(instruction.cell), value_of(instruction.value, instruction)
+        word = (Step(self.number, "store", instruction, (Begun("lW", location, STORE),)),)
 
-                def assign(local: Local[Pair]) -> Iterator[tuple[bool, Option | None]]:
-                    new = evaluated(value, local.registers, instruction)
-                    yield True, done(local, computed, registers=at(local.registers, register, new))
+        def execute(local: Local[Pair]) -> Iterator[Change]:
+            entry = ("store", location, value(local.registers), -1)
+            yield True, fixed(Result(word, local._replace(buffer=(*local.buffer, entry))))
 
-                return assign
-            case Assume(expression):
-                value = evaluator(expression)
-                assumed = Step(number, "assume", instruction)
+        return execute
 
-                def assume(local: Local[Pair]) -> Iterator[tuple[bool, Option | None]]:
-                    holds = evaluated(value, local.registers, instruction)
-                    yield True, done(local, assumed) if holds else None
-
-                return assume
-            case MemoryFence():
-                fenced = Step(number, "mfence", instruction, (Begun(*FENCE),), (Access(CPU),))
-                waits = "mfence-empties-the-store-buffer" not in self.without
-
-                def fence(local: Local[Pair]) -> Iterator[tuple[bool, Option | None]]:
-                    if local.buffer and waits:
-                        yield False, None
-                    else:
-                        yield True, done(local, fenced)
-
-                return fence
-            case CompareAndSet():
-                return self._compare_and_set(instruction, target)
-            case Put(remote, local_cell):
-                node = self._program.node_of(remote)
-                to, source = self._places[remote.name], self._places[local_cell.name]
-                begins = (Begun("nlR", source, ("source", node)), Begun("nrW", to, ("place", node)))
-                return self._operation(instruction, "put", (to, source), node, begins, target)
-            case Get(local_cell, remote):
-                node = self._program.node_of(remote)
-                to, source = self._places[local_cell.name], self._places[remote.name]
-                begins = (Begun("nrR", source, ("fetch", node)), Begun("nlW", to, ("land", node)))
-                return self._operation(instruction, "get", (to, source), node, begins, target)
-            case RemoteFence(node):
-                return self._operation(
-                    instruction, "fence", (-1, -1), node, (Begun("nF", None, ("fence", node)),), target
-                )
-            case Poll(node):
-                pair = self._pair_of[node]
-                queue: Queue = ("cpu", node)
-                polled = Step(number, "poll", instruction, (Begun("P", None, queue),), (Access(queue),))
-
-                def poll(local: Local[Pair]) -> Iterator[tuple[bool, Option | None]]:
-                    after = self._pairs.polled(local.pairs[pair])
-                    if after is None:
-                        yield False, None
-                    else:
-                        pairs = at(local.pairs, pair, after)
-                        yield True, done(local, polled, pairs=pairs)
-
-                return poll
-            case GetAccumulate() | RemoteCompareAndSet() | Flush():
-                raise AssertionError("RDMA-TSO refuses it")
-            case _:
-                assert_never(instruction)
-
-    def _operation(
-        self,
-        instruction: Instruction,
-        kind: str,
-        operands: tuple[int, int],
-        node: int,
-        begins: tuple[Begun, ...],
-        target: int,
-    ) -> Callable[[Local[Pair]], Iterator[tuple[bool, Option | None]]]:
-        """An operation of the network enters the store buffer."""
-        entry = (kind, *operands, self._pair_of[node])
-        word = (Step(self.number, {"fence": "rfence"}.get(kind, kind), instruction, begins),)
-
-        def issue(local: Local[Pair]) -> Iterator[tuple[bool, Option | None]]:
-            yield True, fixed(Result(word, local._replace(control=target, buffer=(*local.buffer, entry))))
-
-        return issue
-
-    def _load(
-        self, instruction: Instruction, register: int, location: int, target: int
-    ) -> Callable[[Local[Pair]], Iterator[tuple[bool, Option | None]]]:
-        number = self.number
-        begins = (Begun("lR", location, CPU),)
-        calm = self.sharing.calm(("cpu", number), location)
+    def load(self, instruction: litmus.Load) -> Execute[Local[Pair]]:
+        number, location = self.number, self.program.place(instruction.cell)
+        begins, calm = (Begun("lR", location, CPU),), self.sharing.calm(("cpu", number), location)
+        looks, latest = self.has("load-looks-in-the-store-buffer"), self.has("load-takes-the-latest-store")
 
         def loaded(local: Local[Pair], value: int, own: int | None) -> Result:
             source = None if own is None else (STORE, own)
-            word = Step(number, "load", instruction, begins, (Access(CPU, 0, location, value, None, source),))
-            return Result((word,), local._replace(control=target, registers=at(local.registers, register, value)))
+            word = (Step(number, "load", instruction, begins, (Access(CPU, 0, location, value, None, source),)),)
+            return Result(word, local._replace(registers=at(local.registers, instruction.register, value)))
 
-        def load(local: Local[Pair]) -> Iterator[tuple[bool, Option | None]]:
+        def execute(local: Local[Pair]) -> Iterator[Change]:
             stores = [entry for entry in local.buffer if entry[0] == "store"]
-            mine = [place for place, entry in enumerate(stores) if entry[1] == location] if self._looks else []
-            for place in mine[-1:] if self._latest else mine:
-                result = loaded(local, stores[place][2], place)
-                yield calm, fixed(result)
+            mine = [place for place, entry in enumerate(stores) if entry[1] == location] if looks else []
+            for place in mine[-1:] if latest else mine:
+                yield calm, fixed(loaded(local, stores[place][2], place))
             if not mine:
                 yield calm, Option((location,), lambda value: loaded(local, value, None))
 
-        return load
+        return execute
 
-    def _compare_and_set(
-        self, instruction: CompareAndSet, target: int
-    ) -> Callable[[Local[Pair]], Iterator[tuple[bool, Option | None]]]:
+    def memory_fence(self, instruction: litmus.MemoryFence) -> Execute[Local[Pair]]:
+        word = (Step(self.number, "mfence", instruction, (Begun(*FENCE),), (Access(CPU),)),)
+        waits = self.has("mfence-empties-the-store-buffer")
+
+        def execute(local: Local[Pair]) -> Iterator[Change]:
+            yield (False, None) if local.buffer and waits else (True, fixed(Result(word, local)))
+
+        return execute
+
+    def compare_and_set(self, instruction: litmus.CompareAndSet) -> Execute[Local[Pair]]:
         """It is done in memory once the store buffer is empty. One that fails is a fence and a read."""
-        number, register = self.number, instruction.register
-        expected, new = evaluator(instruction.expected), evaluator(instruction.new)
-        location = self._places[instruction.cell.name]
+        number, register, location = self.number, instruction.register, self.program.place(instruction.cell)
+        expected, new = value_of(instruction.expected, instruction), value_of(instruction.new, instruction)
         own = self.sharing.own(("cpu", number), location)
-        waits = "CAS-empties-the-store-buffer" not in self.without
-        failing_waits = "failed-CAS-empties-the-store-buffer" not in self.without
+        waits = self.has("CAS-empties-the-store-buffer")
+        failing_waits = self.has("failed-CAS-empties-the-store-buffer")
         success = (Begun("CAS", location, CPU),)
         failure = (Begun(*FENCE), Begun("lR", location, CPU))
 
-        def compare_and_set(local: Local[Pair]) -> Iterator[tuple[bool, Option | None]]:
-            held = evaluated(expected, local.registers, instruction)
-            written = evaluated(new, local.registers, instruction)
+        def execute(local: Local[Pair]) -> Iterator[Change]:
+            held, written = expected(local.registers), new(local.registers)
 
             def then(value: int) -> Result | None:
-                registers = local.registers if register is None else at(local.registers, register, value)
-                after = local._replace(control=target, registers=registers)
-                if value == held:
-                    if local.buffer and waits:
-                        return None
-                    access = Access(CPU, 0, location, value, written)
-                    return Result(
-                        (Step(number, "CAS", instruction, success, (access,)),), after, ((location, written),)
-                    )
-                if local.buffer and failing_waits:
+                after = local if register is None else local._replace(registers=at(local.registers, register, value))
+                if local.buffer and (waits if value == held else failing_waits):
                     return None
+                if value == held:
+                    access = Access(CPU, 0, location, value, written)
+                    word = (Step(number, "CAS", instruction, success, (access,)),)
+                    return Result(word, after, ((location, written),))
                 accesses = (Access(CPU), Access(CPU, 0, location, value))
                 return Result((Step(number, "failed CAS", instruction, failure, accesses),), after)
 
@@ -355,58 +244,59 @@ class Processor(Generic[Pair]):
             else:
                 yield own, Option((location,), then)
 
-        return compare_and_set
+        return execute
+
+    def _operation(self, instruction: litmus.Put | litmus.Get | litmus.RemoteFence) -> Execute[Local[Pair]]:
+        """An operation of the network enters the store buffer."""
+        node = node_of(self.program, instruction)
+        pair, word = self._pair_of[node], instruction.word
+        match instruction:
+            case litmus.Put(remote, local):
+                to, source = self.program.place(remote), self.program.place(local)
+                begins: tuple[Begun, ...] = (Begun("nlR", source, ("source", node)), Begun("nrW", to, ("place", node)))
+                entry: Entry = ("put", to, source, pair)
+            case litmus.Get(local, remote):
+                to, source = self.program.place(local), self.program.place(remote)
+                begins = (Begun("nrR", source, ("fetch", node)), Begun("nlW", to, ("land", node)))
+                entry = ("get", to, source, pair)
+            case litmus.RemoteFence():
+                begins, entry = (Begun("nF", None, ("fence", node)),), ("fence", -1, -1, pair)
+        steps = (Step(self.number, word, instruction, begins),)
+
+        def execute(local: Local[Pair]) -> Iterator[Change]:
+            yield True, fixed(Result(steps, local._replace(buffer=(*local.buffer, entry))))
+
+        return execute
+
+    get = put = remote_fence = _operation
+
+    def poll(self, instruction: litmus.Poll) -> Execute[Local[Pair]]:
+        pair = self._pair_of[instruction.node]
+        queue: Queue = ("cpu", instruction.node)
+        word = (Step(self.number, "poll", instruction, (Begun("P", None, queue),), (Access(queue),)),)
+
+        def execute(local: Local[Pair]) -> Iterator[Change]:
+            after = self._pairs.polled(local.pairs[pair])
+            if after is None:
+                yield False, None
+            else:
+                yield True, fixed(Result(word, local._replace(pairs=at(local.pairs, pair, after))))
+
+        return execute
+
+    get_accumulate = remote_compare_and_set = flush = litmus.refused
 
 
-def node_of(program: Program, instruction: Instruction) -> int:
-    """The node that ``instruction`` is about, -1 for none."""
-    match instruction:
-        case Put(remote) | Get(_, remote):
-            return program.node_of(remote)
-        case Poll(node) | RemoteFence(node):
-            return node
-    return -1
+def node_of(program: Program, instruction: litmus.Instruction) -> int:
+    """The node whose queue pair ``instruction`` is about, -1 for none."""
+    node = litmus.node_of(instruction, program.owners)
+    return -1 if node is None else node
 
 
 def sharing_of(program: Program) -> Sharing:
     """Which part of the machine reads and writes which location: the CPU of a thread, and of each queue pair what
     reads the sources of puts, places them, fetches for gets and lands them."""
-    places = program.places
-
-    def accessed(number: int, instruction: Instruction) -> Iterator[Accessed]:
-        node = node_of(program, instruction)
-        match instruction:
-            case Load(_, cell):
-                yield ("cpu", number), places[cell.name], True, False
-            case Store(cell):
-                yield ("cpu", number), places[cell.name], False, True
-            case CompareAndSet(_, cell):
-                yield ("cpu", number), places[cell.name], True, True
-            case Put(remote, local):
-                yield ("source", number, node), places[local.name], True, False
-                yield ("place", number, node), places[remote.name], False, True
-            case Get(local, remote):
-                yield ("fetch", number, node), places[remote.name], True, False
-                yield ("land", number, node), places[local.name], False, True
-
-    return Sharing(program, accessed)
-
-
-def _ahead(processor: Processor[Any], kind: type[Put | Poll]) -> list[frozenset[int]]:
-    """For each control state the queue pairs that a put (a poll) may still be executed for from there on."""
-    program, out = processor._program, processor.graph.out
-    ahead: list[set[int]] = [set() for _ in out]
-    changed = True
-    while changed:
-        changed = False
-        for state, edges in enumerate(out):
-            before = len(ahead[state])
-            for instruction, target in edges:
-                if isinstance(instruction, kind):
-                    ahead[state].add(processor._pair_of[node_of(program, instruction)])
-                ahead[state] |= ahead[target]
-            changed |= len(ahead[state]) > before
-    return [*map(frozenset, ahead), frozenset()]  # the last for control state -1
+    return Sharing(program, lambda thread, access, node: (access.stage, thread, *(() if node is None else (node,))))
 
 
 Item = TypeVar("Item")

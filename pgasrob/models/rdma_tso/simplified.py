@@ -19,7 +19,7 @@ from pgasrob.models.litmus.program import Program
 from pgasrob.models.operational import Access, Machine, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import pairs
 from pgasrob.models.rdma_tso.pairs import QueuePairs, Then, Write
-from pgasrob.models.rdma_tso.processor import Change, Entry, Local, left_out, machine_of
+from pgasrob.models.rdma_tso.processor import Entry, Local, PairChange, left_out, machine_of
 
 PREMISES = (
     *pairs.PREMISES,
@@ -62,7 +62,7 @@ class SimplePairs(QueuePairs[SimplePair]):
 
     def inside(
         self, local: Local[SimplePair], number: int, pair: SimplePair, then: Then[SimplePair]
-    ) -> Iterator[Change]:
+    ) -> Iterator[PairChange]:
         """What the entries of the pipe may do. First may come:
 
         - an acknowledgement or an rfence at the head, which goes away;

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pgasrob.models.litmus.program import (
+from pgasrob.models.litmus.instructions import (
     Cell,
     Flush,
     Get,
     GetAccumulate,
     Instruction,
     Load,
-    Location,
-    Program,
     Put,
     RemoteCompareAndSet,
     Store,
-    Thread,
-    straight,
 )
+from pgasrob.models.litmus.program import Location, Program, Thread, straight
 from pgasrob.program.expressions import Const, Expr, Register
 
 

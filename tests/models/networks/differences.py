@@ -12,23 +12,20 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
 
-from pgasrob.models.litmus.program import (
+from pgasrob.models.litmus.instructions import (
     Assign,
     Cell,
     CompareAndSet,
     Get,
     Instruction,
     Load,
-    Location,
     MemoryFence,
     Poll,
-    Program,
     Put,
     RemoteFence,
     Store,
-    Thread,
-    straight,
 )
+from pgasrob.models.litmus.program import Location, Program, Thread, straight
 from pgasrob.models.networks.robustness import by_executions
 from pgasrob.models.rdma_tso.declarative import Declarative
 from pgasrob.models.rdma_tso.orders import FIGURE_9, Orders

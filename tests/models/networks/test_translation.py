@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from pgasrob.models.litmus.program import CompareAndSet, Flush, Get, GetAccumulate, Poll, Put, Store
+from pgasrob.models.litmus.instructions import CompareAndSet, Flush, Get, GetAccumulate, Poll, Put, Store
 from pgasrob.models.model import Refused
 from pgasrob.models.networks.counterparts import OF_THE_CALCULUS
 from pgasrob.models.networks.robustness import by_executions, by_runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pgasrob.models.litmus.program import (
+from pgasrob.models.litmus.instructions import (
     Assign,
     Assume,
     CompareAndSet,
@@ -14,14 +14,13 @@ from pgasrob.models.litmus.program import (
     GetAccumulate,
     Load,
     MemoryFence,
-    Outcome,
     Poll,
-    Program,
     Put,
     Remote,
     RemoteCompareAndSet,
     Store,
 )
+from pgasrob.models.litmus.program import Outcome, Program
 from pgasrob.program.expressions import INT32, evaluator
 
 

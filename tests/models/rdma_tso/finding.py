@@ -11,24 +11,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
-from pgasrob.models.litmus.printer import in_one_line
-from pgasrob.models.litmus.program import (
+from pgasrob.models.litmus.instructions import (
     Cell,
     CompareAndSet,
     Get,
     Instruction,
     Load,
-    Location,
     MemoryFence,
-    Outcome,
     Poll,
-    Program,
     Put,
     RemoteFence,
     Store,
-    Thread,
-    straight,
 )
+from pgasrob.models.litmus.printer import in_one_line
+from pgasrob.models.litmus.program import Location, Outcome, Program, Thread, straight
 from pgasrob.models.rdma_tso.events import kinds_in_order
 from pgasrob.models.rdma_tso.orders import kinds_of
 from pgasrob.models.rdma_tso.rules import Rules

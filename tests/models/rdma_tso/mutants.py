@@ -27,22 +27,19 @@ from dataclasses import dataclass
 from itertools import product
 
 from pgasrob.models.candidates import Candidate, Path
-from pgasrob.models.litmus.program import (
+from pgasrob.models.litmus.instructions import (
     Cell,
     CompareAndSet,
     Get,
     Instruction,
     Load,
-    Location,
     MemoryFence,
     Poll,
-    Program,
     Put,
     RemoteFence,
     Store,
-    Thread,
-    straight,
 )
+from pgasrob.models.litmus.program import Location, Program, Thread, straight
 from pgasrob.models.rdma_tso.events import NIC_WRITES, expand
 from pgasrob.models.rdma_tso.orders import CELLS, KINDS, WITH_QUEUE_PAIR, kinds_of
 from pgasrob.models.rdma_tso.orders import Cell as Order

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from pgasrob.models.litmus.instructions import Instruction
 from pgasrob.models.litmus.parser import parse
 from pgasrob.models.litmus.printer import in_one_line
-from pgasrob.models.litmus.program import Graph, Instruction, Program, Thread
+from pgasrob.models.litmus.program import Graph, Program, Thread
 from pgasrob.models.model import Execution, Refused
 from pgasrob.models.operational import Machine, Step, execution
 from pgasrob.models.operational import outcomes as outcomes_of
