@@ -33,9 +33,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runs": {"diagnostics", "display", "program", "robustness", "semantics"},
     "certificates": {"diagnostics", "program", "semantics", TOP},
     "repairs": {"analysis", "diagnostics", "display", "frontends", "program", "robustness", "semantics"},
+    "drawing": {"diagnostics"},
     "render": {
         "analysis",
         "diagnostics",
+        "drawing",
         "frontends",
         "models",
         "program",
@@ -50,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bounded": set(),
     "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
     "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "repairs", "robustness", TOP},
-    "course": {"diagnostics", "frontends", "program", "render", "repairs", "robustness"},
+    "course": {"diagnostics", "drawing", "frontends", "program", "render", "repairs", "robustness"},
     "models": {
         "analysis",
         "automata",

@@ -48,6 +48,12 @@ SLOW: dict[str, str] = {
     "certificates/test_rules.py": """
         without_a_rule_what_is_not_robust_is_accepted
     """,
+    "drawing/test_layered.py": """
+        edges_lead_downwards_but_for_cycles
+    """,
+    "drawing/test_mermaid.py": """
+        every_run_of_the_corpus_is_in_the_grammar
+    """,
     "explore/test_nearest.py": """
         its_way_leads_to_a_cycle_and_no_earlier
     """,
@@ -247,14 +253,14 @@ SLOW: dict[str, str] = {
         the_page_fits_and_the_console_is_silent the_page_follows_the_colours_of_the_system
         there_are_nine_chapters_and_none_is_empty
     """,
-    "render/graphs/test_automata_lib.py": """
+    "render/test_automata_lib.py": """
         the_same_program_gives_the_same_file
-    """,
-    "render/graphs/test_svg.py": """
-        edges_lead_downwards_but_for_cycles
     """,
     "render/test_doubles.py": """
         the_page_steps_through_doubles
+    """,
+    "render/test_execution_graph.py": """
+        nothing_lies_on_anything_else
     """,
     "render/test_explorer.py": """
         a_large_run_stays_quick print_shows_all_of_the_diagram
@@ -266,29 +272,26 @@ SLOW: dict[str, str] = {
         what_events_say_adds_up witnesses_hold_up_before_the_oracle
     """,
     "render/test_litmus.py": """
-        nothing_lies_on_anything_else reports_keep_to_the_width
-    """,
-    "render/test_mermaid.py": """
-        every_run_of_the_corpus_is_in_the_grammar
+        reports_keep_to_the_width
     """,
     "render/test_rows.py": """
         rows_are_the_run what_the_cycle_does_not_need_is_folded
     """,
-    "render/test_run_dot.py": """
+    "render/test_run_graph.py": """
         dot_draws_it_in_the_lanes_and_rows_of_the_svg
+    """,
+    "render/test_run_svg.py": """
+        a_long_run_takes_little_time every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser
+    """,
+    "render/test_run_tikz.py": """
+        every_run_of_the_corpus_is_plain_ascii_and_balanced it_can_be_read_into_slides
+        it_compiles_to_one_page_of_its_size nasty_texts_and_other_ends_compile
     """,
     "render/test_schema.py": """
         what_is_missing_or_renamed_or_of_another_type_is_noticed
     """,
-    "render/test_svg.py": """
-        a_long_run_takes_little_time every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser
-    """,
     "render/test_text.py": """
         lanes_give_way_to_a_single_column_when_they_get_too_narrow no_line_is_too_long
-    """,
-    "render/test_tikz.py": """
-        every_run_of_the_corpus_is_plain_ascii_and_balanced it_can_be_read_into_slides
-        it_compiles_to_one_page_of_its_size nasty_texts_and_other_ends_compile
     """,
     "render/test_witness_file.py": """
         mutants_are_refused_or_can_be_drawn

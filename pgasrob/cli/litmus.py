@@ -423,7 +423,7 @@ class _Run:
 
     def draw(self, several: bool) -> bool:
         """Write the graphs; whether all could be written."""
-        from pgasrob.render.executions.files import NothingToDraw, write_graphs
+        from pgasrob.render.execution_files import NothingToDraw, write_graphs
 
         try:
             for path in write_graphs(self._graphs, self._results, [dict(values) for values in self._drawn]):

@@ -98,9 +98,9 @@ def explain_in(
     file: str, nodes: int | None, model: MemoryModel, timeout: float, output: str | None, front_end: FrontEnd
 ) -> None:
     """Draw an execution, the first that is undefined where there is one."""
-    from pgasrob.render.execution import execution_lines, execution_svg
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.render.memory_model import model_report, model_to_json
+    from pgasrob.render.mpi_execution import execution_lines, execution_svg
 
     if output is not None and not output.endswith(".svg"):
         raise click.BadParameter(f"{output!r} is no .svg file; without -o it is printed here.", param_hint="-o")

@@ -88,8 +88,7 @@ def show(
 
         click.echo(to_source(instance.program), nl=False)
         return
-    from pgasrob.render.graphs.comments import stage_lines
-    from pgasrob.render.graphs.dot import to_dot
+    from pgasrob.render.stages import stage_lines, to_dot
 
     shown = _stage(instance, stage, heads, cycle)
     only_graph = dot or output is not None
@@ -143,17 +142,17 @@ def _stage(instance: Instance, stage: str, heads: int, cycle: tuple[int, ...] | 
 
 def _draw(shown: Stage, path: Path, layout: str) -> None:
     """Draw the graphs of ``shown`` into ``path``."""
-    from pgasrob.render.graphs import automata_lib
+    from pgasrob.render import automata_lib
 
     try:
         if layout == "graphviz":
             automata_lib.write(shown.graphs, path)
         elif layout == "own":
-            from pgasrob.render.graphs.stages import stage_svg
+            from pgasrob.render.stages import stage_svg
 
-            path.write_text(stage_svg(shown.title, shown.graphs), encoding="utf-8")
+            path.write_text(stage_svg(shown), encoding="utf-8")
         else:
-            from pgasrob.render.graphs.dot import to_dot
+            from pgasrob.render.stages import to_dot
 
             path.write_text(to_dot(shown.graphs), encoding="utf-8")
     except automata_lib.MissingExtra as error:

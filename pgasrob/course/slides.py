@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import assert_never
 
 from pgasrob.course.lecture_page import GAP, PROMPT, Part, beginning, first_line, markdown
+from pgasrob.drawing.palette import COLOURS
 from pgasrob.render import words
 from pgasrob.render.diagram.model import numbered, shown
 from pgasrob.render.lines import wrap
 from pgasrob.render.page import filled, framed, part
-from pgasrob.render.pens.svg import COLOURS
-from pgasrob.render.svg import to_svg
+from pgasrob.render.run_svg import to_svg
 from pgasrob.render.verdict_json import Result
 
 WIDTH, HEIGHT = 1180, 626

@@ -24,9 +24,9 @@ from pgasrob.render.one_run import ENDS
 from pgasrob.render.one_run_json import no_run
 from pgasrob.render.places import dumps
 from pgasrob.render.run_json import Event, Witness, event_to_json, mark_event, witness_to_json
+from pgasrob.render.run_svg import to_svg
 from pgasrob.render.shared_json import errors_to_json
 from pgasrob.render.source_commands import Calls, WrittenCommands
-from pgasrob.render.svg import to_svg
 from pgasrob.render.text import initially
 from pgasrob.robustness import verdict as library
 from pgasrob.robustness.check import load

@@ -19,7 +19,7 @@ from pgasrob.render.page import filled, framed, part
 from pgasrob.render.places import dumps
 from pgasrob.render.report import report
 from pgasrob.render.run_json import Event, Witness
-from pgasrob.render.svg import to_svg
+from pgasrob.render.run_svg import to_svg
 from pgasrob.render.verdict_json import Result
 
 SCRIPTS = ("state.js", "panels.js", "drawing.js", "fitting.js", "explorer.js")

@@ -68,7 +68,7 @@ def drawable(result: Result | RaceResult) -> Result:
 
 
 def _svg(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.svg import to_svg
+    from pgasrob.render.run_svg import to_svg
 
     return to_svg(results[0], cycle_only=cycle_only)
 
@@ -80,19 +80,19 @@ def _html(results: Sequence[Result], cycle_only: bool = False) -> str:
 
 
 def _dot(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.run_dot import to_dot
+    from pgasrob.render.run_graph import to_dot
 
     return to_dot(results[0], cycle_only=cycle_only)
 
 
 def _mermaid(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.mermaid import to_mermaid
+    from pgasrob.render.run_graph import to_mermaid
 
     return to_mermaid(results[0], cycle_only=cycle_only)
 
 
 def _tikz(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.tikz import to_tikz
+    from pgasrob.render.run_tikz import to_tikz
 
     return to_tikz(results[0], cycle_only=cycle_only)
 

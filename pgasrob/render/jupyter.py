@@ -13,9 +13,9 @@ from html import escape
 from typing import TYPE_CHECKING, Literal, cast
 
 from pgasrob.diagnostics import SourceError, visible
+from pgasrob.drawing.palette import COLOURS
 from pgasrob.render import english, words
 from pgasrob.render.diagram.model import numbered, shown
-from pgasrob.render.pens.svg import COLOURS
 from pgasrob.render.races_json import races_to_json
 from pgasrob.render.races_text import drawable
 from pgasrob.render.run_json import Witness
@@ -348,15 +348,15 @@ def _drawable(run: Witness) -> bool:
 
 
 def _drawing(result: Result, run: Witness, captions: bool) -> str:
-    from pgasrob.render.svg import to_svg
+    from pgasrob.render.run_svg import to_svg
 
     return _without_ids(to_svg({**result, "witness": run}, embedded=True, captions=captions))
 
 
 def _graphs(stage: Stage) -> str:
-    from pgasrob.render.graphs.stages import stage_svg
+    from pgasrob.render.stages import stage_svg
 
-    return stage_svg(stage.title, stage.graphs, embedded=True)
+    return stage_svg(stage, embedded=True)
 
 
 def _control(program: Program | CProgram) -> Stage | None:

@@ -13,11 +13,11 @@ import pytest
 
 import pgasrob
 from pgasrob.diagnostics import Diagnostic
+from pgasrob.drawing.palette import COLOURS
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.render import jupyter
-from pgasrob.render.pens.svg import COLOURS
 from pgasrob.render.verdict_json import to_json
 from pgasrob.robustness.reasons import StateLimit
 from pgasrob.robustness.verdict import Stats, Verdict, Witness
@@ -253,7 +253,7 @@ def test_a_check_does_not_load_what_draws_and_drawing_nothing_large() -> None:
     code = (
         "import sys, pgasrob; verdict = pgasrob.check(pgasrob.load('programs/one_to_one/one_to_one.pgas'));"
         "print([name for name in sys.modules if name.startswith('pgasrob.render')]);"
-        "verdict._repr_html_(); print('pgasrob.render.svg' in sys.modules);"
+        "verdict._repr_html_(); print('pgasrob.render.run_svg' in sys.modules);"
         "pgasrob.load('programs/spin_lock/spin_lock.pgas')._repr_html_();"
         "print([name for name in ('automata', 'sympy', 'rich') if name in sys.modules])"
     )

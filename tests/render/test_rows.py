@@ -14,8 +14,8 @@ from pgasrob.render.lines import plain
 from pgasrob.render.report import report
 from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_json import Witness
+from pgasrob.render.run_svg import to_svg
 from pgasrob.render.sarif import to_sarif
-from pgasrob.render.svg import to_svg
 from pgasrob.render.verdict_json import to_json
 from pgasrob.robustness.check import check, load
 from tests.render.test_diagnosis import NOT_ROBUST, PROGRAMS

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import pgasrob
+from pgasrob.drawing.dot import quote
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.render.graphs.comments import stage_lines
-from pgasrob.render.graphs.dot import quote, to_dot
+from pgasrob.render.stages import stage_lines, to_dot
 from pgasrob.robustness import stages
 
 ROOT = Path(__file__).parents[2]

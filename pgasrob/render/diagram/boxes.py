@@ -6,9 +6,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pgasrob.diagnostics import visible
+from pgasrob.drawing.measure import LINE, PADDING, cut, width_of
 from pgasrob.render import words
 from pgasrob.render.diagram.folding import Fold, told, told_in_full
-from pgasrob.render.diagram.model import AXIS, INDENT, LINE, PADDING, Box, Span, cut, width_of
+from pgasrob.render.diagram.model import AXIS, INDENT, Box, Span
 from pgasrob.render.diagram.rows import lane_of
 from pgasrob.render.places import label
 from pgasrob.render.run_json import Event, Witness

@@ -13,26 +13,19 @@ leave each box sideways without meeting another one; it then runs down between t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from unicodedata import combining, east_asian_width
 
+from pgasrob.drawing.labels import Line
 from pgasrob.render import words
 from pgasrob.render.diagram.folding import Fold
 from pgasrob.render.run_json import Edge, Witness
 from pgasrob.render.verdict_json import Result
 
-CHARACTER = 8.0
-"""Width of a letter of a fixed-width font of size 13: the widest of the usual ones take 0.615 of their size."""
-LINE = 17.0
-PADDING = 8.0
 INDENT = 38.0
 """How far right of a lane's left side its steps begin."""
 AXIS = 13.0
 """How far right of a lane's left side program order runs."""
-GAP = 12.0
-"""Between two rows."""
 BADGE_GAP = 34.0
 """Between two rows with a number of the cycle between them."""
-HEADING = 30.0
 NUMBER = 7.0
 """Width of a digit of the number of a step."""
 INNER = INDENT + 14
@@ -106,21 +99,6 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """An edge of happens-before as a line through ``points``, each piece of which is horizontal or vertical.
-
-    ``number`` counts the edges of the cycle from 1, and ``badge`` is the middle of the place for it.
-    """
-
-    source: int
-    target: int
-    relation: str
-    points: tuple[tuple[float, float], ...]
-    number: int | None = None
-    badge: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Diagram:
     """A run, laid out: ``boxes`` of its events in their order, ``bands``, and the boxes at the ``ends`` of ranks."""
 
@@ -140,20 +118,6 @@ class Diagram:
 def shown(result: Result) -> Witness | None:
     """The run of ``result`` to draw: that of its verdict, else that of a failing assertion, else that of a deadlock."""
     return result["witness"] or result["assertion_run"] or result["deadlock_run"]
-
-
-def width_of(text: str) -> float:
-    """Room for ``text`` in a fixed-width font; East Asian letters take two places."""
-    return CHARACTER * sum(0 if combining(char) else 1 + (east_asian_width(char) in "WF") for char in text)
-
-
-def cut(text: str, room: int) -> str:
-    """``text`` in at most ``room`` places, an ellipsis at the end where it is longer."""
-    if width_of(text) <= room * CHARACTER:
-        return text
-    while text and width_of(text) > (room - 1) * CHARACTER:
-        text = text[:-1]
-    return text.rstrip() + "…"
 
 
 def numbered(witness: Witness) -> list[Edge]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pgasrob.render.diagram.badges import BADGE, HEAD
-from pgasrob.render.pens.svg import COLOURS, Stroke, coloured, variables
+from pgasrob.drawing.labels import BADGE, HEAD
+from pgasrob.drawing.palette import COLOURS, coloured, variables
+from pgasrob.drawing.svg_pen import Stroke
 
 CORNER = 7.0
 RADII = {"bar": 3, "fold": 3, "event": 3, "standing": 3, "event step": 9, "badge": BADGE / 2}

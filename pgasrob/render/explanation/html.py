@@ -9,10 +9,10 @@ from itertools import groupby
 from pgasrob.render import words
 from pgasrob.render.explanation.blocks import Block, Drawing, Points, Remark, Rows, ShownRun, Text, Word, witness_of
 from pgasrob.render.explanation.chapters import Chapter
-from pgasrob.render.graphs.svg import to_svg as graph_to_svg
 from pgasrob.render.page import framed
 from pgasrob.render.run_json import Event, Witness
-from pgasrob.render.svg import to_svg as run_to_svg
+from pgasrob.render.run_svg import to_svg as run_to_svg
+from pgasrob.render.stages import automaton_svg
 from pgasrob.render.text import initially
 
 STYLE = """
@@ -132,7 +132,7 @@ def _block(block: Block) -> str:
         case Word(letters):
             return '<div class="word">' + "".join(map(_symbol, letters)) + "</div>"
         case Drawing(graph, caption, taken, _):
-            drawn = _wide(graph_to_svg(graph, taken=taken, embedded=True), graph.title)
+            drawn = _wide(automaton_svg(graph, taken), graph.title)
             return f"<figure><figcaption>{escape(caption)}</figcaption>{drawn}</figure>"
         case ShownRun(result, "table"):
             return _wide(_run(witness_of(result)), "A run")

@@ -11,26 +11,16 @@ from typing import Any
 
 import pytest
 
+from pgasrob.drawing.channels import MOST_TRACKS, snapped
+from pgasrob.drawing.labels import BADGE, Line
+from pgasrob.drawing.measure import LINE, PADDING, cut, width_of
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.render import words
-from pgasrob.render.diagram.badges import BADGE, clear_place, numbered_lines
 from pgasrob.render.diagram.boxes import LONGEST
-from pgasrob.render.diagram.channels import MOST_TRACKS, snapped
 from pgasrob.render.diagram.folding import fold
 from pgasrob.render.diagram.layout import MOST_LANES, layout
-from pgasrob.render.diagram.model import (
-    LINE,
-    NUMBER,
-    PADDING,
-    Box,
-    Diagram,
-    Line,
-    cut,
-    edges,
-    shown,
-    width_of,
-)
+from pgasrob.render.diagram.model import NUMBER, Box, Diagram, edges, shown
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.batch import Job, check_all, find_programs
@@ -595,29 +585,6 @@ def test_some_runs_of_the_corpus(name: str, nodes: int) -> None:
     assert len(diagram.lanes) == nodes
     lines = [line for box in diagram.boxes for line in text_of(box).splitlines()]
     assert not [line for line in lines if line.rstrip(";").endswith((" =", " →"))]  # where a line should not end
-
-
-def test_numbers_keep_off_each_other_and_off_crossings() -> None:
-    def line(number: int, *points: tuple[float, float]) -> Line:
-        return Line(number, number + 1, "cf", points, number)
-
-    down = line(1, (50, 0), (50, 200))
-    beside = line(2, (60, 0), (60, 200))
-    across = line(3, (0, 130), (100, 130))
-    spots = [(across, (20, 130), (20, 130)), (down, *down.points), (beside, *beside.points)]
-    first, second, third = numbered_lines(spots, [Line(7, 8, "id", ((0, 70), (90, 70)))], 36)  # type: ignore[arg-type]
-    assert third.badge == (20, 130)
-    assert first.badge is not None and second.badge is not None
-    assert abs(first.badge[1] - second.badge[1]) >= BADGE
-    for each in (first, second):
-        assert each.badge is not None and min(abs(each.badge[1] - 130), abs(each.badge[1] - 70)) >= BADGE / 2
-        assert 100 - 65 < each.badge[1] < 100 + 65  # near the middle all the same
-
-
-def test_a_number_at_a_barrier_stands_clear_of_lines_and_boxes() -> None:
-    assert clear_place([30.0, 40.0], 0.0, 200.0, 36) == 120
-    assert clear_place([100.0], 0.0, 110.0, 36) == 50
-    assert clear_place([20.0], 0.0, 42.0, 36) == 21
 
 
 def test_runs_with_parts_and_marks() -> None:

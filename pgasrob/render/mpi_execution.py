@@ -1,0 +1,337 @@
+"""An execution in a memory model of MPI: its actions and their orders, as SVG and in lines.
+
+As in the figures of the paper (Hoefler et al., 2014) every rank has a column, and beside it one for what happens there
+on behalf of calls: virtual actions, and accesses to their buffers. Of consistency order only what does not follow from
+the rest is drawn, each edge with the rule that it is by. Happens-before is what paths of program order and
+synchronisation order lead to; between conflicting accesses it is drawn, and so is what is missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from pgasrob.drawing.palette import coloured, variables
+from pgasrob.drawing.svg_pen import Frame, SvgPen, document
+from pgasrob.program.instance import Instance
+from pgasrob.races.mpi.actions import Action, Edge
+from pgasrob.races.mpi.conflicts import conflicts
+from pgasrob.races.mpi.consistency import Orders
+from pgasrob.races.mpi.decide import exposed_cells
+from pgasrob.races.mpi.status import Drawn
+from pgasrob.render import english
+from pgasrob.render.lines import Line
+
+RULES = {
+    "fences": "(9)", "matching_fences": "3.2.4", "general": "(9)", "matching_posts": "coso", "locks": "(10)",
+    "locks_after_remote": "(11)", "buffers": "(13)", "stores": "(14)", "virtual": "(15)", "win_sync": "(18)",
+    "issued_after": "(19)", "one_copy": "(20)",
+}  # fmt: skip
+"""The numbers of the rules of `races.mpi.consistency`."""
+MOST_PAIRS = 40
+"""Of conflicting accesses; of more only the races are drawn, and how many are not is said."""
+COLUMN, BESIDE, ROW, TOP, LEFT = 520.0, 235.0, 28.0, 78.0, 110.0
+STYLE = f"""{variables("pg-execution", ("paper", "ink", "faint", "rule", "po", "cf", "id", "accent"))}{
+    coloured('''
+.pg-execution text{font:12px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre;fill:@ink}
+.pg-execution .head{font-weight:bold}
+.pg-execution .label{paint-order:stroke;stroke:@paper;stroke-width:4px;stroke-linejoin:round;font-size:11px}
+.pg-execution .left{text-anchor:end}
+.pg-execution .middle{text-anchor:middle}
+.pg-execution .faint{fill:@faint}
+.pg-execution .row{stroke:@rule;fill:none}
+.pg-execution .dot{fill:@ink}
+.pg-execution .virtual .dot{fill:@paper;stroke:@ink;stroke-width:1.3}
+.pg-execution .edge{fill:none;stroke-width:1.3}
+.pg-execution .po .edge{stroke:@po}.pg-execution .po .tip{fill:@po}
+.pg-execution .so .edge{stroke:@id;stroke-dasharray:5 3}.pg-execution .so .tip,.pg-execution .so text{fill:@id}
+.pg-execution .coso .edge{stroke:@id}.pg-execution .coso .tip,.pg-execution .coso text{fill:@id}
+.pg-execution .co .edge{stroke:@cf}.pg-execution .co .tip,.pg-execution .co text{fill:@cf}
+.pg-execution .cohb .edge{stroke:@ink;stroke-width:2.2}.pg-execution .cohb .tip{fill:@ink}
+.pg-execution .race .edge{stroke:@accent;stroke-width:2.4}
+.pg-execution .race .tip,.pg-execution .race text{fill:@accent;font-weight:bold}
+''')
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """``kind``: po, so, coso (both synchronisation and consistency order), co, cohb or race. ``both``: in both
+    directions, which of two calls means from the beginning of each to the end of the other."""
+
+    kind: str
+    edge: Edge
+    label: str = ""
+    both: bool = False
+
+
+def arrows(drawn: Drawn, instance: Instance) -> tuple[list[Arrow], int]:
+    """What relates the actions that are shown, but what follows from the rest; of conflicting accesses how they are
+    ordered. With it how many pairs of these are left out."""
+    orders, execution, shown = drawn.orders, drawn.execution, _shown(drawn)
+    found: dict[tuple[str, Edge], str] = {}
+
+    def add(kind: str, edge: Edge, label: str = "") -> None:
+        one, other = (shown[each] for each in edge)
+        if one != other and (kind != "co" or ("coso", (one, other)) not in found):
+            found.setdefault((kind, (one, other)), label)
+
+    for edge in execution.po:
+        ranks = {execution.actions[shown[each]].rank for each in edge}
+        add(*(("po", edge) if len(ranks) == 1 else ("so", edge, "so")))
+    for edge in execution.so:
+        add("so", edge, "so")
+    for edge in orders.coso:
+        if not _implied(orders, edge):
+            add("coso", edge, "so, co")
+    for rule, edges in orders.rules.items():
+        for edge in edges:
+            if not _implied(orders, edge):
+                add("co", edge, f"co {RULES[rule]}")
+    result = [
+        Arrow(kind, edge, label, (kind, edge[::-1]) in found)
+        for (kind, edge), label in found.items()
+        if (kind, edge[::-1]) not in found or edge < edge[::-1]
+    ]
+    early = _early(drawn)
+    pairs = [each for each in _conflicting(drawn, instance) if early.isdisjoint(each.edge)]
+    result = [each for each in result if early.isdisjoint(each.edge)]
+    kept = [each for each in pairs if each.kind == "race" or len(pairs) <= MOST_PAIRS]
+    return result + kept, len(pairs) - len(kept)
+
+
+def _left_out(pairs: int) -> list[str]:
+    """What is said of so many pairs that are left out, in lines."""
+    told = english.count(pairs, "ordered pair of conflicting accesses is/ordered pairs of conflicting accesses are")
+    return [f"{told} not drawn: of more than {MOST_PAIRS} pairs only the races are."] if pairs else []
+
+
+def _early(drawn: Drawn) -> set[int]:
+    """What a rank does before it makes the first window, and that: it is not shown unless it is part of a race."""
+    execution = drawn.execution
+    first: dict[int, int] = {}
+    for call in execution.synchronisations:
+        if call.call.kind == "create":
+            first.setdefault(call.rank, call.begin)
+    racing = {action.number for race in drawn.races for action in race.actions}
+    return {
+        action.number
+        for action in execution.actions
+        if action.number not in racing and action.number <= first.get(action.rank, -1)
+    }
+
+
+def _order(drawn: Drawn) -> list[Action]:
+    """The actions that are shown, from top to bottom: calls where they end."""
+    shown, early, actions = _shown(drawn), _early(drawn), drawn.execution.actions
+    last = {shown[action.number]: row for row, action in enumerate(_in_order(drawn))}
+    return [actions[number] for number in sorted(last, key=last.__getitem__) if number not in early]
+
+
+def _shown(drawn: Drawn) -> dict[int, int]:
+    """For each action the one that is shown for it: of a synchronisation call its beginning."""
+    execution = drawn.execution
+    shown = {action.number: action.number for action in execution.actions}
+    after: dict[int, list[int]] = {}
+    for one, other in execution.po:
+        after.setdefault(one, []).append(other)
+    for call in execution.synchronisations:
+        number = call.done
+        while number != call.end:
+            if number == call.done or execution.actions[number].kind == "external":
+                shown[number] = min(shown[number], call.begin)
+            within = [each for each in after.get(number, ()) if call.end is not None and each <= call.end]
+            number = within[0] if len(within) == 1 else call.end or number
+            if call.end is None:
+                break
+        if call.end is not None:
+            shown[call.end] = call.begin
+    for action in execution.actions:
+        if action.kind == "external" and action.group != action.number:
+            shown[action.number] = action.group
+    return shown
+
+
+def _implied(orders: Orders, edge: Edge) -> bool:
+    """Whether consistency order leads from one to the other by a third."""
+    one, other = edge
+    between = orders.co[one] & ~(1 << other)
+    return any(between >> number & 1 and orders.co[number] >> other & 1 for number in range(between.bit_length()))
+
+
+def _conflicting(drawn: Drawn, instance: Instance) -> Iterator[Arrow]:
+    orders = drawn.orders
+    for one, other in conflicts(drawn.execution, orders.model, exposed_cells(instance)):
+        if not orders.ordered(one, other):
+            eventual = any({one, other} == {each.number for each in race.actions} for race in drawn.eventual)
+            yield Arrow("race", (one, other), "eventual" if eventual else "no hb")
+            continue
+        edge = (one, other) if orders.before(one, other) else (other, one)
+        consistent = orders.consistent(one, other)
+        yield Arrow("cohb", edge, "cohb") if consistent else Arrow("race", edge, "hb, no co")
+
+
+def _in_order(drawn: Drawn) -> list[Action]:
+    """The actions so that happens-before leads downwards."""
+    execution = drawn.execution
+    after: list[list[int]] = [[] for _ in execution.actions]
+    missing = [0] * len(execution.actions)
+    for one, other in {*execution.po, *drawn.orders.synchronised}:
+        after[one].append(other)
+        missing[other] += 1
+    ready = [number for number, count in enumerate(missing) if not count]
+    order = []
+    while ready:
+        number = heappop(ready)
+        order.append(execution.actions[number])
+        for other in after[number]:
+            missing[other] -= 1
+            if not missing[other]:
+                heappush(ready, other)
+    return order
+
+
+def _is_beside(action: Action) -> bool:
+    return action.kind in ("vac", "vas", "buffer read", "buffer write")
+
+
+def _told(action: Action, instance: Instance) -> str:
+    """The action in a few words."""
+    cells = [instance.cell_name(cell) for cell in sorted(action.cells)]
+    where = ", ".join(cells) if len(cells) < 3 else f"{cells[0]} to {cells[-1]}"
+    name = "" if action.call is None else action.call.name.removeprefix("MPI_")
+    match action.kind:
+        case "load":
+            return f"{'polls' if action.polls else 'reads'} {where}"
+        case "store":
+            return f"writes {where}"
+        case "issue" | "begin":
+            return name
+        case "vac":
+            does = "reads and writes" if action.reads and action.writes else "writes" if action.writes else "reads"
+            return f"vac {name} of {action.origin}: {does} {where}"
+        case "vas":
+            return f"vas {name} of {action.origin}"
+        case "buffer read" | "buffer write":
+            return f"{name} {'reads' if action.reads else 'writes'} {where}"
+        case "done" | "end":
+            return name
+        case "external":
+            return "synchronises"
+
+
+def execution_lines(drawn: Drawn, instance: Instance) -> list[Line]:
+    """The actions, one in a line, and below them the arrows of each kind."""
+    order = _order(drawn)
+    place = {action.number: number for number, action in enumerate(order)}
+    digits = len(str(len(order)))
+    lines: list[Line] = [[]]
+    for number, action in enumerate(order):
+        rank = f"rank {action.rank}" + (" *" if _is_beside(action) else "  ")
+        lines.append([(f"{number:>{digits + 2}}  {rank} ", "faint"), (f"{action.span.line:>4}  ", "faint"),
+                      (_told(action, instance), "")])  # fmt: skip
+    kinds = {"so": "so", "coso": "so and co", "co": "co", "cohb": "cohb of conflicting accesses", "race": "missing"}
+    found, left_out = arrows(drawn, instance)
+    for kind, name in kinds.items():
+        some = [arrow for arrow in found if arrow.kind == kind]
+        if some:
+            lines += [[], [(f"  {name}:", "heading")]]
+        for arrow in some:
+            one, other = (place[each] for each in arrow.edge)
+            way = "<->" if arrow.both else "->"
+            label = arrow.label.removeprefix("co ") if kind in ("co", "race") else ""
+            lines.append(
+                [(f"  {one:>{digits}} {way:3} {other:<{digits}} {label}".rstrip(), "bad" if kind == "race" else "")]
+            )
+    notes = (
+        "*: on behalf of a call. po is the order within a rank, hb what po and so lead to; co follows along its paths.",
+        "What ranks do before they make a window is left out.",
+        *_left_out(left_out),
+    )
+    return [*lines, [], *([(f"  {note}", "faint")] for note in notes)]
+
+
+def execution_svg(drawn: Drawn, instance: Instance) -> str:
+    order = _order(drawn)
+    rows = {action.number: row for row, action in enumerate(order)}
+    ranks = drawn.execution.ranks
+
+    def at(number: int) -> tuple[float, float]:
+        action = drawn.execution.actions[number]
+        return LEFT + action.rank * COLUMN + BESIDE * _is_beside(action), TOP + rows[number] * ROW
+
+    found, left_out = arrows(drawn, instance)
+    notes = _left_out(left_out)
+    width, height = LEFT + ranks * COLUMN, TOP + (len(order) + len(notes)) * ROW + 14
+    pen = SvgPen()
+    title = f"{drawn.status} in the {drawn.orders.model} model{english.on_nodes(ranks)}"
+    pen.text(16, 22, title, "head")
+    pen.text(
+        16, 40, "gray po; so; co with its rule; cohb between conflicting accesses; hb: paths of po and so", "faint"
+    )
+    for rank in range(ranks):
+        pen.text(LEFT + rank * COLUMN - 6, TOP - 16, f"rank {rank}", "head")
+        pen.text(LEFT + rank * COLUMN + BESIDE - 6, TOP - 16, "on behalf of calls", "faint")
+    labels: list[tuple[str, float, float, str, str]] = []
+    bows: Counter[float] = Counter()
+    for arrow in sorted(found, key=lambda arrow: abs(rows[arrow.edge[0]] - rows[arrow.edge[1]])):
+        start, end = (at(number) for number in arrow.edge)
+        bow = 0.0
+        if start[0] == end[0] and arrow.kind != "po":
+            # Beside the column, the farther the longer the way is.
+            bow = min(12.0 + 9.0 * bows[start[0]], 84.0)
+            bows[start[0]] += 1
+        with pen.group(arrow.kind):
+            x, y, side = _draw(pen, start, end, arrow, bow)
+        labels.append((arrow.kind, x, y, side, arrow.label))
+    for action in order:
+        x, y = at(action.number)
+        with pen.group("virtual" if _is_beside(action) else "own"):
+            pen.ring(x, y, 3.6, "dot")
+            pen.text(x + 9, y + 4, [(f"{int(action.span.line)} ", "faint"), (_told(action, instance), "")], "label")
+    for kind, x, y, side, text in labels:
+        if text:
+            with pen.group(kind):
+                pen.text(x, y, text, f"label {side}")
+    for note in notes:
+        pen.text(16, height - 16, note, "faint")
+    return document("pg-execution", title, pen.drawn, STYLE, Frame(width, height))
+
+
+def _draw(
+    pen: SvgPen, start: tuple[float, float], end: tuple[float, float], arrow: Arrow, bow: float
+) -> tuple[float, float, str]:
+    """Draw an arrow, ``bow`` to the left where both ends are in one column; where its label is to stand, and how."""
+    (x, y), (to_x, to_y) = start, end
+    if x == to_x:
+        out = x - bow * 4 / 3
+        first, last = (out, y), (out, to_y)
+        path = f"M{x:.1f} {y:.1f}C{out:.1f} {y:.1f} {out:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
+        label = (x - bow - 3, (y + to_y) / 2 + 4, "left")
+        if not bow:
+            first, last = end, start
+    else:
+        bend = 60.0 if to_x > x else -60.0
+        first, last = (x + bend, y), (to_x - bend, to_y)
+        path = f"M{x:.1f} {y:.1f}C{x + bend:.1f} {y:.1f} {to_x - bend:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
+        # Nearer to the end, where the text of what is in between is over.
+        label = ((x + 3 * to_x) / 4, (3 * y + 13 * to_y) / 16 - 4, "middle")
+    pen.path(path, "edge")
+    _tip(pen, last, end)
+    if arrow.both or arrow.kind == "race":
+        _tip(pen, first, start)
+    return label
+
+
+def _tip(pen: SvgPen, aim: tuple[float, float], end: tuple[float, float]) -> None:
+    """The head of an arrow that comes from ``aim``."""
+    away_x, away_y = aim[0] - end[0], aim[1] - end[1]
+    length = max(1.0, (away_x**2 + away_y**2) ** 0.5)
+    x, y = away_x / length, away_y / length
+    tip = (end[0] + 4 * x, end[1] + 4 * y)
+    back = (tip[0] + 8 * x, tip[1] + 8 * y)
+    points = (tip, (back[0] - 3.5 * y, back[1] + 3.5 * x), (back[0] + 3.5 * y, back[1] - 3.5 * x))
+    pen.path("M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points) + "Z", "tip")
