@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.program.reading import Reading
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from pgasrob.races.verdict import RaceVerdict
     from pgasrob.repairs import Costs, Repair
     from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.question import Question
     from pgasrob.robustness.verdict import Verdict
     from pgasrob.robustness.watch import Progress
     from pgasrob.runs.outcomes import Outcomes
@@ -47,7 +50,7 @@ def load(program: Given, front_end: FrontEnd | None = None) -> Program | CProgra
     Traceback (most recent call last):
     pgasrob.diagnostics.diagnostic.SourceError: <string>:1:15: error[PG050]: unknown name `y`...
     """
-    from pgasrob.robustness.check import load as load_file
+    from pgasrob.robustness.load import load as load_file
 
     if not isinstance(program, str | PathLike):
         return program
@@ -88,16 +91,18 @@ def check(
     >>> pgasrob.check(pgasrob.example("one_to_one_wait"), nodes="all")
     <Verdict one_to_one_wait.pgas: robust on every number of nodes>
     """
-    from pgasrob.robustness.check import check as decide
+    from pgasrob.batch.answer import about_robustness
+    from pgasrob.robustness.question import Robustness, RobustnessOnEveryCount
+    from pgasrob.robustness.session import Session
 
-    loaded = load(program)
-    if nodes == "all":
-        from pgasrob.robustness.every_n.check import check_every_count
-
-        if progress is not None:
-            raise ValueError("progress is told for single node counts, not for all")
-        return check_every_count(loaded, None, engine, limits, **options)
-    return decide(loaded, nodes, engine, limits, progress, **options)
+    every = nodes == "all"
+    if every and progress is not None:
+        raise ValueError("progress is told for single node counts, not for all")
+    effect = options.pop("effect", True)
+    count = None if isinstance(nodes, str) else nodes
+    question = _question(program, count, limits, engine=engine, **options)
+    asked = RobustnessOnEveryCount(effect) if every else Robustness(effect)
+    return about_robustness(Session(question, progress), asked)
 
 
 def race(
@@ -117,8 +122,12 @@ def race(
     (11, 13)
     """
     from pgasrob.races.decide import races
+    from pgasrob.robustness.question import Races
+    from pgasrob.robustness.session import Session
 
-    return races(load(program), nodes, strict, all_, limits, **options)
+    progress, engine = options.pop("progress", None), options.pop("engine", "search")
+    asked = Races(strict, all_, engine=engine)
+    return races(Session(replace(_question(program, nodes, limits, **options), asked=asked), progress))
 
 
 def outcomes(
@@ -209,6 +218,23 @@ def litmus(test: str | PathLike[str], models: Sequence[str] = (), limits: Limits
     return Answers(
         "<litmus>" if is_text else fspath(test), tuple(answer(parsed, model, limits or Limits()) for model in chosen)
     )
+
+
+def _question(
+    program: Given,
+    nodes: int | None,
+    limits: Limits | None,
+    engine: str = "portfolio",
+    **options: Any,
+) -> Question:
+    """What is asked about ``program`` with these options of :func:`check`."""
+    from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.question import EngineChoice, Question, Resources
+
+    choice = EngineChoice(engine, options.pop("heads", None), options.pop("reductions", None))
+    resources, reading = Resources(options.pop("threads", None)), Reading(**options)
+    loaded = load(program)
+    return Question(loaded, nodes, reading=reading, engine=choice, limits=limits or Limits(), resources=resources)
 
 
 def _instance(program: Given | Instance, nodes: int | None) -> Instance:

@@ -7,8 +7,9 @@ from typing import Any, NoReturn
 
 import pytest
 
+from pgasrob.batch import checker
 from pgasrob.races import decide
-from pgasrob.robustness import batch, check, watch
+from pgasrob.robustness import check, watch
 
 DAY = 86_400.0
 ahead = 0.0
@@ -34,5 +35,5 @@ def leaping(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in ((time, "monotonic"), (watch, "perf_counter")):
         real = getattr(module, name)
         monkeypatch.setattr(module, name, lambda real=real: real() + ahead)
-    for telling in (batch, check, decide):
+    for telling in (checker, check, decide):
         monkeypatch.setattr(telling, "GRACE", 60.0)

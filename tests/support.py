@@ -16,13 +16,19 @@ from zlib import crc32
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from pgasrob import api
+from pgasrob.models.store_buffers import check as on_tso
 from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Binary, Const, Expr, Register
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.normal_form import NormalForm
+from pgasrob.robustness.question import Question, RobustnessOnTso
+from pgasrob.robustness.session import Session
+from pgasrob.robustness.verdict import Verdict
 from pgasrob.semantics.computation import POPS, Computation, Event
 from pgasrob.semantics.replay import Run
 from pgasrob.semantics.state_space import State, StateSpace, computation_of
@@ -419,3 +425,14 @@ def json_events(run: Run) -> list[dict[str, Any]]:
         }
         for replayed in run.events
     ]
+
+
+def check_every_count(program: Any, **options: Any) -> Verdict:
+    """The verdict on every number of nodes."""
+    return api.check(program, "all", **options)
+
+
+def check_on_tso(program: Program, nodes: int | None = None, limits: Limits | None = None) -> Verdict:
+    """The verdict where processors have store buffers."""
+    question = Question(program, nodes, RobustnessOnTso(), limits=limits or Limits())
+    return on_tso.check_on_tso(Session(question))

@@ -619,7 +619,7 @@ def test_results_are_printed_as_they_come(folder: Path) -> None:
 
 def start(*arguments: str) -> subprocess.Popen[str]:
     """The command as a process of its own, whose workers have all the time they need to say what they know."""
-    patient = "from pgasrob.robustness import workers; workers.GRACE = 60; from pgasrob.cli import main; main()"
+    patient = "from pgasrob.batch import workers; workers.GRACE = 60; from pgasrob.cli import main; main()"
     return subprocess.Popen(
         [sys.executable, "-c", patient, *arguments],
         stdout=subprocess.PIPE,
@@ -791,8 +791,8 @@ def test_a_single_check_does_not_pay_for_processes(folder: Path) -> None:
         check=True,
     )
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "pgasrob.robustness.batch" in imported
-    assert not imported & {"multiprocessing", "pgasrob.robustness.workers", "rich", "sympy", "automata"}
+    assert "pgasrob.batch.checker" in imported
+    assert not imported & {"multiprocessing", "pgasrob.batch.workers", "rich", "sympy", "automata"}
 
 
 def test_help_and_version_import_nothing_heavy() -> None:

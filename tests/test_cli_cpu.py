@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import pgasrob
+from pgasrob.batch.job import find_programs
 from pgasrob.cli import cli
 from pgasrob.program.expectation import read_expectation
-from pgasrob.robustness.batch import find_programs
 
 ROOT = Path(__file__).parents[1]
 STORE_BUFFERS = ROOT / "programs" / "store_buffers"

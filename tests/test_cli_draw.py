@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from pgasrob.batch import side_by_side
 from pgasrob.cli import cli
 from pgasrob.cli.witness_files import Witnesses
 from pgasrob.render.files import FORMATS
-from pgasrob.robustness import side_by_side
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 
 ROOT = Path(__file__).parents[1]

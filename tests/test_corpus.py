@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 import pgasrob
+from pgasrob.api import check
+from pgasrob.batch.checker import check_all
+from pgasrob.batch.job import Checked, Job, find_programs
 from pgasrob.program.expectation import READINGS, read_expectation
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.render.catalogue import Entry, make_catalogue, reason, without_times
-from pgasrob.robustness.batch import Checked, Job, check_all, find_programs
-from pgasrob.robustness.check import check
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import EngineChoice
 from tests.support import sampled
 
 ROOT = Path(__file__).parents[1]
@@ -46,7 +48,7 @@ def test_the_corpus_is_large_and_says_why() -> None:
 def checked(
     engine: str, paths: list[Path], limits: Limits | None = None, reading: Reading = DEFAULT_READING
 ) -> list[Checked]:
-    job = Job(engine=engine, expect=True, limits=limits or Limits(), reading=reading)
+    job = Job(engine=EngineChoice(engine), expect=True, limits=limits or Limits(), reading=reading)
     return list(check_all([str(path) for path in paths], job))
 
 

@@ -23,10 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": {"program", "semantics"},
     "frontends": {"analysis", "diagnostics", "display", "program"},
     "export": {"analysis", "program", "semantics"},
-    "robustness": {
-        *("analysis", "automata", "diagnostics", "display", "export", "frontends", "program", "semantics"),
-        TOP,
-    },
+    "robustness": {"analysis", "automata", "diagnostics", "display", "export", "frontends", "program", "semantics"},
     "races": {"analysis", "automata", "diagnostics", "display", "frontends", "program", "robustness", "semantics"},
     "recording": {"analysis", "diagnostics", "program", "races", "robustness", "runtime", "semantics"},
     "runtime": {"frontends", "program", "robustness", "semantics"},
@@ -36,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "drawing": {"diagnostics"},
     "render": {
         "analysis",
+        "batch",
         "diagnostics",
         "drawing",
         "frontends",
@@ -51,8 +49,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "bounded": set(),
     "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
-    "lsp": {"bounded", "diagnostics", "frontends", "program", "races", "render", "repairs", "robustness", TOP},
-    "course": {"diagnostics", "drawing", "frontends", "program", "render", "repairs", "robustness"},
+    "lsp": {"batch", "bounded", "diagnostics", "frontends", "program", "render", "repairs", "robustness", TOP},
+    "course": {"batch", "diagnostics", "drawing", "frontends", "program", "render", "repairs", "robustness"},
     "models": {
         "analysis",
         "automata",
@@ -64,8 +62,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "runs",
         "semantics",
     },
+    "batch": {"diagnostics", "frontends", "models", "program", "races", "robustness", TOP},
     "cli": {
         *(
+            "batch",
             "certificates",
             "course",
             "diagnostics",
@@ -86,7 +86,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         TOP,
     },
     "__main__": {"cli"},
-    "api": {"frontends", "models", "program", "races", "repairs", "robustness", "runs"},
+    "api": {"batch", "frontends", "models", "program", "races", "repairs", "robustness", "runs"},
     TOP: {
         "api",
         "diagnostics",

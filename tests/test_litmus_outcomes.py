@@ -17,7 +17,7 @@ import pytest
 
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from pgasrob.runs.outcomes import outcomes
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.state_space import State, StateSpace

@@ -350,7 +350,7 @@ SLOW: dict[str, str] = {
     "robustness/test_attack.py": """
         attack_agrees_with_product_and_shows_a_violation the_corpus
     """,
-    "robustness/test_batch.py": """
+    "batch/test_checker.py": """
         several_processes_say_what_one_says
     """,
     "robustness/test_check.py": """
@@ -358,7 +358,7 @@ SLOW: dict[str, str] = {
         a_robust_verdict_waits_for_all_sc_runs_where_one_may_fault
         a_violation_of_a_small_program_leaves_nothing_open
     """,
-    "robustness/test_cluster.py": """
+    "batch/test_cluster.py": """
         a_cluster_says_what_one_process_says a_job_that_kills_its_workers_ends_as_unknown
         a_large_exploration_is_handed_out_in_parts clusters_that_are_not_there
         limits_hold_on_the_workers_and_progress_is_told the_command_line

@@ -20,13 +20,15 @@ def catalogue(folder: str, only_check: bool) -> None:
     The programs are checked for it, so it takes as long as that. A folder that has
     litmus tests and no programs gets the list of these, with what they say.
     """
+    from pgasrob.batch.job import Checked, Job, find_programs
+    from pgasrob.batch.side_by_side import convert_all
     from pgasrob.diagnostics import SourceError
+    from pgasrob.program.parser import read_text
     from pgasrob.render.catalogue import BEGINNING, Entry, make_catalogue
     from pgasrob.render.litmus_catalogue import BEGINNING as LITMUS
     from pgasrob.render.litmus_catalogue import litmus_files, make_litmus_catalogue
-    from pgasrob.robustness.batch import Checked, Job, find_programs, read_text
     from pgasrob.robustness.limits import Limits, available_cores
-    from pgasrob.robustness.side_by_side import convert_all
+    from pgasrob.robustness.question import Resources
 
     files, problems = find_programs([folder], others=[".litmus"])
     command = f"pgasrob catalogue {Path(folder).resolve().name}"
@@ -41,20 +43,20 @@ def catalogue(folder: str, only_check: bool) -> None:
         raise click.UsageError("; ".join(problems))
     mention_a_missing_kernel(DEFAULT_ENGINE)
     jobs = available_cores()
-    job = Job(limits=Limits(memory=memory_for(None, jobs)))
+    job = Job(limits=Limits(memory=memory_for(None, jobs)), resources=Resources(jobs=jobs))
     display = progress_display(job.limits.max_states)
     entries = [
         Entry(Path(checked.file).relative_to(Path(folder)), read_text(checked.file), checked.verdict)
-        for checked in convert_all(files, job, Checked.without_runs, jobs, *filter(None, [display]))
+        for checked in convert_all(files, job, Checked.without_runs, *filter(None, [display]))
     ]
     _write(Path(folder), make_catalogue(entries, command), BEGINNING, len(entries), "program", only_check)
 
 
 def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_check: bool) -> None:
     """Write the catalogue ``text``, or say whether it is stale. A catalogue is known by its ``beginning``."""
+    from pgasrob.program.parser import read_text
     from pgasrob.render import english
     from pgasrob.render.catalogue import without_times
-    from pgasrob.robustness.batch import read_text
 
     target = folder / "README.md"
     before = read_text(str(target))

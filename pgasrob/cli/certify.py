@@ -59,8 +59,8 @@ def certify(
     from pgasrob.certificates.check.accept import Answer, examine
     from pgasrob.certificates.files import BadFile, stored
     from pgasrob.diagnostics import SourceError
-    from pgasrob.robustness.check import load
     from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.load import load
     from pgasrob.robustness.watch import LimitReached, Watch
 
     limits = Limits(None, timeout, memory_for(memory_limit, 1))

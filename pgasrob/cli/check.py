@@ -45,13 +45,13 @@ from pgasrob.cli.recorded import checked_traces, traces
 from pgasrob.cli.witness_files import Witnesses
 
 if TYPE_CHECKING:
+    from pgasrob.batch.headers import Header
+    from pgasrob.batch.job import Job
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.declarations import Source
     from pgasrob.program.reading import Reading
     from pgasrob.render.progress import Display
     from pgasrob.render.verdict_json import Result
-    from pgasrob.robustness.batch import Job
-    from pgasrob.robustness.headers import Header
 
 FIX_SECONDS = 5.0
 """As the help says."""
@@ -203,15 +203,22 @@ def check(
     A C file with `main` is a program, together with those of the other C files that define what it needs. With
     --compile-commands and no FILE all programs of the database are checked.
     """
+    from pgasrob.batch.job import Job, unwatched
+    from pgasrob.batch.side_by_side import convert_all
     from pgasrob.program.reading import DEFAULT_READING
-    from pgasrob.races.question import RaceQuestion
     from pgasrob.render.printers import PrintOptions, VerdictForm, printer
     from pgasrob.render.races_json import checked_with_races
     from pgasrob.render.verdict_json import checked_to_json
-    from pgasrob.robustness.batch import Decide, Job, tasks, unwatched
-    from pgasrob.robustness.check import check as decide
     from pgasrob.robustness.limits import Limits
-    from pgasrob.robustness.side_by_side import convert_all
+    from pgasrob.robustness.question import (
+        AboutRobustness,
+        EngineChoice,
+        Races,
+        Resources,
+        Robustness,
+        RobustnessOnEveryCount,
+        RobustnessOnTso,
+    )
 
     if heads is not None and engine != "product":
         raise click.UsageError("--heads is for the product engine: add --engine product.")
@@ -295,31 +302,22 @@ def check(
         _require_spin()
     jobs = jobs_for(jobs, files, all_counts)
     memory = spared(memory_limit, jobs, cluster is not None)
-    deciding: Decide = decide
+    asked: AboutRobustness = RobustnessOnEveryCount() if every_count else Robustness()
     if cpu == "tso":
-        from pgasrob.models.store_buffers.check import check_on_tso
-
         if pair is not None:
             raise click.UsageError("--why is about --cpu sc: store buffers are not asked what keeps accesses in order.")
-        deciding = check_on_tso
-    if every_count:
-        from pgasrob.robustness.every_n.check import check_every_count
-
-        deciding = check_every_count
+        asked = RobustnessOnTso()
     job = Job(
         counts,
-        engine,
+        asked,
+        Races() if races else None,
+        EngineChoice(engine, heads, _reductions(no_reduction, without)),
+        reading,
         Limits(max_states or None, timeout, memory, max_sc_states or None),
-        heads,
-        expect,
-        headers,
-        _reductions(no_reduction, without),
-        front_end=front_end,
-        reading=reading,
-        further=RaceQuestion() if races else None,
-        decide=deciding,
-        machine="tso" if cpu == "tso" else "",
-        every_count=every_count,
+        Resources(jobs=jobs, cluster=cluster, worker_memory=memory_limit is None),
+        front_end,
+        expect=expect,
+        headers=headers,
     )
     if resume is not None:
         job = replace(job, kept=kept_in(resume, job, "check"))
@@ -330,13 +328,8 @@ def check(
     watch = display or unwatched
     if recorded is not None:
         results: Iterable[Result] = checked_traces(recorded, reading, job.limits)
-    elif cluster is not None:
-        from pgasrob.robustness.cluster.client import check_on_cluster
-
-        todo = tasks(files, job)
-        results = check_on_cluster(todo, job, convert, cluster, watch, own_memory=memory_limit is None)
     else:
-        results = convert_all(files, job, convert, jobs, watch)
+        results = convert_all(files, job, convert, watch)
     uncertified = ROBUST
 
     def further(result: Result) -> None:
@@ -365,8 +358,8 @@ def check(
 
 def _headers_of(key: str, found: Found) -> Mapping[str, Header]:
     """The headers of the folder ``key`` for the programs ``found``. Says what of the key is not among these."""
-    from pgasrob.robustness.batch import SUFFIXES
-    from pgasrob.robustness.headers import BadKey, headers
+    from pgasrob.batch.headers import BadKey, headers
+    from pgasrob.batch.job import SUFFIXES
 
     try:
         known, missing = headers(key, found.files, SUFFIXES)
@@ -403,17 +396,15 @@ def _tell_why(result: Result, pair: TwoLines, job: Job) -> None:
     """Put into ``result`` why the accesses in a ``pair`` of lines are in order."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.render.why import why_to_json
-    from pgasrob.robustness.check import load
+    from pgasrob.robustness.load import load
     from pgasrob.robustness.why import why
 
     with contextlib.suppress(SourceError):  # which the result tells of
         program, nodes = load(result["file"], job.front_end), result["nodes"]
         assert nodes != "all", "refused"
         first, second = (_line(program.source, *each) for each in pair)
-        found = why(
-            program, result["verdict"], (first, second), nodes, job.engine, job.limits, job.reading,
-            job.heads, job.reductions,
-        )  # fmt: skip
+        question = replace(job.question(result["file"], nodes), program=program)
+        found = why(question, result["verdict"], (first, second))
         result["why"] = why_to_json(found)
 
 
@@ -446,7 +437,7 @@ def _certify(result: Result, path: str, job: Job, display: Display | None) -> in
 
     from pgasrob.certificates.files import BadFile, store
     from pgasrob.certificates.write import NoCertificate, write, write_for_every_count
-    from pgasrob.robustness.check import load
+    from pgasrob.robustness.load import load
     from pgasrob.robustness.watch import LimitReached, Watch
 
     title = f"{result['file']}, {result['nodes']} nodes"

@@ -208,10 +208,10 @@ def grade(
     one of the key, with the same values in the memory of that; it may get there in another way. What a limit leaves
     open is undecided, and neither right nor wrong.
     """
+    from pgasrob.batch.headers import BadKey
     from pgasrob.course.grade import Grader
     from pgasrob.course.grades import graded_to_json, grades_csv, grades_report
     from pgasrob.render.lines import terminal_width, write
-    from pgasrob.robustness.headers import BadKey
     from pgasrob.robustness.limits import Limits
 
     limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))

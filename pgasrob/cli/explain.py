@@ -82,9 +82,9 @@ def explain(
     from pgasrob.render.algebra import simplify_guard
     from pgasrob.render.english import on_nodes
     from pgasrob.render.explanation.chapters import SEARCHES, NoSuchChapter, chapter_name, chapters
-    from pgasrob.robustness.check import load
     from pgasrob.robustness.explanation import explain as explained
     from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.load import load
 
     if CODE.fullmatch(file) and not Path(file).exists():
         raise click.UsageError(f"{file} is an error code: `pgasrob explain-error {file.upper()}` explains it")

@@ -13,13 +13,13 @@ from pgasrob.cli.options import MOST_STATES, FromTable, NodeCounts, ProgramPath,
 from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, WitnessPath, endings, fold_option, holding_many
 
 if TYPE_CHECKING:
+    from pgasrob.batch.job import Job
+    from pgasrob.batch.kept import Kept
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.render.baseline import Baseline
     from pgasrob.render.printers import Printer
     from pgasrob.render.progress import Display
     from pgasrob.render.table import R
-    from pgasrob.robustness.batch import Job
-    from pgasrob.robustness.kept import Kept
 
 FORMATS = ["text", "json", "csv", "gcc", "github"]
 
@@ -96,8 +96,8 @@ class Found(NamedTuple):
 def programs(paths: tuple[str, ...], front_end: FrontEnd) -> Found:
     """The programs that ``paths`` stand for, or those of the compile database where there are none. Says what is wrong
     with folders. Raises click.UsageError where there is neither."""
+    from pgasrob.batch.job import find_programs
     from pgasrob.frontends.sources import apart
-    from pgasrob.robustness.batch import find_programs
 
     if not paths and not front_end.commands:
         raise click.UsageError("Missing argument 'FILE...'.")
@@ -118,9 +118,9 @@ def jobs_for(wanted: int | None, files: Sequence[str], nodes: Sequence[int] | No
 
 def kept_in(file: str, job: Job, what: str) -> Kept:
     """Where `--resume` keeps the results of ``job``, of which ``what`` is made."""
-    from pgasrob.robustness.batch import asked
-    from pgasrob.robustness.build import whole_build
-    from pgasrob.robustness.kept import Kept
+    from pgasrob.batch.build import whole_build
+    from pgasrob.batch.job import asked
+    from pgasrob.batch.kept import Kept
 
     return Kept(file, f"{whole_build()} {asked(job, what)}")
 
@@ -166,8 +166,8 @@ def answer(
     ``outcome``: the exit code that a result alone stands for. ``further`` puts something into each. ``named``: the
     files were given, so that all have to be part of some program. ``baseline``: what does not count.
     """
-    from pgasrob.robustness.cluster import ClusterError
-    from pgasrob.robustness.kept import KeptError
+    from pgasrob.batch.cluster import ClusterError
+    from pgasrob.batch.kept import KeptError
 
     outcomes = [ERROR] * len(found.problems)
     interrupted, known = False, 0

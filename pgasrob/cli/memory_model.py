@@ -81,7 +81,7 @@ def _decided(
 def _loaded(file: str, front_end: FrontEnd) -> CProgram | None:
     """The program; None where it is not in C."""
     from pgasrob.frontends.lower import CProgram
-    from pgasrob.robustness.check import load
+    from pgasrob.robustness.load import load
 
     program = load(file, front_end)
     return program if isinstance(program, CProgram) else None

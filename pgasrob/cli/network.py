@@ -101,7 +101,7 @@ def _in_the_calculus(
     reading: Reading,
     outcome_of: Callable[[Result, bool, bool], int],
 ) -> NoReturn:
-    from pgasrob.models.networks.calculus import checked
+    from pgasrob.batch.litmus import checked
     from pgasrob.render.printers import PrintOptions, VerdictForm, printer
     from pgasrob.render.verdict_json import checked_to_json
 
@@ -131,10 +131,10 @@ def outcome(result: NetworkResult, expect: bool) -> int:
 
 def _files(paths: Sequence[str], front_end: FrontEnd) -> tuple[list[str], FrontEnd, list[str]]:
     """The programs and litmus tests that ``paths`` stand for, how C is read, and what is wrong with folders."""
+    from pgasrob.batch.job import SUFFIXES
     from pgasrob.cli.many import programs
     from pgasrob.cli.recorded import SUFFIX
     from pgasrob.program.files import files_below
-    from pgasrob.robustness.batch import SUFFIXES
 
     tests: list[str] = []
     others: list[str] = []

@@ -408,7 +408,7 @@ def load_instance(
     """
     from pgasrob.diagnostics import SourceError
     from pgasrob.program.reading import LITERAL_READING
-    from pgasrob.robustness.check import load
+    from pgasrob.robustness.load import load
 
     try:
         return load(file, front_end).instantiate(nodes, reading or LITERAL_READING)

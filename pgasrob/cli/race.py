@@ -124,13 +124,13 @@ def race(
     read or both are atomic in one type. It need not be a mistake: beside it stands whether the program is robust all
     the same. Folders are searched for .pgas and .c files as `pgasrob check` does.
     """
+    from pgasrob.batch.job import Job, unwatched
+    from pgasrob.batch.side_by_side import convert_all
     from pgasrob.program.reading import DEFAULT_READING
-    from pgasrob.races.question import RaceQuestion
     from pgasrob.render.printers import PrintOptions, RaceForm, printer
     from pgasrob.render.races_json import checked_races
-    from pgasrob.robustness.batch import Job, unwatched
     from pgasrob.robustness.limits import Limits
-    from pgasrob.robustness.side_by_side import convert_all
+    from pgasrob.robustness.question import Races, Resources
 
     if memory_model is not None:
         if any(path.endswith(SUFFIX) for path in paths):
@@ -162,7 +162,8 @@ def race(
         expect=expect,
         front_end=found.front_end,
         reading=reading,
-        further=RaceQuestion(strict, every, "never" if no_robustness else "after"),
+        races=Races(strict, every, "never" if no_robustness else "after"),
+        resources=Resources(jobs=jobs),
     )
     if resume is not None:
         job = replace(job, kept=kept_in(resume, job, "race"))
@@ -175,7 +176,7 @@ def race(
         results = raced_traces(recorded, strict, every, not no_robustness, reading, job.limits)
     else:
         convert = partial(checked_races, strict=strict, every=every)
-        results = convert_all(found.files, job, convert, jobs, display or unwatched)
+        results = convert_all(found.files, job, convert, display or unwatched)
     beside = partial(tell_alarms, front_end=found.front_end, reading=reading, in_json=format_ != "text")
     answer(
         ctx,

@@ -35,9 +35,9 @@ def traces(paths: Sequence[str], front_end: FrontEnd, refused: dict[str, bool]) 
 
 def checked_traces(found: Found, reading: Reading, limits: Limits) -> Iterator[Result]:
     """The answers about robustness, each within ``limits``."""
+    from pgasrob.batch.job import Checked
     from pgasrob.recording.decide import check_trace
     from pgasrob.render.verdict_json import checked_to_json
-    from pgasrob.robustness.batch import Checked
 
     for file in found.files:
         yield checked_to_json(Checked(file, check_trace(file, reading, limits)))
@@ -92,7 +92,7 @@ def _alarms(result: RaceResult, front_end: FrontEnd, reading: Reading) -> list[t
     if file.endswith(SUFFIX):
         return [alarm.lines for alarm in trace_alarms(file)]
     from pgasrob.program.program import DEFAULT_NODES, Program
-    from pgasrob.robustness.check import load
+    from pgasrob.robustness.load import load
 
     loaded = load(file, front_end)
     nodes = result["nodes"] or DEFAULT_NODES

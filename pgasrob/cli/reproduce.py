@@ -67,8 +67,11 @@ def reproduce(
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.render.reproduced import nothing_reproduced, pieces_of, reproduced_lines, reproduced_to_json
     from pgasrob.render.shared_json import errors_to_json
-    from pgasrob.robustness.check import check, load
+    from pgasrob.robustness.check import check
     from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.load import load
+    from pgasrob.robustness.question import Question
+    from pgasrob.robustness.session import Session
     from pgasrob.runtime.reproduce.reproduce import hold_all as all_held
     from pgasrob.runtime.reproduce.reproduce import reproduce as reproduced
     from pgasrob.runtime.tools import ToolError
@@ -96,7 +99,7 @@ def reproduce(
             if found.why_not is not None:
                 state = "unknown"
         else:
-            verdict = check(program, nodes, limits=limits)
+            verdict = check(Session(Question(program, nodes, limits=limits)))
             if verdict.verdict != "not robust":
                 code = {"robust": ROBUST, "error": ERROR}.get(verdict.verdict, UNKNOWN)
                 reason = f": {verdict.reason}" if verdict.reason is not None else ""

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from pgasrob.batch.headers import BadKey
 from pgasrob.course.handout import ENDINGS, handed_out, head
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import closest
@@ -32,9 +33,11 @@ from pgasrob.program.files import DISK, files_below
 from pgasrob.program.parser import read_source
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.repairs.outcomes import Before, Compared
-from pgasrob.robustness.check import check, load
-from pgasrob.robustness.headers import BadKey
+from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
+from pgasrob.robustness.question import Question, Robustness
+from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import LimitReached, Watch
 
@@ -213,7 +216,7 @@ class Grader:
             return Mark(exercise, "undecided", f"of the key: {known}")
         for count in exercise.counts:
             right = known.verdicts[count]
-            verdict = check(program, count, limits=self._limits, effect=False)
+            verdict = self._check(program, count)
             where = f"on {count} nodes"
             if verdict.verdict == "unknown":
                 return Mark(exercise, "undecided", f"{where}: {verdict.reason}", verdict)
@@ -238,7 +241,7 @@ class Grader:
         """What is known of a program of the key, or the limit that was hit."""
         if exercise.file not in self._known:
             program = load(self._key / exercise.file)
-            verdicts = {count: check(program, count, limits=self._limits, effect=False) for count in exercise.counts}
+            verdicts = {count: self._check(program, count) for count in exercise.counts}
             known: _Known | str = _Known(program, verdicts)
             for count, verdict in verdicts.items():
                 expected = exercise.expectation.at(count)
@@ -249,6 +252,9 @@ class Grader:
                     raise BadKey(f"{self._key / exercise.file} {found}")
             self._known[exercise.file] = known
         return self._known[exercise.file]
+
+    def _check(self, program: Program | CProgram, nodes: int) -> Verdict:
+        return check(Session(Question(program, nodes, Robustness(effect=False), limits=self._limits)))
 
     def _within(self, work: Callable[[], T]) -> T:
         return Watch(self._limits, None, time.monotonic()).within("while grading", work)

@@ -29,7 +29,7 @@ from pgasrob.render.shared_json import errors_to_json
 from pgasrob.render.source_commands import Calls, WrittenCommands
 from pgasrob.render.text import initially
 from pgasrob.robustness import verdict as library
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from pgasrob.semantics.endings import ending_of
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay

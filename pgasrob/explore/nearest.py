@@ -13,6 +13,8 @@ from pgasrob.program.program import Program
 from pgasrob.robustness.check import check
 from pgasrob.robustness.definition import HappensBeforeSpace
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import Question, Resources, Robustness
+from pgasrob.robustness.session import Session
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.state_space import computation_of
 
@@ -57,15 +59,15 @@ def nearest(program: Program | CProgram, position: Position) -> Nearest:
 
 def _asked(program: Program | CProgram, instance: Instance, states: int) -> Nearest:
     """What the engines say of the whole program, once a search from a state has come to no end."""
-    verdict = check(
+    question = Question(
         program,
         instance.nodes,
+        Robustness(effect=False),
+        instance.reading,
         limits=Limits(timeout=SEARCH_SECONDS),
-        threads=1,
-        failed_polls=instance.reading.failed_polls,
-        conflicts=instance.reading.conflicts,
-        effect=False,
+        resources=Resources(threads=1),
     )
+    verdict = check(Session(question))
     if verdict.verdict == "not robust" and verdict.witness:
         return Nearest(None, False, states, elsewhere=verdict.witness.run.computation)
     return Nearest(None, verdict.verdict == "robust", states, verdict.verdict == "robust")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from pgasrob.batch.checker import Checker
+from pgasrob.batch.job import Job, Task, unwatched
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis.registry import API_MODULES, Registry
 from pgasrob.frontends.c.preprocessor import preprocess
@@ -17,11 +19,10 @@ from pgasrob.lsp.settings import COUNTS, Settings
 from pgasrob.program.files import Overlay
 from pgasrob.program.parser import read_source
 from pgasrob.program.program import Program
-from pgasrob.races.question import RaceQuestion
 from pgasrob.render.english import on_nodes
 from pgasrob.render.races_json import checked_with_races
 from pgasrob.render.sarif import plain, to_sarif
-from pgasrob.robustness.batch import Checker, Job, Task, unwatched
+from pgasrob.robustness.question import Races, Resources
 from pgasrob.robustness.verdict import Verdict
 
 INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
@@ -78,7 +79,7 @@ def look(question: Question, nodes: int) -> Found:
     checking = checker(question)
     checked = checking.check(Task(question.file, nodes, question.file, True), unwatched)
     assert checked is not None, "the first task of its file"
-    result = checking.told(checked, checked_with_races)
+    result = checking.converted(checked, checked_with_races)
     (run,) = json.loads(to_sarif([result]))["runs"]
     notes = [
         plain(note["message"]) for invocation in run["invocations"] for note in invocation["toolExecutionNotifications"]
@@ -97,11 +98,11 @@ def checker(question: Question) -> Checker:
     settings = question.settings
     job = Job(
         limits=settings.limits,
-        threads=1,
+        resources=Resources(threads=1),
         front_end=settings.front_end,
         reading=settings.reading,
         files=question.files,
-        further=RaceQuestion() if settings.races else None,
+        races=Races() if settings.races else None,
     )
     return Checker(job)
 

@@ -100,6 +100,14 @@ def parse_file(path: str | Path, files: Files = DISK) -> Program:
     return parse(read_source(path, files), str(path))
 
 
+def read_text(file: str, files: Files = DISK) -> str:
+    """The text of ``file`` as far as it can be read; a file that is no program may still have a header."""
+    try:
+        return files.read(str(Path(file)), MAX_FILE).decode(errors="replace")
+    except (OSError, ValueError):
+        return ""
+
+
 def read_source(path: str | Path, files: Files = DISK) -> str:
     """The text of the file ``path``. Raises SourceError when it cannot be read or is not UTF-8."""
     try:

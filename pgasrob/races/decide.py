@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
-from pgasrob.program.program import DEFAULT_NODES, Program
-from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
+from pgasrob.program.reading import Reading
 from pgasrob.races.engine import FoundRace, RaceSearch
 from pgasrob.races.facts import updates_may_race
 from pgasrob.races.pairs import Next, Pairs, Places
 from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
-from pgasrob.robustness.check import LEAVING_OUT, LOWERING, MOST_THREADS, PREPARING, Interrupted, check, out_of_memory
-from pgasrob.robustness.limits import Limits, available_cores
+from pgasrob.robustness.check import check
+from pgasrob.robustness.question import EngineChoice, Races, Robustness
 from pgasrob.robustness.reasons import (
     FaultReached,
     InternalError,
-    Interruption,
     LeftUndone,
-    NoProgram,
     Reason,
     RunsLeftOut,
     ScStateLimit,
     StateLimit,
 )
-from pgasrob.robustness.reduction.elements import represented
-from pgasrob.robustness.reduction.unused import without_unused
 from pgasrob.robustness.rests_on import rests_on
+from pgasrob.robustness.session import PREPARING, Failed, Interrupted, Placed, Session
 from pgasrob.robustness.verdict import Fault, Stats, Verdict, Witness
-from pgasrob.robustness.watch import GRACE, LimitReached, Progress, Watch
+from pgasrob.robustness.watch import GRACE, LimitReached
 from pgasrob.semantics.replay import ReplayError, replay
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
-
-if TYPE_CHECKING:
-    from pgasrob.frontends.lower import CProgram
 
 SEARCH, TRACES = "search", "traces"
 DEFAULT_ENGINE = SEARCH
@@ -86,97 +78,65 @@ def traces_search(instance: Instance, strict: bool, all_: bool, memory: int | No
     return TracesRaceSearch(instance, strict)
 
 
-class RacesInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a search for races; ``verdict`` is what was known by then."""
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Where to look for races: a program on its nodes, the session in which robustness can be asked about it, and the
+    answer to that, if it was asked already. ``nothing``: the verdict before anything is known."""
 
-    def __init__(self, verdict: RaceVerdict) -> None:
-        super().__init__("interrupted")
-        self.verdict = verdict
+    placed: Placed
+    asking: Session
+    robustness: Verdict | None
+    nothing: RaceVerdict
 
 
-def races(
-    program: Program | CProgram,
-    nodes: int | None = None,
-    strict: bool = False,
-    all_: bool = False,
-    limits: Limits | None = None,
-    engine: str = DEFAULT_ENGINE,
-    progress: Callable[[Progress], None] | None = None,
-    threads: int | None = None,
-    failed_polls: FailedPolls = DEFAULT_READING.failed_polls,
-    conflicts: Conflicts = DEFAULT_READING.conflicts,
-    watch: Watch | None = None,
-    robustness: Verdict | None = None,
-    instance: Instance | None = None,
-) -> RaceVerdict:
-    """Decide whether ``program`` on ``nodes`` nodes (its own count, or 2, when None) has a race.
+def races(session: Session, robustness: Verdict | None = None) -> RaceVerdict:
+    """Decide whether the program of ``session`` has a race, as its question asks for.
 
-    ``strict``: an await and a value that arrives are one. ``all_``: all races, one for each pair of places in the
-    source, else the first found. ``engine`` is one of :data:`RACE_ENGINES`. ``limits``, ``progress``, ``threads``,
-    ``failed_polls``, ``conflicts``, ``watch`` and ``instance`` are as of :func:`pgasrob.robustness.check.check`, which
-    is asked when the answer depends on whether the program is robust, unless ``robustness`` is its answer already; it
-    goes on with what has been found out about the instance. The verdict is
-    `error` for a program that has no process for some rank and for one with a fault that the search comes to,
-    `unknown` where a limit is hit. Raises :class:`RacesInterrupted` on Ctrl-C, and ValueError for an engine that does
-    not exist.
+    ``robustness``: the answer to that question, where it was asked already; else it is asked when the answer depends on
+    it. The verdict is `error` for a program that has no process for some rank and for one with a fault that the search
+    comes to, `unknown` where a limit is hit. Raises :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C, and
+    ValueError for an engine that does not exist.
     """
-    if engine not in RACE_ENGINES:
-        raise ValueError(f"no engine {engine!r} for races; there is {', '.join(RACE_ENGINES)}")
-    watch = watch or Watch(limits or Limits(), progress, time.monotonic())
-    count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
-    reading = Reading(failed_polls, conflicts)
-    source = program.source
-    nothing = RaceVerdict(source.file, program.name, count, engine, "unknown", strict=strict, reading=reading)
-    try:
-        if not isinstance(program, Program):
-            watch.within(LOWERING, lambda: program.program(count))
-        if instance is None:
-            instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
-        if updates_may_race(instance, strict):
-            conflicts, reading = "all", Reading(failed_polls, "all")
-            nothing = replace(nothing, reading=reading)
-            robustness = robustness if robustness is not None and robustness.reading == reading else None
-            instance = watch.within(PREPARING, lambda: program.instantiate(count, reading))
-        whole = instance
-        if engine == DEFAULT_ENGINE and not instance.program.source.shows_commands:
-            few = watch.within(LEAVING_OUT, lambda: represented(whole, one_place=True))
-            if few is not None:
-                instance, nothing = without_unused(few.instance), replace(nothing, alike=(few.alike, few.kept))
-    except SourceError as error:
-        errors = tuple(error.diagnostics)
-        return replace(nothing, verdict="error", reason=NoProgram(errors[0].message), errors=errors)
-    except LimitReached as limit:
-        return replace(nothing, reason=limit.reason)
-    except MemoryError as error:
-        return replace(nothing, reason=out_of_memory(error, watch))
-    except KeyboardInterrupt:
-        raise RacesInterrupted(replace(nothing, reason=Interruption())) from None
+    asked, reading = session.question.asked, session.question.reading
+    assert isinstance(asked, Races)
+    if asked.engine not in RACE_ENGINES:
+        raise ValueError(f"no engine {asked.engine!r} for races; there is {', '.join(RACE_ENGINES)}")
+    read_so = reading
 
-    def asks() -> Verdict:
-        options = {"failed_polls": failed_polls, "conflicts": conflicts, "threads": threads, "effect": False}
-        return check(program, count, watch=watch, instance=whole, **options)  # type: ignore[arg-type]
+    def nothing() -> RaceVerdict:
+        """The verdict before anything is known."""
+        question = session.question
+        file, name, nodes = question.file, question.name, question.nodes
+        return RaceVerdict(file, name, nodes, asked.engine, "unknown", strict=asked.strict, reading=read_so)
 
-    threads = threads or min(available_cores(), MOST_THREADS)
-    return _Deciding(instance, nothing, all_, watch, asks, robustness, threads).run()
+    def prepared() -> Prepared:
+        nonlocal read_so
+        loaded, known = session.load(), robustness
+        whole = session.instance(loaded)
+        if updates_may_race(whole, asked.strict):
+            read_so = Reading(reading.failed_polls, "all")
+            known = known if known is not None and known.reading == read_so else None
+            whole = session.instance(loaded, read_so)
+        placed = session.place(whole, few=asked.engine == SEARCH, one_place=True)
+        # Whatever engine is chosen elsewhere, races depend on robustness as the default one finds it.
+        about = Robustness(effect=False)
+        question = replace(session.question, asked=about, reading=read_so, engine=EngineChoice())
+        return Prepared(placed, session.asking(question), known, nothing())
+
+    with session.interruptible(lambda reason: replace(nothing(), reason=reason)):
+        found = session.attempt(PREPARING, prepared)
+    return found.applied(nothing()) if isinstance(found, Failed) else _Deciding(found, asked.every).run()
 
 
 class _Deciding:
     """The phases one after the other, and the verdict by what is known whenever they end."""
 
-    def __init__(
-        self,
-        instance: Instance,
-        nothing: RaceVerdict,
-        all_: bool,
-        watch: Watch,
-        asks: Callable[[], Verdict],
-        robustness: Verdict | None,
-        threads: int,
-    ) -> None:
-        self.threads = threads
-        self.instance, self.nothing, self.all, self.watch, self.asks = instance, nothing, all_, watch, asks
-        self.pairs = Pairs(instance, nothing.strict)
-        self.robustness = robustness
+    def __init__(self, prepared: Prepared, every: bool) -> None:
+        self.session, self.watch = prepared.asking, prepared.asking.watch
+        self.instance, self.all = prepared.placed.shown, every
+        self.nothing = replace(prepared.nothing, alike=prepared.placed.alike)
+        self.pairs = Pairs(self.instance, self.nothing.strict)
+        self.robustness = prepared.robustness
         self.searches: list[RaceSearch] = []
         self.found: dict[Places, FoundRace] = {}
         self.complete = False
@@ -184,24 +144,9 @@ class _Deciding:
 
     def run(self) -> RaceVerdict:
         """Go through the phases."""
-        try:
-            ended = self._ended(SEARCHING, self._search)
-        except Interrupted as interrupted:
-            self.robustness = interrupted.verdict
-            raise RacesInterrupted(self._verdict(Interruption())) from None
-        except KeyboardInterrupt:
-            raise RacesInterrupted(self._verdict(Interruption())) from None
+        with self.session.interruptible(self._verdict):
+            ended = self.session.ended((SEARCHING, self._search))
         return self._verdict(ended)
-
-    def _ended(self, phase: str, work: Callable[[], None], grace: float = 0) -> Reason | None:
-        """Do ``work``; says what ended it early."""
-        try:
-            self.watch.within(phase, work, grace)
-        except LimitReached as limit:
-            return limit.reason
-        except MemoryError as error:
-            return out_of_memory(error, self.watch)
-        return None
 
     def _search(self) -> None:
         """Search by the engine, and where that is not enough by the definition."""
@@ -293,7 +238,7 @@ class _Deciding:
 
     def _made(self, name: str, strict: bool) -> RaceSearch:
         if name == SEARCH:
-            return race_search(self.instance, strict, self.all, self.watch.limits.memory, self.threads)
+            return race_search(self.instance, strict, self.all, self.watch.limits.memory, self.session.question.threads)
         return traces_search(self.instance, strict, self.all, self.watch.limits.memory)
 
     def _advance(self, search: RaceSearch, running: Iterator[None], effort: int | None) -> bool:
@@ -321,7 +266,12 @@ class _Deciding:
     def _is_robust(self) -> bool:
         """Ask the check of robustness, unless it has answered. A limit that ends it ends the search, too."""
         if self.robustness is None:
-            self.robustness = self.asks()
+            try:
+                self.robustness = check(self.session)
+            except Interrupted as interrupted:
+                self.robustness = interrupted.verdict
+                raise
+        assert self.robustness is not None
         reason = self.robustness.reason
         if self.robustness.verdict == "unknown" and reason is not None and reason.option is not None:
             raise LimitReached(reason)
@@ -346,7 +296,7 @@ class _Deciding:
         for search in self.searches:
             for where, race in search.races.items():
                 self.found.setdefault(where, race)
-        unshown = self._ended(REPLAYING, tell, grace=GRACE)
+        unshown = self.session.ended((REPLAYING, tell), grace=GRACE)
         program = self.instance.program
         stats = Stats(
             sum(search.states for search in self.searches),

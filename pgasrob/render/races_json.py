@@ -22,9 +22,9 @@ from pgasrob.semantics.computation import Event as StepOrIssue
 from pgasrob.semantics.replay import ReplayedEvent
 
 if TYPE_CHECKING:
+    from pgasrob.batch.job import Checked
     from pgasrob.program.control import Transition
     from pgasrob.races.verdict import RacingAccess as FoundAccess
-    from pgasrob.robustness.batch import Checked
 
 NO_RACES, ONE_PAIR = "none", "1 pair"
 
@@ -68,7 +68,7 @@ def checked_races(checked: Checked, strict: bool = False, every: bool = False) -
     """What ``checked`` says about races, beside it what it says about robustness if that was asked, and how the number
     of pairs compares with the header if that was compared."""
     robustness = checked.verdict
-    found = checked.further
+    found = checked.races
     races = (
         found
         if isinstance(found, RaceVerdict)
@@ -98,7 +98,7 @@ def checked_races(checked: Checked, strict: bool = False, every: bool = False) -
 def checked_with_races(checked: Checked) -> Result:
     """The verdict of ``checked``, and what it says about races beside it."""
     result = checked_to_json(checked)
-    if checked.further is not None:
+    if checked.races is not None:
         races = checked_races(replace(checked, compared=False))
         races.pop("robustness", None)
         result["races"] = races

@@ -39,8 +39,8 @@ from pgasrob.robustness.reasons import FaultReached
 from pgasrob.robustness.verdict import RECORDED
 
 if TYPE_CHECKING:
+    from pgasrob.batch.job import Checked
     from pgasrob.robustness import verdict as library
-    from pgasrob.robustness.batch import Checked
     from pgasrob.robustness.verdict import EffectKind
 
 

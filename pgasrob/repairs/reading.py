@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pgasrob.program.files import DISK, Files, Overlay
 from pgasrob.program.program import Program
 from pgasrob.repairs.texts import parts
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd

@@ -13,6 +13,8 @@ from pgasrob.repairs.outcomes import Before, Compared, Same
 from pgasrob.repairs.statements import Statements
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import Question, Robustness
+from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import LimitReached, Watch
 
@@ -113,7 +115,7 @@ class Verifier:
         return Tried(text, same.why if differs else "", None, same.undecided, differs, same)
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
-        return check(program, nodes, limits=self._limits_left, effect=False)
+        return check(Session(Question(program, nodes, Robustness(effect=False), limits=self._limits_left)))
 
     @property
     def _limits_left(self) -> Limits:

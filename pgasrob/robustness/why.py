@@ -8,33 +8,28 @@ orders them. Where no single one does, two at a time and then all of them are ta
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pgasrob.automata.automaton import Reached
 from pgasrob.program import commands, core
 from pgasrob.program.control import build
 from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
-from pgasrob.program.program import DEFAULT_NODES, Program
-from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, Span
 from pgasrob.program.variants import with_commands
 from pgasrob.robustness.check import check
 from pgasrob.robustness.diagnosis import Late, late_operations
-from pgasrob.robustness.engines import DEFAULT_ENGINE
-from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import Question
+from pgasrob.robustness.session import Session
 from pgasrob.robustness.suspects import Suspect, on_lines, suspects
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.happens_before import Edge, HappensBefore
 from pgasrob.semantics.replay import ReplayError, Run, replay
 from pgasrob.semantics.sequential import SequentialSpace
-
-if TYPE_CHECKING:
-    from pgasrob.frontends.lower import CProgram
 
 MOST_SINGLES, MOST_PAIRS = 24, 40
 """Things that are taken away alone, and two at a time; each takes a check."""
@@ -87,26 +82,16 @@ class Why:
     reason: str | None = None
 
 
-def why(
-    program: Program | CProgram,
-    verdict: str,
-    lines: tuple[int, int],
-    nodes: int | None = None,
-    engine: str = DEFAULT_ENGINE,
-    limits: Limits | None = None,
-    reading: Reading = DEFAULT_READING,
-    heads: int | None = None,
-    reductions: tuple[str, ...] | None = None,
-) -> Why:
-    """Why the accesses in ``lines`` of ``program`` on ``nodes`` nodes are in order, on which there is this ``verdict``.
+def why(question: Question, verdict: str, lines: tuple[int, int]) -> Why:
+    """Why the accesses in ``lines`` of the program of ``question`` are in order, about which there is this ``verdict``.
 
-    The rest is as for :func:`~pgasrob.robustness.check.check`, which is asked many times: ``limits`` hold for each of
-    the checks, and the time for all of them together. Raises :class:`pgasrob.diagnostics.SourceError` for a program
-    that is none, and KeyboardInterrupt on Ctrl-C.
+    The question is asked many times: its limits hold for each of the checks, and the time for all of them together.
+    Raises :class:`pgasrob.diagnostics.SourceError` for a program that is none, and KeyboardInterrupt on Ctrl-C.
     """
-    count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
-    lowered = program if isinstance(program, Program) else program.program(count)
-    instance = lowered.instantiate(count, reading)
+    loaded = Session(question).load()
+    program = loaded.program if isinstance(loaded.program, Program) else loaded.program.program(loaded.nodes)
+    question = replace(question, program=program, nodes=loaded.nodes)
+    instance = program.instantiate(loaded.nodes, question.reading)
     for line in lines:
         edges = (edge for automaton in instance.automata for edge in automaton.transitions)
         if not any(on_lines(edge, (line,)) for edge in edges):
@@ -115,35 +100,15 @@ def why(
         return Why(lines, "not robust", instance)
     if verdict != "robust":
         return Why(lines, "not known", instance, reason="it is not known whether the program is robust")
-
-    def checked(changed: Program, limits: Limits) -> Verdict:
-        return check(
-            changed,
-            count,
-            engine,
-            limits,
-            heads=heads,
-            reductions=reductions,
-            failed_polls=reading.failed_polls,
-            conflicts=reading.conflicts,
-        )
-
-    return _Asking(lowered, instance, lines, checked, limits or Limits()).answer()
+    return _Asking(program, instance, lines, question).answer()
 
 
 class _Asking:
     """One question, and the checks that are made for it."""
 
-    def __init__(
-        self,
-        program: Program,
-        instance: Instance,
-        lines: tuple[int, int],
-        checked: Callable[[Program, Limits], Verdict],
-        limits: Limits,
-    ) -> None:
+    def __init__(self, program: Program, instance: Instance, lines: tuple[int, int], question: Question) -> None:
         self._program, self._instance, self._lines = program, instance, lines
-        self._checked, self._limits = checked, limits
+        self._question = question
         self._began = time.monotonic()
         self._checks = 0
         self._reason: str | None = None
@@ -177,15 +142,8 @@ class _Asking:
         return self._why(answer, [], 0)
 
     def _why(self, answer: Answer, without: list[Without], untried: int) -> Why:
-        return Why(
-            self._lines,
-            answer,
-            self._instance,
-            tuple(without),
-            checks=self._checks,
-            untried=untried,
-            reason=self._reason,
-        )
+        shown = tuple(without)
+        return Why(self._lines, answer, self._instance, shown, None, self._checks, untried, self._reason)
 
     # Checking without some suspects
 
@@ -221,7 +179,7 @@ class _Asking:
 
     def _check(self, program: Program) -> Verdict | None:
         """The verdict on ``program``; None when there is no time left."""
-        limits = self._limits
+        limits = self._question.limits
         if limits.timeout is not None:
             left = limits.timeout - (time.monotonic() - self._began)
             if left <= 0:
@@ -229,7 +187,7 @@ class _Asking:
                 return None
             limits = replace(limits, timeout=left)
         self._checks += 1
-        verdict = self._checked(program, limits)
+        verdict = check(Session(replace(self._question, program=program, limits=limits)))
         if verdict.verdict in ("unknown", "error") and self._reason is None:
             self._reason = f"without something it is {verdict.verdict}: {verdict.reason}"
         return verdict
@@ -261,7 +219,7 @@ class _Asking:
         space = SequentialSpace(instance)
         reached = Reached(space)
         for looked, state in enumerate(reached.expand()):
-            most, timeout = self._limits.max_sc_states, self._limits.timeout
+            most, timeout = self._question.limits.max_sc_states, self._question.limits.timeout
             if most is not None and looked >= most:
                 self._reason = f"the search for their cells ended after {looked:,} SC states (--max-sc-states)"
                 return "not known"

@@ -52,10 +52,11 @@ def measure_repairs(
 
 
 def measured(path: Path, repeats: int) -> RepairRecord:
+    from pgasrob.api import check
     from pgasrob.frontends.lower import parse_c
     from pgasrob.program.parser import parse
     from pgasrob.repairs import repair
-    from pgasrob.robustness.check import check, load
+    from pgasrob.robustness.load import load
 
     read = partial(parse_c if path.suffix == ".c" else parse, file=str(path))
     check(load(path))  # what is imported once

@@ -13,9 +13,10 @@ from typing import Literal
 
 import click
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import CProgram
 from pgasrob.render.reproduced import pieces_of
-from pgasrob.robustness.check import check, load
+from pgasrob.robustness.load import load
 from pgasrob.runtime.reproduce.execute import Execution
 from pgasrob.runtime.reproduce.reproduce import Reproduction, hold_all, reproduce
 from pgasrob.runtime.tools import ToolError

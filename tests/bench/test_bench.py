@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from tests.bench import pan
 from tests.bench.families import FAMILIES, SCALED, SEEDS, Family, Scaled, flag_halo

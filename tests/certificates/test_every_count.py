@@ -15,13 +15,13 @@ from typing import NamedTuple
 import pytest
 
 import pgasrob
+from pgasrob.api import check
 from pgasrob.certificates.check.accept import examine
 from pgasrob.certificates.check.names import Case, Domain, Linear, cases, cutoff, linear, plain
 from pgasrob.certificates.write import Frame, NoCertificate, write_for_every_count
 from pgasrob.program.expressions import Binary, Const, Fault, Me, evaluator, specialise
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
-from pgasrob.robustness.check import check
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
 from tests.certificates.mutants import Edit, mutant

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.batch.headers import BadKey
 from pgasrob.course.grade import Grader, Mark
-from pgasrob.robustness.headers import BadKey
 from pgasrob.robustness.limits import Limits
 
 ASSIGNMENT = Path(__file__).parent / "assignment"

@@ -8,7 +8,7 @@ import pytest
 
 from pgasrob.course.handout import handed_out, head, to_hand_out
 from pgasrob.program.expectation import read_expectation
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 
 LECTURES = Path(__file__).parents[2] / "programs" / "lectures"
 FILES = [path for path in sorted(LECTURES.rglob("*")) if path.suffix in (".pgas", ".c")]

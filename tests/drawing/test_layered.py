@@ -15,7 +15,7 @@ from pgasrob.drawing import layered
 from pgasrob.drawing.layered import OPENS, Item, Layout
 from pgasrob.program.instance import Instance
 from pgasrob.render.stages import automaton, automaton_svg
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from pgasrob.robustness.stages import Graph, Stage, control, cycle_type_automata, normal_form, state_space
 
 PROGRAMS = Path(__file__).parents[2] / "programs"

@@ -9,7 +9,7 @@ import pytest
 from pgasrob.explore import nearest as search
 from pgasrob.explore.nearest import choices, choices_of, nearest
 from pgasrob.explore.position import follow
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from pgasrob.semantics.happens_before import HappensBefore
 
 PROGRAMS = Path(__file__).parents[2] / "programs"

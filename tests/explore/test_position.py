@@ -11,7 +11,7 @@ from pgasrob.explore.limits import MOST_CHOICES, MOST_EVENTS
 from pgasrob.explore.position import Position, follow
 from pgasrob.explore.reasons import why_not_issued, why_not_yet
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.state_space import StateSpace
 

@@ -19,7 +19,7 @@ from pgasrob.program.expressions import Binary, Const, IntType, Register
 from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
 from pgasrob.program.statements import Block, Do
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from tests.support import instance, one_to_one, program
 
 CORPUS = sorted(Path(__file__).parents[2].glob("programs/*/*.pgas"))

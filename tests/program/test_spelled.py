@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import load_c, parse_c
 from pgasrob.program.commands import Barrier
 from pgasrob.program.expressions import Const, IntType, Register, Symbol, Unary
@@ -15,7 +16,6 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
 from pgasrob.program.spelled import NO_NAME
-from pgasrob.robustness.check import check
 from pgasrob.robustness.verdict import Verdict
 from tests.support import sampled
 

@@ -8,13 +8,15 @@ from dataclasses import replace
 
 import pytest
 
+from pgasrob.api import check
+from pgasrob.api import race as races
 from pgasrob.program.program import Program
 from pgasrob.races import decide, native
-from pgasrob.races.decide import races
 from pgasrob.races.verdict import RaceVerdict
-from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import Question, Races
 from pgasrob.robustness.reasons import FaultReached, LeftUndone, RunsLeftOut, ScStateLimit, StateLimit, TimeLimit
+from pgasrob.robustness.session import Session
 from tests.clock import for_ever, leaping
 from tests.support import program
 
@@ -97,7 +99,7 @@ def test_a_harmless_conflict_asks_for_robustness() -> None:
     assert verdict.verdict == "no race"
     assert verdict.robustness is not None and verdict.robustness.verdict == "robust"
     known = check(waiting)
-    assert races(waiting, robustness=known).robustness is known
+    assert decide.races(Session(Question(waiting, asked=Races())), known).robustness is known
     assert races(waiting, strict=True).verdict == "race"
 
 

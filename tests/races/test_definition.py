@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.api import race as races
 from pgasrob.program.parser import parse
-from pgasrob.races.decide import races
 from pgasrob.races.definition import DefinitionSearch
 from tests.support import instance
 

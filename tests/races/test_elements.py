@@ -9,10 +9,10 @@ from collections import Counter
 import pytest
 
 from pgasrob.analysis import sites as module
+from pgasrob.api import race as races
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.races.decide import races
 from pgasrob.races.definition import DefinitionSearch
 from pgasrob.races.pairs import Places
 from pgasrob.robustness.reduction.elements import represented

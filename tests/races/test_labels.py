@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import race as races
 from pgasrob.program.expectation import Expectation, read_expectation
-from pgasrob.races.decide import races
 from pgasrob.render.races_json import counted, races_to_json
-from pgasrob.robustness.check import load
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from tests.support import examples, is_nightly, sampled
 
 PROGRAMS = Path(__file__).parents[2] / "programs"

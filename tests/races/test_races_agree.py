@@ -32,7 +32,7 @@ from pgasrob.races.search import RaceSearch, StoppingSpace
 from pgasrob.races.traces import TracesRaceSearch
 from pgasrob.robustness.attack import Edge, State
 from pgasrob.robustness.attack_search import AttackSearch
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.reduction import REDUCTIONS, persistent
 from pgasrob.robustness.reduction.liveness import Liveness

@@ -7,10 +7,10 @@ import random
 import re
 from collections import Counter
 
+from pgasrob.api import race as races
 from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
 from pgasrob.program.program import Program
-from pgasrob.races.decide import races
 from pgasrob.races.verdict import RaceVerdict
 from pgasrob.robustness.limits import Limits
 from tests.oracle.strategies import random_program

@@ -9,16 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import race as races
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.races import decide, native
-from pgasrob.races.decide import SEARCH, TRACES, races
+from pgasrob.races.decide import SEARCH, TRACES
 from pgasrob.races.native import NativeTracesRaceSearch
 from pgasrob.races.traces import TracesRaceSearch
 from pgasrob.races.verdict import RaceVerdict
-from pgasrob.robustness.check import load
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
+from pgasrob.robustness.question import Question, Races
 from pgasrob.robustness.reasons import RunTooLong, StateLimit, TooManyUpdates
+from pgasrob.robustness.session import Session
 from tests.races.test_races_agree import campaign, drawn, ended
 from tests.support import program
 
@@ -138,11 +141,12 @@ def test_the_answer_is_the_same_whoever_comes_first(monkeypatch: pytest.MonkeyPa
     limits = Limits(max_states=20_000, max_sc_states=300)
     for seed in range(40):
         _, on, strict = drawn(seed)
+        question = Question(on.program, on.nodes, Races(strict, every=True), on.reading, limits=limits)
         found = []
         for turns in (((SEARCH, None),), ((TRACES, None), (SEARCH, None)), decide.TURNS):
             with monkeypatch.context() as patch:
                 patch.setattr(decide, "TURNS", turns)
-                found.append(told(races(on.program, strict=strict, all_=True, limits=limits, instance=on)))
+                found.append(told(decide.races(Session(question, instance=on))))
         assert found[0] == found[1] == found[2], seed
         seen[f"{found[0][0]}, {'whole' if found[0][2] else 'in part'}"] += 1
     assert seen["race, whole"] > 15 and seen["no race, whole"] > 5, seen

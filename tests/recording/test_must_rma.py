@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import race as races
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
-from pgasrob.races.decide import races
 from pgasrob.recording import must_rma
 from pgasrob.recording.must_rma import alarms
 from pgasrob.recording.simulated import recorded, sc_run
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from tests.support import examples
 
 CORPUS = Path(__file__).parents[2] / "programs" / "c" / "mpi"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.parser import parse
@@ -13,7 +14,6 @@ from pgasrob.render.assumptions import LONGEST, listed, sentence
 from pgasrob.render.lines import plain, wrap
 from pgasrob.render.text import verdict_report
 from pgasrob.render.verdict_json import Result, to_json
-from pgasrob.robustness.check import check
 
 
 def resting(*codes: str, verdict: str = "robust", lines: tuple[int, ...] = (3,), c: bool = True) -> Result:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from pgasrob.api import check
 from pgasrob.cli import cli
 from pgasrob.program.parser import parse
 from pgasrob.render.brief import brief
 from pgasrob.render.verdict_json import Result, to_json
-from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 from tests.render.test_table import SYNTAX, result

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.render.diagnosis import Diagnosis
-from pgasrob.robustness.check import check, load
 from pgasrob.robustness.diagnosis import late_operations
+from pgasrob.robustness.load import load
 from pgasrob.robustness.verdict import Verdict
 from tests.support import sampled
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from pgasrob.api import check
 from pgasrob.cli import cli
 from pgasrob.program.parser import parse
 from pgasrob.render.doubles import Double
 from pgasrob.render.files import FORMATS
 from pgasrob.render.verdict_json import to_json
 from pgasrob.render.witness_file import read_results
-from pgasrob.robustness.check import check
 from tests.render.test_explorer import Browser, browser, context  # noqa: F401
 
 TENTH, HALVES = 4591870180066957722, 4615063718147915776  # 0.1 and 3.5; in Javascript the first is no integer any more

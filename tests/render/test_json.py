@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.render.verdict_json import to_json
-from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import NoProgram
 from pgasrob.robustness.verdict import Verdict

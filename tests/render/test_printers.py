@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.render.printers import PrintOptions, VerdictForm, printer
 from pgasrob.render.verdict_json import Result, to_json
-from pgasrob.robustness.check import check
 from tests.render.test_table import SYNTAX, expected, result
 
 FAULT = "register r; process { r <- 1 / r; }"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.render import summary, words
 from pgasrob.render.lines import plain
@@ -17,7 +18,7 @@ from pgasrob.render.run_json import Witness
 from pgasrob.render.run_svg import to_svg
 from pgasrob.render.sarif import to_sarif
 from pgasrob.render.verdict_json import to_json
-from pgasrob.robustness.check import check, load
+from pgasrob.robustness.load import load
 from tests.render.test_diagnosis import NOT_ROBUST, PROGRAMS
 from tests.support import sampled
 

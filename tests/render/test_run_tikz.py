@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from pgasrob.batch.checker import check_all
+from pgasrob.batch.job import Job
 from pgasrob.cli.draw import only
 from pgasrob.drawing.latex import code, prose
 from pgasrob.render.diagram.layout import layout
 from pgasrob.render.run_tikz import LARGEST, to_tikz
 from pgasrob.render.verdict_json import Result, to_json
-from pgasrob.robustness.batch import Job, check_all
 from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs
 from tests.render.test_formats import ASCII, FAULT, nasty, of_witness
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE

@@ -13,10 +13,12 @@ from urllib.parse import unquote
 import pytest
 from jsonschema import Draft4Validator
 
+from pgasrob.api import check
+from pgasrob.batch.checker import check_all
+from pgasrob.batch.job import Job
 from pgasrob.render.sarif import RULES, to_sarif
 from pgasrob.render.verdict_json import Result, to_json
-from pgasrob.robustness.batch import Job, check_all
-from pgasrob.robustness.check import check, load
+from pgasrob.robustness.load import load
 from pgasrob.robustness.reasons import InternalError
 from tests.render.diagram.test_model import result_of, with_runs
 from tests.render.test_formats import FAILING, FAULT, ROBUST, nasty, of_witness

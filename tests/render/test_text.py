@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.render import lines as styled
 from pgasrob.render import words
 from pgasrob.render.report import report
 from pgasrob.render.verdict_json import Result, to_json
-from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import FaultPossible, InternalError, StateLimit
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from pgasrob.batch.checker import check_all
+from pgasrob.batch.job import Job
 from pgasrob.render.files import FORMATS
 from pgasrob.render.one_run_json import simulated_to_json
 from pgasrob.render.verdict_json import to_json
 from pgasrob.render.witness_file import BadWitnessFile, read_results, validated
-from pgasrob.robustness.batch import Job, check_all
 from pgasrob.runs.simulate import simulate
 from tests.render.diagram.test_model import corpus, result_of, with_runs
 from tests.render.test_formats import FAILING, FAULT, ROBUST, of_witness

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.render import words
 from pgasrob.render.lines import plain
 from pgasrob.render.report import report
 from pgasrob.render.run_json import Event
 from pgasrob.render.verdict_json import Result, to_json
-from pgasrob.robustness.check import check
 
 FURTHER = """memory x = 1, y, z, w; register r; queue u unordered, v unordered;
 process 0 {

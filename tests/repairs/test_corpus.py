@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.repairs import Answer, Costs, Repair, repair
 from pgasrob.repairs.verifier import Verifier
-from pgasrob.robustness.check import check, load
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from tests.repairs.brute_force import catalogue, sets
 from tests.support import examples, sampled
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.render.repair import repair_to_json
 from pgasrob.repairs import Repair, repair
-from pgasrob.robustness.check import check
 
 SHMEM = """#include <shmem.h>
 #include <stdio.h>

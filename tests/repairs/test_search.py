@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
@@ -15,7 +16,7 @@ from pgasrob.repairs import Answer, Repair, repair
 from pgasrob.repairs.edits import applied
 from pgasrob.repairs.search import MOST_CHECKS
 from pgasrob.repairs.statements import Statements
-from pgasrob.robustness.check import check, load
+from pgasrob.robustness.load import load
 from tests.oracle.polls_and_updates import random_program
 from tests.repairs.brute_force import catalogue, sets
 from tests.support import examples, translated

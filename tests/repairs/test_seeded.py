@@ -14,11 +14,11 @@ from typing import NamedTuple, cast
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.repairs import Costs, Repair, repair
 from pgasrob.repairs.remedies import Kind
-from pgasrob.robustness.check import check
 from tests.support import sampled
 
 PROGRAMS = sorted((Path(__file__).parent / "seeded").iterdir())

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.repairs.candidates import Costs
@@ -14,7 +15,7 @@ from pgasrob.repairs.edits import applied
 from pgasrob.repairs.savings import Saving, savings
 from pgasrob.repairs.statements import Statements
 from pgasrob.repairs.thrift import Thrift, thrift
-from pgasrob.robustness.check import check, load
+from pgasrob.robustness.load import load
 from pgasrob.semantics.sequential import SequentialSpace
 from tests.oracle.polls_and_updates import random_program
 from tests.support import examples, translated

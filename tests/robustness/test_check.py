@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 import pgasrob
+from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.parser import parse
 from pgasrob.robustness import check as module
-from pgasrob.robustness import native, watch
-from pgasrob.robustness.check import Interrupted, check, load
+from pgasrob.robustness import native, session, watch
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.robustness.reasons import (
     FaultPossible,
     FaultReached,
@@ -37,6 +38,7 @@ from pgasrob.robustness.reasons import (
     TimeLimit,
 )
 from pgasrob.robustness.reduction import REDUCTIONS
+from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import Progress
@@ -344,7 +346,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by a hundredth of a second whenever it is looked at."""
     ticks = count()
     ticking = SimpleNamespace(monotonic=lambda: next(ticks) / 100)
-    for looking in (module, watch):
+    for looking in (module, session, watch):
         monkeypatch.setattr(looking, "time", ticking)
 
 

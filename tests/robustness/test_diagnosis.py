@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from pgasrob.api import check
 from pgasrob.program import core
-from pgasrob.robustness.check import check
 from pgasrob.robustness.diagnosis import issued_operands, late_operations
 from tests.oracle.polls_and_updates import random_program
 from tests.support import examples, translated

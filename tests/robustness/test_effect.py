@@ -11,15 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING
 from pgasrob.robustness import effect as searching
 from pgasrob.robustness import maximal_runs
-from pgasrob.robustness.check import Interrupted, check, load
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.robustness.maximal_runs import At, End, Runs, Viewer, words_of
 from pgasrob.robustness.reasons import EffectLimit, RunsLeftOut, ScRunsLeft, TimeLimit
+from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.verdict import Effect, Verdict
 from pgasrob.robustness.watch import Progress
 from pgasrob.runs.outcomes import Outcomes, outcomes

@@ -14,15 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob.api import check
 from pgasrob.automata.automaton import Reached
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.attack_search import AttackSearch
-from pgasrob.robustness.check import check, load
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.traces.search import TraceSearch
 from pgasrob.robustness.verdict import Verdict, Witness

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from pgasrob.robustness.check import check
+from pgasrob.api import check
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.semantics.computation import Computation, Event

@@ -60,7 +60,7 @@ from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Choose, Do, Loop, Statement
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import AttackSearch
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from pgasrob.robustness.native import LARGE, NativeFacts, NativeSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import FORMAT, INSTRUCTIONS, SHAPES, STEPS, Tables, tables

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.robustness import native, portfolio
-from pgasrob.robustness.check import check, load
 from pgasrob.robustness.engine import Settings
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.robustness.portfolio import PortfolioSearch
 from pgasrob.robustness.reasons import ScRunsLeft, StateLimit
 from pgasrob.robustness.traces.native import NativeTraceSearch

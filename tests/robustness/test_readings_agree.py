@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.program import instance
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.instance import Instance
@@ -19,7 +20,6 @@ from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import AttackSearch
-from pgasrob.robustness.check import check
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engine import Engine
 from pgasrob.robustness.native import NativeSearch

@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 
 import pgasrob
 from pgasrob.automata.automaton import Interned
+from pgasrob.batch.job import find_programs
 from pgasrob.program.instance import Instance
 from pgasrob.robustness import native
 from pgasrob.robustness.attack_search import AttackSearch
-from pgasrob.robustness.batch import find_programs
-from pgasrob.robustness.check import Interrupted
 from pgasrob.robustness.cycle_types import CycleTypeAutomata
 from pgasrob.robustness.definition import DefinitionSearch, DefinitionState, HappensBeforeSpace
 from pgasrob.robustness.engine import Engine
@@ -33,6 +32,7 @@ from pgasrob.robustness.normal_form import Letter as Generated
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reduction import REDUCTIONS
+from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.shrink import Shrinking, Shrunk
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.violation import Violation

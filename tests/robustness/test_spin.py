@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from pgasrob.api import check
 from pgasrob.cli import cli
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.commands import (
@@ -40,7 +41,7 @@ from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.program.statements import Block, Choose, Do
 from pgasrob.robustness import spin
 from pgasrob.robustness.attack_search import AttackSearch
-from pgasrob.robustness.check import check, load
+from pgasrob.robustness.load import load
 from pgasrob.robustness.native import NativeSearch
 from pgasrob.robustness.reasons import DepthBound, NoModel, SpinFailed, SpinOutOfMemory
 from pgasrob.robustness.spin import MissingProgram, SpinSearch
@@ -505,7 +506,7 @@ def test_a_search_that_is_dropped_leaves_nothing_behind(stand_ins: Path) -> None
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs prctl")
 def test_a_search_that_is_killed_takes_its_program_along(stand_ins: Path) -> None:
     script(stand_ins / "bin" / "cc", f"echo $$ > '{stand_ins}/child'; exec sleep 1000")
-    code = f"from pgasrob.robustness.check import *; check(load({str(CORPUS[0])!r}), engine='spin')"
+    code = f"from pgasrob.api import check, load; check(load({str(CORPUS[0])!r}), engine='spin')"
     with subprocess.Popen([sys.executable, "-c", code]) as running:
         while not (stand_ins / "child").exists() or not (stand_ins / "child").read_text():
             time.sleep(0.01)

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from pgasrob.batch.checker import convert_each
+from pgasrob.batch.job import Job
 from pgasrob.cli import cli
 from pgasrob.render.verdict_json import checked_to_json
 from pgasrob.robustness import native, watch
-from pgasrob.robustness.batch import Job, told_all
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import LeftUndone, MemoryLimit, TimeLimit
 from pgasrob.robustness.watch import LimitReached, Progress, Watch, at
@@ -80,7 +81,7 @@ def test_a_limit_ends_what_decides(place: str, phase: str, source: Any, monkeypa
     file = source(LATE)
     make(monkeypatch, place)
     before = threading.active_count()
-    (checked,) = told_all([file], Job(limits=MINUTE), lambda checked: checked)
+    (checked,) = convert_each([file], Job(limits=MINUTE), lambda checked: checked)
     assert (checked.verdict.verdict, checked.verdict.reason) == ("unknown", TimeLimit(60, phase))
     assert threading.active_count() == before
 
@@ -99,7 +100,7 @@ DECORATIONS = {
 def test_a_limit_leaves_the_verdict(place: str, missing: str, source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     file = source(LATE)
     make(monkeypatch, place)
-    (told,) = told_all([file], Job(limits=MINUTE), lambda checked: (checked.verdict, checked_to_json(checked)))
+    (told,) = convert_each([file], Job(limits=MINUTE), lambda checked: (checked.verdict, checked_to_json(checked)))
     verdict, written = told
     assert written["verdict"] == verdict.verdict == "not robust"
     reason = verdict.reason if missing else verdict.effect and verdict.effect.reason
@@ -114,10 +115,10 @@ def test_a_run_that_is_not_replayed_in_time_shows_nothing(source: Any, monkeypat
     make(monkeypatch, "robustness.check:replay")
     make(monkeypatch, "robustness.counterexample:replay")
     replaying = TimeLimit(60, "while replaying the run")
-    (checked,) = told_all([source(LATE)], Job(limits=MINUTE), lambda checked: checked)
+    (checked,) = convert_each([source(LATE)], Job(limits=MINUTE), lambda checked: checked)
     assert (checked.verdict.verdict, checked.verdict.reason) == ("unknown", replaying)
     fails = IN_TIME.replace("y = x;", "y = x; assert(y == 2);").replace("#include", "#include <assert.h>\n#include", 1)
-    (checked,) = told_all([source(fails)], Job(limits=MINUTE), lambda checked: checked)
+    (checked,) = convert_each([source(fails)], Job(limits=MINUTE), lambda checked: checked)
     assert (checked.verdict.verdict, checked.verdict.assertions) == ("robust", "unknown")
     assert checked.verdict.reason == LeftUndone("not all that is known is shown", replaying)
 
@@ -126,7 +127,7 @@ def test_the_memory_counts_where_nobody_looks(source: Any, monkeypatch: pytest.M
     make(monkeypatch, "frontends.c.machine:Machine.step")
     sizes = count(0, 200_000)
     monkeypatch.setattr(watch, "resident_memory", lambda: next(sizes))
-    (checked,) = told_all([source(LATE)], Job(limits=Limits(memory=1_000_000)), lambda checked: checked)
+    (checked,) = convert_each([source(LATE)], Job(limits=Limits(memory=1_000_000)), lambda checked: checked)
     assert checked.verdict.reason == MemoryLimit(1_000_000, "while lowering the program")
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 import pgasrob.robustness.why as asking
+from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.render.why import why_to_json
-from pgasrob.robustness.check import check, load
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
+from pgasrob.robustness.question import Question
 from pgasrob.robustness.suspects import Suspect
 from pgasrob.robustness.why import Why, why
 from pgasrob.semantics.happens_before import HappensBefore
@@ -25,7 +27,7 @@ PROGRAMS = Path(__file__).parents[2] / "programs"
 
 def asked(text: str, first: int, second: int, limits: Limits | None = None) -> Why:
     program = parse(text, "p.pgas")
-    return why(program, check(program).verdict, (first, second), limits=limits)
+    return why(Question(program, limits=limits or Limits()), check(program).verdict, (first, second))
 
 
 def without(program: Program, *suspects: Suspect) -> Program:
@@ -54,7 +56,7 @@ ORDERED = {
 def test_what_is_said_of_c(asked_for: tuple[str, int, int]) -> None:
     name, *lines = asked_for
     program = load(PROGRAMS / "c" / name)
-    found = why(program, "robust", (lines[0], lines[1]))
+    found = why(Question(program), "robust", (lines[0], lines[1]))
     told = why_to_json(found)
     assert told["answer"] == "ordered" and told["sentences"][0].startswith(ORDERED[asked_for])
     assert "Without that, in some run on the network " in told["sentences"][0]
@@ -152,7 +154,7 @@ def test_of_random_programs_all_that_is_said_is_so() -> None:
             continue
         lines = sorted({edge.span.line for each in program.instantiate().automata for edge in each.transitions})
         first, second = lines[seed % len(lines)], lines[(seed // 7) % len(lines)]
-        found = why(program, verdict, (first, second))
+        found = why(Question(program), verdict, (first, second))
         answers[found.answer] += 1
         for shown in found.without:
             less = without(program, *shown.suspects)

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.check import check, load
 from pgasrob.robustness.definition import HappensBeforeSpace
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.robustness.reasons import StateLimit, TimeLimit
 from pgasrob.robustness.watch import Watch
 from pgasrob.runs.chosen import UnknownPlace, chosen

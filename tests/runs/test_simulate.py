@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.check import load
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.runs.outcomes import HasLoop, outcomes
 from pgasrob.runs.simulate import BIASES, Bias, Simulated, search, simulate
 from pgasrob.semantics.computation import POPS

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 from pgasrob.runtime.reproduce.execute import CannotRun
 from pgasrob.runtime.reproduce.reproduce import library_of
 from tests.bench.reproduced import rows

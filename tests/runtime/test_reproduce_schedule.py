@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.frontends.lower import CProgram
 from pgasrob.render.reproduced import pieces_of
-from pgasrob.robustness.check import check, load
+from pgasrob.robustness.load import load
 from pgasrob.robustness.verdict import Witness
 from pgasrob.runs.simulate import simulate
 from pgasrob.runtime.reproduce.rewrite import Rewriting

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgasrob.robustness.check import check, load
+from pgasrob.api import check
+from pgasrob.robustness.load import load
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay

@@ -19,13 +19,14 @@ from pgasrob.models.stopping import until_limit
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
+from pgasrob.program.parser import read_text
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.batch import READING, read_text
-from pgasrob.robustness.check import PREPARING, load
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.robustness.reasons import InternalError, NoProgram, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
+from pgasrob.robustness.session import PREPARING, READING
 from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:

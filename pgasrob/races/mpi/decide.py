@@ -16,6 +16,8 @@ from pgasrob.races.mpi.status import Drawn, judge
 from pgasrob.races.mpi.verdict import ModelVerdict, Status
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import Question, Robustness
+from pgasrob.robustness.session import Session
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -71,7 +73,8 @@ def _beyond(program: CProgram, nodes: int | None, found: _Found, seconds: float 
         return None
     if seconds is not None and seconds <= 0:
         return "the time is up"
-    verdict = check(program, nodes, limits=Limits(timeout=seconds), effect=False)
+    question = Question(program, nodes, Robustness(effect=False), limits=Limits(timeout=seconds))
+    verdict = check(Session(question))
     if verdict.verdict == "robust":
         return None
     if verdict.verdict == "not robust":

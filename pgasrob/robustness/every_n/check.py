@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.assumptions import Assumption, together
 from pgasrob.program.program import Program
-from pgasrob.program.reading import DEFAULT_READING, Conflicts, FailedPolls, Reading
+from pgasrob.program.reading import Reading
 from pgasrob.program.statements import place_of
-from pgasrob.robustness.check import Interrupted, check, out_of_memory
-from pgasrob.robustness.engines import DEFAULT_ENGINE
+from pgasrob.robustness.check import check, nothing_known
 from pgasrob.robustness.every_n.proof import Obstacle, Proof
 from pgasrob.robustness.every_n.prove import prove
-from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import CountLeft, Interruption, NotProved, Reason
+from pgasrob.robustness.question import Robustness
+from pgasrob.robustness.reasons import CountLeft, NotProved, Reason
+from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import CheckedCount, EveryCount, Stats, Verdict
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
-    from pgasrob.program.instance import Instance
-    from pgasrob.robustness.traces.parts import Found
 
 PROVING = "while looking for a proof for every number of nodes"
 LEAST = 2
@@ -34,53 +32,32 @@ MOST_WITHOUT_A_PROOF = 8
 """The last one where there is no proof."""
 
 
-def check_every_count(
-    program: Program | CProgram,
-    nodes: int | None = None,
-    engine: str = DEFAULT_ENGINE,
-    limits: Limits | None = None,
-    *,
-    heads: int | None = None,
-    reductions: tuple[str, ...] | None = None,
-    threads: int | None = None,
-    failed_polls: FailedPolls = DEFAULT_READING.failed_polls,
-    conflicts: Conflicts = DEFAULT_READING.conflicts,
-    found: Sequence[Found] = (),
-    effect: bool = True,
-    watch: Watch | None = None,
-    instance: Instance | None = None,
-) -> Verdict:
-    """Decide whether ``program`` is robust on every number of nodes, from :data:`LEAST` on.
+def check_every_count(session: Session) -> Verdict:
+    """Decide whether the program of ``session`` is robust on every number of nodes, from :data:`LEAST` on.
 
-    The parameters are those of :func:`~pgasrob.robustness.check.check`, of which ``nodes`` and ``instance`` have no
-    meaning here. The limits of time and memory are for all together,
-    that of states for each number of nodes. `robust` is said when there is a proof from some number on, and every
-    smaller one was checked and is robust. The verdict for a number on which it is not robust, or in error, is that
-    number's; `unknown` says what is in the way.
+    The node count of the question has no meaning here. The limits of time and memory are for all counts together, that
+    of states for each of them. `robust` is said when there is a proof from some number on, and every smaller one was
+    checked and is robust. The verdict for a number on which it is not robust, or in error, is that number's; `unknown`
+    says what is in the way. Raises :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C.
     """
-    watch = watch or Watch(limits or Limits(), None, time.monotonic())
-    reading = Reading(failed_polls, conflicts)
-    unknown = Verdict(program.source.file, program.name, None, engine, "unknown", reading=reading)
-    proof, checked = Proof(), list[Verdict]()
-    ended: Reason | None = None
-    try:
-        proof = watch.within(PROVING, lambda: _proof(program, reading, watch))
-        for count in _counts(proof):
-            verdict = check(
-                program, count, engine, heads=heads, reductions=reductions, threads=threads,
-                failed_polls=failed_polls, conflicts=conflicts, effect=effect, watch=watch,
-            )  # fmt: skip
-            checked.append(verdict)
-            if verdict.verdict != "robust":
+    watch, proof, checked = session.watch, Proof(), list[Verdict]()
+
+    def find_proof() -> None:
+        nonlocal proof
+        proof = _proof(session.load().program, session.question.reading, watch)
+
+    def verdict(ended: Reason | None) -> Verdict:
+        unknown = replace(nothing_known(session.question), nodes=None, units=())
+        return _verdict(unknown, proof, checked, ended, watch)
+
+    with session.interruptible(verdict):
+        ended = session.ended((PROVING, find_proof))
+        for count in _counts(proof) if ended is None else ():
+            one = replace(session.question, asked=Robustness(session.question.effect), nodes=count)
+            checked.append(check(session.asking(one)))
+            if checked[-1].verdict != "robust":
                 break
-    except LimitReached as limit:
-        ended = limit.reason
-    except MemoryError as error:
-        ended = out_of_memory(error, watch)
-    except KeyboardInterrupt as interrupt:
-        reason = interrupt.verdict.reason if isinstance(interrupt, Interrupted) else Interruption()
-        raise Interrupted(_verdict(unknown, proof, checked, reason, watch)) from None
-    return _verdict(unknown, proof, checked, ended, watch)
+    return verdict(ended)
 
 
 def _proof(program: Program | CProgram, reading: Reading, watch: Watch) -> Proof:

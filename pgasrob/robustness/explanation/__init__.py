@@ -26,6 +26,8 @@ from pgasrob.robustness.explanation.runs import delayed_run, round_robin, withou
 from pgasrob.robustness.explanation.searches import Attack, Cost, Product, Share, attack, cost, product
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.product import ProductSearch
+from pgasrob.robustness.question import EngineChoice, Question
+from pgasrob.robustness.session import Session
 from pgasrob.robustness.stages import Graph, control
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.semantics.computation import Computation
@@ -104,7 +106,7 @@ def explain(
     instance = program.instantiate(count, reading)
     limits = Limits(max_states=max(max_states, 1), timeout=timeout)
     # Of the attack search, since its states are what is explained.
-    verdict = check(program, count, ALL, limits, failed_polls=reading.failed_polls, conflicts=reading.conflicts)
+    verdict = check(Session(Question(program, count, reading=reading, engine=EngineChoice(ALL), limits=limits)))
     share = Share(max_states, timeout / 8)
     found = Explanation(verdict, instance, control(instance, simplify).graphs, share=share)
     if verdict.verdict == "robust":

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from pgasrob import check
+from pgasrob.api import race as races
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.libc.library_calls import TABLE
 from pgasrob.frontends.c.libc.reads import STRING, UNUSED, parameters
@@ -15,7 +16,6 @@ from pgasrob.frontends.c.library import LIBRARY
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.statements import Do, statements_in
-from pgasrob.races.decide import races
 
 PROGRAM = """
 #include <shmem.h>

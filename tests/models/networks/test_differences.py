@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from pgasrob.models.networks.calculus import checked
+from pgasrob.batch.litmus import checked
 from pgasrob.models.networks.decide import Asked, verdicts
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.reading import DEFAULT_READING

@@ -11,7 +11,6 @@ import pytest
 
 from pgasrob.analysis.store_buffers import store_buffers
 from pgasrob.automata.automaton import Reached
-from pgasrob.models.store_buffers.check import check_on_tso
 from pgasrob.models.store_buffers.machine import BufferedSpace
 from pgasrob.models.store_buffers.run import written_down
 from pgasrob.models.store_buffers.search import BufferedSearch
@@ -23,7 +22,7 @@ from tests.models.store_buffers.programs import buffering_program
 from tests.oracle.store_buffers import violating
 from tests.oracle.strategies import random_program
 from tests.oracle.syntax import to_pgas
-from tests.support import examples
+from tests.support import check_on_tso, examples
 
 HEAD = "memory x, y, one = 1, to, told; register r, s; queue q, u unordered;\n"
 LOOK = "process 1 { write(one, 0, y, q); wait(q); read(to, 0, x, q); wait(q); r <- mem[to]; }\n"

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from pgasrob.api import check
+from pgasrob.batch.checker import check_all
+from pgasrob.batch.job import Job, find_programs
 from pgasrob.drawing.channels import MOST_TRACKS, snapped
 from pgasrob.drawing.labels import BADGE, Line
 from pgasrob.drawing.measure import LINE, PADDING, cut, width_of
@@ -23,9 +26,8 @@ from pgasrob.render.diagram.layout import MOST_LANES, layout
 from pgasrob.render.diagram.model import NUMBER, Box, Diagram, edges, shown
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.verdict_json import Result, to_json
-from pgasrob.robustness.batch import Job, check_all, find_programs
-from pgasrob.robustness.check import check, load
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE

@@ -20,8 +20,8 @@ from pgasrob.render.explanation.html import to_html
 from pgasrob.render.explanation.runs import COMMANDS
 from pgasrob.render.explanation.text import explanation_lines, rows_lines
 from pgasrob.render.lines import ASCII, plain
-from pgasrob.robustness.check import load
 from pgasrob.robustness.explanation import Explanation, explain
+from pgasrob.robustness.load import load
 from tests.support import program
 
 PROGRAMS = Path(__file__).parents[3] / "programs"

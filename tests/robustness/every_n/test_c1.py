@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import CProgram, parse_c
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
-from pgasrob.robustness.check import check
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
 from pgasrob.semantics.endings import Ending, ending_of, places

@@ -11,7 +11,7 @@ import pgasrob
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.statements import FlowGraph
-from pgasrob.robustness.every_n.check import check_every_count
+from tests.support import check_every_count
 
 SHMEM = """#include <shmem.h>
 #include <stdlib.h>

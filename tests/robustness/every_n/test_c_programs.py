@@ -9,19 +9,18 @@ from pathlib import Path
 import pytest
 
 import pgasrob
+from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis.mpi import targets
 from pgasrob.frontends.lower import CProgram, parse_c
 from pgasrob.program.expressions import render
 from pgasrob.program.program import Program
-from pgasrob.robustness.check import check
-from pgasrob.robustness.every_n.check import check_every_count
 from pgasrob.robustness.every_n.proof import Proof
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
 from tests.robustness.every_n.drawn_c import drawn_c, drawn_mpi
 from tests.robustness.every_n.test_check import in_json, run
-from tests.support import examples, sampled
+from tests.support import check_every_count, examples, sampled
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
 FILES = sorted(PROGRAMS.rglob("*.c"))

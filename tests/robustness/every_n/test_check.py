@@ -13,14 +13,15 @@ import pgasrob
 from pgasrob.cli import cli
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.parser import parse
-from pgasrob.robustness.check import Interrupted, load
 from pgasrob.robustness.every_n import check as every_check
-from pgasrob.robustness.every_n.check import check_every_count
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.robustness.reasons import CountLeft, Interruption, NotProved, TimeLimit
 from pgasrob.robustness.reduction import fixpoint
+from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.verdict import Verdict
+from tests.support import check_every_count
 
 ROOT = Path(__file__).parents[3]
 HALO, FLAG = ROOT / "programs/halo/halo.pgas", ROOT / "programs/one_to_one/one_to_one_flag.pgas"

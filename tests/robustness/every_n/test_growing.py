@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 import pgasrob
+from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
-from pgasrob.robustness.check import check
 from pgasrob.robustness.every_n.again import Again
 from pgasrob.robustness.every_n.commands import Ranks
 from pgasrob.robustness.every_n.memory import Layout

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING
-from pgasrob.robustness.check import check
 from pgasrob.robustness.every_n import cases, flow, values
 from pgasrob.robustness.every_n.cases import Case, Frame
 from pgasrob.robustness.every_n.commands import Ranks, Target

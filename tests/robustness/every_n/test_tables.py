@@ -7,18 +7,17 @@ from collections import Counter
 import pytest
 
 import pgasrob
+from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.armci import queues
 from pgasrob.frontends.c import arithmetic, tables
 from pgasrob.frontends.lower import parse_c
-from pgasrob.robustness.check import check
-from pgasrob.robustness.every_n.check import check_every_count
 from pgasrob.robustness.every_n.prove import prove
 from tests.robustness.every_n.drawn_tables import ARMCI, GASNET, drawn_tables
 from tests.robustness.every_n.test_c_differences import GASPI
 from tests.robustness.every_n.test_c_programs import compare
-from tests.support import examples
+from tests.support import check_every_count, examples
 
 FAR = {GASNET: "gasnet_put_val(n + 5, mine, 1, 4);", ARMCI: "ARMCI_PutValueInt(1, table[n + 5], n + 5);"}
 SHIFT = {

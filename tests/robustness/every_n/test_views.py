@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from pgasrob.api import check
 from pgasrob.program import polls
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.check import check
 from pgasrob.robustness.every_n import unfold, views
 from pgasrob.robustness.every_n.cases import Frame
 from pgasrob.robustness.every_n.commands import Ranks

@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher
+from pgasrob.batch.checker import Checker
+from pgasrob.batch.job import Checked, Job, Task, Watcher
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.watch import Progress
 

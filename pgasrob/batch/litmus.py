@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
+from pgasrob.batch.job import Checked
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.models.litmus.parser import parse_file
 from pgasrob.models.model import Refused
 from pgasrob.models.pgas.translation import translate
 from pgasrob.program.expectation import read_expectation
+from pgasrob.program.parser import read_text
 from pgasrob.program.reading import Reading
 from pgasrob.program.report import marked
-from pgasrob.robustness.batch import Checked, read_text
 from pgasrob.robustness.check import check
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import Question
 from pgasrob.robustness.reasons import NoProgram
+from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.watch import Watch
 
 NO_COUNTERPART = "PG180"
 
@@ -54,11 +55,4 @@ def _verdict(file: str, limits: Limits, reading: Reading) -> Verdict:
             for each in refused.refusals
         )
         return Verdict(file, test.name, None, DEFAULT_ENGINE, "error", NoProgram(found[0].message), errors=found)
-    watch = Watch(limits, None, time.monotonic())
-    return check(
-        translated.program,
-        len(translated.ranks),
-        failed_polls=reading.failed_polls,
-        conflicts=reading.conflicts,
-        watch=watch,
-    )
+    return check(Session(Question(translated.program, len(translated.ranks), reading=reading, limits=limits)))

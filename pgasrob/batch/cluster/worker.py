@@ -13,16 +13,16 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from pgasrob.robustness.build import Build, build
-from pgasrob.robustness.cluster.child import Request
+from pgasrob.batch.build import Build, build
+from pgasrob.batch.cluster.child import Request
+from pgasrob.batch.workers import cause_of_death
 from pgasrob.robustness.limits import spare_memory
-from pgasrob.robustness.workers import cause_of_death
 
 LOOK = 0.2
 """Seconds between two looks at whether anybody still wants the result."""
 TELL = 0.5
 """Seconds between two messages about the progress, which all go through the scheduler."""
-START = "import sys; sys.path[:] = {path!r}; from pgasrob.robustness.cluster.child import main; main()"
+START = "import sys; sys.path[:] = {path!r}; from pgasrob.batch.cluster.child import main; main()"
 """The program of a child: the same modules as here, whatever the folder."""
 
 
@@ -33,7 +33,7 @@ class WrongBuild(Exception):
 def do_job(
     wanted: tuple[Any, ...], request: bytes, topic: str, name: tuple[int, int], progress: bool
 ) -> tuple[str, Any]:
-    """What becomes of a pickled :class:`~pgasrob.robustness.cluster.child.Request` of a client with the build
+    """What becomes of a pickled :class:`~pgasrob.batch.cluster.child.Request` of a client with the build
     ``wanted``: a word, and what comes with it.
 
     ("result", the pickled result, or what was found in a part); ("large", its parts); ("failed", the traceback of an
@@ -75,7 +75,7 @@ def do_job(
 
 
 def with_own_memory(request: Request, worker: Any) -> Request:
-    if not request.own_memory:
+    if not request.job.resources.worker_memory:
         return request
     threads = max(worker.state.nthreads, 1)
     limit = getattr(worker.memory_manager, "memory_limit", None)

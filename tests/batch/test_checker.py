@@ -9,21 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, NoReturn
 
 import pytest
 
+from pgasrob.batch import workers
+from pgasrob.batch.checker import check_all
+from pgasrob.batch.crew import WorkerError
+from pgasrob.batch.job import Checked, Job
+from pgasrob.batch.side_by_side import convert_all
+from pgasrob.races import decide
 from pgasrob.render.verdict_json import checked_to_json
-from pgasrob.robustness import workers
-from pgasrob.robustness.batch import Checked, Job, check_all
-from pgasrob.robustness.crew import WorkerError
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import EngineChoice, Races, Resources
 from pgasrob.robustness.reasons import Interruption, NotAsked, Reason, SpinFailed, StateLimit, WorkerDied
-from pgasrob.robustness.side_by_side import convert_all
+from pgasrob.robustness.session import Interrupted, Session
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.violation import Violation
-from pgasrob.robustness.watch import Progress, Watch
+from pgasrob.robustness.watch import Progress
 
 ROOT = Path(__file__).parents[2]
 forks = pytest.mark.skipif(workers.START != "fork", reason="what is patched here is there only in a fork")
@@ -34,60 +38,51 @@ def told(checked: Checked) -> tuple[str, int | None, str, Reason | None]:
 
 
 @dataclass(frozen=True)
-class Further:
-    """A question that answers whether it was told of robustness, or is interrupted by Ctrl-C."""
-
-    robustness: Literal["first", "after", "never"]
-    interrupted: bool = False
-
-    def ask(
-        self, program: Any, nodes: int, job: Job, watch: Watch, robustness: Verdict | None, instance: Any
-    ) -> Replied:
-        if self.interrupted:
-            raise WithVerdict
-        return Replied("error" if program.name == "bad" else "known" if robustness else "asked")
-
-
-@dataclass(frozen=True)
 class Replied:
+    """In place of an answer about races: whether it was known if the program is robust."""
+
     verdict: str
     robustness: Verdict | None = None
 
-    def without_runs(self, reason: Reason | None = None) -> Replied:
-        return self
 
-
-class WithVerdict(KeyboardInterrupt):
-    verdict = Replied("cut")
+def replies(session: Session, robustness: Verdict | None) -> Replied:
+    return Replied("error" if session.question.name == "bad" else "known" if robustness else "asked")
 
 
 @pytest.mark.parametrize(
-    ("asks", "verdicts", "answers"),
+    ("when", "verdicts", "answers"),
     [
-        (Further("first"), ["robust", "robust", "error"], ["known", "error", None]),
-        (Further("after"), ["robust", "unknown", "error"], ["asked", "error", None]),
-        (Further("never"), ["unknown", "unknown", "error"], ["asked", "error", None]),
+        ("first", ["robust", "robust", "error"], ["known", "error", None]),
+        ("after", ["robust", "unknown", "error"], ["asked", "error", None]),
+        ("never", ["unknown", "unknown", "error"], ["asked", "error", None]),
     ],
 )
-def test_a_further_question(asks: Further, verdicts: list[str], answers: list[str | None], tmp_path: Path) -> None:
+def test_races_are_asked_besides(
+    when: Any, verdicts: list[str], answers: list[str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After an error nothing more is asked, and what is not asked has no answer."""
+    monkeypatch.setattr(decide, "races", replies)
     files = [str(tmp_path / f"{name}.pgas") for name in ("good", "bad", "wrong")]
     for file in files[:2]:
         Path(file).write_text(f"program {Path(file).stem}; process {{ skip; }}")
-    found = list(check_all(files, Job(further=asks)))
+    found = list(check_all(files, Job(races=Races(robustness=when))))
     assert [one.verdict.verdict for one in found] == verdicts
-    assert [one.further and one.further.verdict for one in found] == answers
-    if asks.robustness == "never":
+    assert [one.races and one.races.verdict for one in found] == answers
+    if when == "never":
         assert isinstance(found[0].verdict.reason, NotAsked)
 
 
-def test_ctrl_c_keeps_the_answer_to_a_further_question(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_answer_about_races(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> NoReturn:
+        raise Interrupted(Replied("cut"))
+
+    monkeypatch.setattr(decide, "races", interrupted)
     (tmp_path / "p.pgas").write_text("process { skip; }")
-    results = check_all([str(tmp_path / "p.pgas")], Job(further=Further("first", interrupted=True)))
+    results = check_all([str(tmp_path / "p.pgas")], Job(races=Races()))
     one = next(results)
     with pytest.raises(KeyboardInterrupt):
         next(results)
-    assert one.interrupted and one.further == Replied("cut")
+    assert one.interrupted and one.races == Replied("cut")
     assert isinstance(one.verdict.reason, Interruption)
 
 
@@ -131,6 +126,11 @@ class Fake:
             time.sleep(0.01)
 
 
+def fake(jobs: int, **options: Any) -> Job:
+    """Work for the fake engine on so many processes."""
+    return Job(engine=EngineChoice("fake"), resources=Resources(jobs=jobs), **options)
+
+
 @pytest.fixture
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(ENGINES, "fake", Fake)
@@ -144,8 +144,10 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_several_processes_say_what_one_says() -> None:
     files = sorted(map(str, (ROOT / "programs/one_to_one").glob("*.pgas")))
     files += sorted(map(str, (ROOT / "programs/faults").glob("*.pgas")))
-    job = Job((1, 2, 3), expect=True)
-    one, two = ([{**result, "stats": None} for result in convert_all(files, job, checked_to_json, n)] for n in (1, 2))
+    one, two = (
+        [{**result, "stats": None} for result in convert_all(files, job, checked_to_json)]
+        for job in (Job((1, 2, 3), expect=True, resources=Resources(jobs=jobs)) for jobs in (1, 2))
+    )
     assert len(one) == 3 * len(files) > 20
     assert one == two
 
@@ -154,8 +156,8 @@ def test_several_processes_say_what_one_says() -> None:
 @pytest.mark.parametrize("jobs", [1, 2, 3, 9])
 def test_results_come_in_the_order_given(fakes: Path, jobs: int) -> None:
     """The later ones take less time, and a file that is no program has one result."""
-    job = Job((1, 3, 9), "fake")
-    found = list(convert_all(["fine.pgas", "none.pgas", "good.pgas"], job, told, jobs))
+    job = fake(jobs, nodes=(1, 3, 9))
+    found = list(convert_all(["fine.pgas", "none.pgas", "good.pgas"], job, told))
     assert [(file, nodes) for file, nodes, _, _ in found] == [
         ("fine.pgas", 1), ("fine.pgas", 3), ("fine.pgas", 9), ("none.pgas", None),
         ("good.pgas", 1), ("good.pgas", 3), ("good.pgas", 9),
@@ -171,8 +173,8 @@ def test_results_come_as_soon_as_they_can(fakes: Path) -> None:
         yield
         ended.append(title)
 
-    job = Job(engine="fake", limits=Limits(timeout=20))
-    results = convert_all(["fine.pgas", "endless.pgas"], job, told, 2, watch)
+    job = fake(2, limits=Limits(timeout=20))
+    results = convert_all(["fine.pgas", "endless.pgas"], job, told, watch)
     assert next(results) == ("fine.pgas", 2, "robust", None)
     assert not any("endless" in title for title in ended)
     results.close()  # type: ignore[attr-defined]
@@ -181,7 +183,7 @@ def test_results_come_as_soon_as_they_can(fakes: Path) -> None:
 @forks
 def test_checks_run_side_by_side(fakes: Path) -> None:
     """Each waits for the other to begin."""
-    found = list(convert_all(["left.pgas", "right.pgas"], Job(engine="fake"), told, 2))
+    found = list(convert_all(["left.pgas", "right.pgas"], fake(2), told))
     assert [(verdict, reason) for _, _, verdict, reason in found] == [("robust", None)] * 2
 
 
@@ -193,11 +195,11 @@ def test_checks_run_side_by_side(fakes: Path) -> None:
 def test_a_process_that_dies_costs_one_result(fakes: Path, name: str, reason: Reason) -> None:
     files = ["fine.pgas", f"{name}.pgas", "good.pgas"]
     for jobs in (2, 3):
-        assert list(convert_all(files * 2, Job(engine="fake"), told, jobs)) == 2 * [
+        assert list(convert_all(files * 2, fake(jobs), told)) == 2 * [
             ("fine.pgas", 2, "robust", None), (f"{name}.pgas", 2, "unknown", reason), ("good.pgas", 2, "robust", None),
         ]  # fmt: skip
     (compared,) = [
-        result for result in convert_all(files, Job((3,), "fake", expect=True), checked_to_json, 2)
+        result for result in convert_all(files, fake(2, nodes=(3,), expect=True), checked_to_json)
         if result["file"] == f"{name}.pgas"
     ]  # fmt: skip
     assert (compared["nodes"], compared["verdict"], compared.get("expected")) == (3, "unknown", "robust")
@@ -206,15 +208,15 @@ def test_a_process_that_dies_costs_one_result(fakes: Path, name: str, reason: Re
 @forks
 def test_an_exception_comes_with_its_traceback(fakes: Path) -> None:
     with pytest.raises(WorkerError, match="something is wrong"):
-        list(convert_all(["fine.pgas", "raises.pgas"], Job(engine="fake"), told, 2))
+        list(convert_all(["fine.pgas", "raises.pgas"], fake(2), told))
 
 
 @forks
 def test_no_process_is_left_behind(fakes: Path) -> None:
     import multiprocessing
 
-    list(convert_all(["fine.pgas", "killed.pgas", "good.pgas"], Job(engine="fake"), told, 2))
-    results = convert_all(["fine.pgas", "endless.pgas"], Job(engine="fake"), told, 2)
+    list(convert_all(["fine.pgas", "killed.pgas", "good.pgas"], fake(2), told))
+    results = convert_all(["fine.pgas", "endless.pgas"], fake(2), told)
     next(results)
     assert multiprocessing.active_children()
     results.close()  # type: ignore[attr-defined]
@@ -250,7 +252,7 @@ def test_ctrl_c_ends_it_with_what_is_known(
     found: list[Any] = []
     with pytest.raises(KeyboardInterrupt):
         # With the limit it ends one way or the other, and that tells which.
-        found.extend(convert_all(files, Job(engine="fake", limits=Limits(timeout=120)), told, jobs, watch))
+        found.extend(convert_all(files, fake(jobs, limits=Limits(timeout=120)), told, watch))
     known = [("fine.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", Interruption())]
     more = [("good.pgas", 2, "robust", None), ("endless.pgas", 2, "unknown", Interruption())]
     last = [("fine.pgas", 2, "robust", None)]
@@ -267,8 +269,8 @@ def test_progress_is_told_from_afar(fakes: Path) -> None:
         titles.append(title)
         yield seen.append
 
-    job = Job(engine="fake", limits=Limits(max_states=100))
-    found = list(convert_all(["endless.pgas", "fine.pgas"], job, told, 2, watch))
+    job = fake(2, limits=Limits(max_states=100))
+    found = list(convert_all(["endless.pgas", "fine.pgas"], job, told, watch))
     assert [reason for _, _, _, reason in found] == [StateLimit(100), None]
     assert sorted(titles) == ["[1/2] endless.pgas, 2 nodes", "[2/2] fine.pgas, 2 nodes"]
     assert len([snapshot for snapshot in seen if snapshot.phase == "fake"]) >= 3
@@ -288,7 +290,7 @@ def test_what_comes_from_a_pipe_is_checked_at_every_count() -> None:
     os.write(there, b"process { barrier; }")
     os.close(there)
     try:
-        found = list(convert_all([f"/dev/fd/{here}"], Job((2, 3)), told, jobs=2))
+        found = list(convert_all([f"/dev/fd/{here}"], Job((2, 3), resources=Resources(jobs=2)), told))
     finally:
         os.close(here)
     assert [result[1:3] for result in found] == [(2, "robust"), (3, "robust")]

@@ -21,10 +21,11 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, TypeVar
 
+from pgasrob.batch.checker import Checker
+from pgasrob.batch.crew import Crew, Interrupts, Watching, WorkerError
+from pgasrob.batch.job import Checked, Job, Task, Watcher
+from pgasrob.batch.kept import KeptError
 from pgasrob.program.parser import parse
-from pgasrob.robustness.batch import Checked, Checker, Job, Task, Watcher
-from pgasrob.robustness.crew import Crew, Interrupts, Watching, WorkerError
-from pgasrob.robustness.kept import KeptError
 from pgasrob.robustness.native import MissingKernelWarning
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.watch import Progress
@@ -40,10 +41,12 @@ GRACE = 0.3
 def check_on_workers(
     tasks: Sequence[Task], job: Job, convert: Callable[[Checked], T], jobs: int, watch: Watcher
 ) -> Iterator[T]:
-    """Do ``tasks`` on ``jobs`` processes: see :func:`~pgasrob.robustness.side_by_side.convert_all`."""
+    """Do ``tasks`` on ``jobs`` processes: see :func:`~pgasrob.batch.side_by_side.convert_all`."""
     with Interrupts() as interrupts:
         # The cores are taken by the processes.
-        yield from _Processes(tasks, replace(job, threads=1), convert, watch, jobs).work(interrupts)
+        yield from _Processes(
+            tasks, replace(job, resources=replace(job.resources, threads=1)), convert, watch, jobs
+        ).work(interrupts)
 
 
 class _Worker:
@@ -235,7 +238,7 @@ def do(
             except KeyboardInterrupt:
                 checked = replace(checker.unknown(task.file, task.nodes, Interruption()), interrupted=True)
             if checked is not None:
-                told = checker.told(checked, convert)
+                told = checker.converted(checked, convert)
                 checker.keep(checked, told)
         result = pickle.dumps(told)
     except KeptError as error:

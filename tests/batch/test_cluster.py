@@ -19,13 +19,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from pgasrob.batch.checker import check_all
+from pgasrob.batch.cluster import ClusterError, client
+from pgasrob.batch.cluster.client import check_on_cluster
+from pgasrob.batch.crew import WorkerError
+from pgasrob.batch.job import Checked, Job, Task, tasks, unwatched
+from pgasrob.batch.side_by_side import convert_all
 from pgasrob.cli import cli
 from pgasrob.render.verdict_json import checked_to_json
-from pgasrob.robustness.batch import Checked, Job, Task, check_all, tasks, unwatched
-from pgasrob.robustness.cluster import ClusterError, client
-from pgasrob.robustness.cluster.client import check_on_cluster
-from pgasrob.robustness.crew import WorkerError
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import EngineChoice, Resources
 from pgasrob.robustness.reasons import Interruption, Reason, StateLimit, WorkerDied
 from pgasrob.robustness.watch import Progress
 
@@ -120,9 +123,14 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cluster: Any) -> Any:
 
 
 def check_fakes(cluster: Any, *names: str, limits: Limits | None = None, watch: Any = unwatched) -> Iterator[Any]:
-    job = Job((2,), "fake", limits=limits or Limits(timeout=600))
-    todo = tasks([f"{name}.pgas" for name in names], job)
-    return check_on_cluster(todo, job, told, cluster.scheduler_address, watch)
+    resources = Resources(cluster=cluster.scheduler_address)
+    job = Job((2,), engine=EngineChoice("fake"), limits=limits or Limits(timeout=600), resources=resources)
+    return convert_all([f"{name}.pgas" for name in names], job, told, watch)
+
+
+def at(address: str) -> Job:
+    """Work for the cluster at ``address``."""
+    return Job(resources=Resources(cluster=address))
 
 
 def wait_for(found: Callable[[], Any]) -> Any:
@@ -232,7 +240,7 @@ def test_a_large_exploration_is_handed_out_in_parts(
         titles.append(title)
         yield
 
-    job = Job(engine="traces", limits=Limits(max_states=None))
+    job = Job(engine=EngineChoice("traces"), limits=Limits(max_states=None))
     todo = tasks(["few.pgas", "many.pgas", "broken.pgas", "few.pgas"], job)
     alone = [checked_to_json(checked) for checked in check_all([task.file for task in todo], job)]
     read = client.read_source
@@ -306,13 +314,14 @@ def test_a_check_has_its_share_of_the_workers_memory(cluster: Any) -> None:
     """Unless the limits say what it has."""
     from distributed import Client
 
-    from pgasrob.robustness.cluster.child import Request
-    from pgasrob.robustness.cluster.worker import with_own_memory
+    from pgasrob.batch.cluster.child import Request
+    from pgasrob.batch.cluster.worker import with_own_memory
 
     def limit(own: bool, threads: int) -> int | None:
         from distributed import get_worker
 
-        request = Request(Job(limits=Limits(memory=7)), Task("", None, "", True), told, own)
+        job = Job(limits=Limits(memory=7), resources=Resources(worker_memory=own))
+        request = Request(job, Task("", None, "", True), told)
         worker = get_worker()
         worker.state.nthreads, before = threads, worker.state.nthreads
         try:
@@ -351,7 +360,7 @@ def test_a_cluster_without_pgasrob_is_told_so(fakes: Any, tmp_path: Path) -> Non
         processes.append(start("worker", address, "--no-nanny", "--nthreads", "1"))
         for _ in range(2):
             with pytest.raises(ClusterError, match="a worker has no pgasrob"):
-                list(check_on_cluster([Task("fine.pgas", 2, "", True)], Job(), told, address))
+                list(check_on_cluster([Task("fine.pgas", 2, "", True)], at(address), told))
         assert [process.poll() for process in processes] == [None, None]
     finally:
         for process in processes:
@@ -363,19 +372,19 @@ def test_clusters_that_are_not_there(fakes: Any, monkeypatch: pytest.MonkeyPatch
     patient = client.CONNECT
     monkeypatch.setattr(client, "CONNECT", 0.5)
     with pytest.raises(ClusterError, match=r"no Dask scheduler at tcp://127.0.0.1:1 .* starts one"):
-        list(check_on_cluster([], Job(), told, "tcp://127.0.0.1:1"))
+        list(check_on_cluster([], at("tcp://127.0.0.1:1"), told))
     with pytest.raises(ClusterError, match="no Dask scheduler at nonsense://x"):
-        list(check_on_cluster([], Job(), told, "nonsense://x"))
+        list(check_on_cluster([], at("nonsense://x"), told))
     monkeypatch.setattr(client, "CONNECT", patient)
     worker = next(iter(fakes.scheduler.workers))
     with pytest.raises(ClusterError, match=r"no Dask scheduler at .* \(what is there is a Worker\)"):
-        list(check_on_cluster([], Job(), told, worker))
+        list(check_on_cluster([], at(worker), told))
     with pytest.raises(ClusterError, match=r"no Dask scheduler at tls://.* \(TLS expects"):
-        list(check_on_cluster([], Job(), told, fakes.scheduler_address.replace("tcp", "tls")))
+        list(check_on_cluster([], at(fakes.scheduler_address.replace("tcp", "tls")), told))
     monkeypatch.setattr(client, "CONNECT", 0.5)
     silence = pytest.raises(ClusterError, match=r"no Dask scheduler at .* \(TimeoutError\)")
     with socket.create_server(("127.0.0.1", 0)) as silent, silence:
-        list(check_on_cluster([], Job(), told, f"tcp://127.0.0.1:{silent.getsockname()[1]}"))
+        list(check_on_cluster([], at(f"tcp://127.0.0.1:{silent.getsockname()[1]}"), told))
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r"pip install 'pgasrob\[cluster\]'"):
         list(check_fakes(fakes, "fine"))

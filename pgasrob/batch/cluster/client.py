@@ -13,15 +13,15 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pgasrob.batch.build import build
+from pgasrob.batch.cluster import ClusterError
+from pgasrob.batch.cluster.child import Request
+from pgasrob.batch.cluster.worker import WrongBuild
+from pgasrob.batch.crew import Crew, Interrupts, Watching, WorkerError
+from pgasrob.batch.job import Checked, Job, Task, Watcher, unwatched
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.files import Copies, Recorder
 from pgasrob.program.parser import read_source
-from pgasrob.robustness.batch import Checked, Job, Task, Watcher, unwatched
-from pgasrob.robustness.build import build
-from pgasrob.robustness.cluster import ClusterError
-from pgasrob.robustness.cluster.child import Request
-from pgasrob.robustness.cluster.worker import WrongBuild
-from pgasrob.robustness.crew import Crew, Interrupts, Watching, WorkerError
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.traces.exploration import Subtrees
 from pgasrob.robustness.traces.parts import Found
@@ -44,7 +44,7 @@ WHOLE = -1
 """The place of a job that is not for a part."""
 _Name = tuple[int, int]
 """The number of a task, and the place of the part of it."""
-DO_JOB = "__import__('pgasrob.robustness.cluster.worker', fromlist=['do_job']).do_job(*arguments)"
+DO_JOB = "__import__('pgasrob.batch.cluster.worker', fromlist=['do_job']).do_job(*arguments)"
 """What a worker evaluates. The function itself could not be read where there is no pgasrob: the scheduler would refuse
 it, and a worker would go down instead of telling of an ImportError."""
 AHEAD = 2
@@ -55,21 +55,17 @@ def check_on_cluster(
     tasks: Sequence[Task],
     job: Job,
     convert: Callable[[Checked], T],
-    address: str,
     watch: Watcher = unwatched,
-    own_memory: bool = False,
 ) -> Iterator[T]:
-    """Do ``tasks`` on the workers of the scheduler at ``address``: see
-    :func:`~pgasrob.robustness.side_by_side.convert_all`.
+    """Do ``tasks`` on the workers of the scheduler of the job: see :func:`~pgasrob.batch.side_by_side.convert_all`.
 
     A job whose worker is lost is done again by another; one that has lost too many, as the scheduler has it, is
-    `unknown`. ``own_memory``: a check may take the share of a worker's memory and not what the limits say. Raises
-    :class:`ClusterError`.
+    `unknown`. Raises :class:`ClusterError`.
     """
     with Interrupts() as interrupts:
         with interrupts.welcome():
-            client = _connected(address)
-        yield from _Jobs(client, address, tasks, job, convert, watch, own_memory).work(interrupts)
+            client = _connected(job.resources.cluster or "")
+        yield from _Jobs(client, tasks, job, convert, watch).work(interrupts)
 
 
 def _connected(address: str) -> Client:
@@ -107,16 +103,14 @@ class _Jobs(Crew[T]):
     def __init__(
         self,
         client: Client,
-        address: str,
         tasks: Sequence[Task],
         job: Job,
         convert: Callable[[Checked], T],
         watch: Watcher,
-        own_memory: bool,
     ) -> None:
         # The cores are taken by the jobs.
-        super().__init__(tasks, replace(job, threads=1), convert, watch)
-        self._client, self._address, self._own_memory = client, address, own_memory
+        super().__init__(tasks, replace(job, resources=replace(job.resources, threads=1)), convert, watch)
+        self._client, self._address = client, job.resources.cluster
         self._news: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._topic = f"pgasrob-{uuid.uuid4().hex}"
         client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
@@ -175,7 +169,7 @@ class _Jobs(Crew[T]):
     def _submit(self, name: _Name) -> None:
         number, place = name
         task, parts = self._tasks[number], self._parts.get(number, [])
-        request = Request(replace(self._job, files=self._copies(task.file)), task, self._convert, self._own_memory)
+        request = Request(replace(self._job, files=self._copies(task.file)), task, self._convert)
         if place != WHOLE:
             part = parts[place]
             assert isinstance(part, Subtrees)

@@ -7,27 +7,33 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from pgasrob.batch.checker import convert_each
+from pgasrob.batch.job import Checked, Job, Watcher, tasks, unwatched
 from pgasrob.program.files import GIVEN
-from pgasrob.robustness.batch import Checked, Job, Watcher, tasks, told_all, unwatched
 
 T = TypeVar("T")
 
 
 def convert_all(
-    files: Sequence[str], job: Job, convert: Callable[[Checked], T], jobs: int = 1, watch: Watcher = unwatched
+    files: Sequence[str], job: Job, convert: Callable[[Checked], T], watch: Watcher = unwatched
 ) -> Iterator[T]:
-    """As :func:`~pgasrob.robustness.batch.told_all`, on ``jobs`` processes, in the order of the files.
+    """As :func:`~pgasrob.batch.checker.convert_each`, with the resources of the job, in the order of the files.
 
     ``convert`` is a function of a module, and what it returns can be pickled: runs and programs are too deep for that.
+    Raises :class:`~pgasrob.batch.cluster.ClusterError`, and :class:`~pgasrob.batch.kept.KeptError` before the first
+    result where none can be kept.
     """
-    results = _converted(files, job, convert, jobs, watch)
+    if job.resources.cluster is not None:
+        from pgasrob.batch.cluster.client import check_on_cluster
+
+        return check_on_cluster(tasks(files, job), job, convert, watch)
+    results = _converted(files, job, convert, watch)
     return results if job.kept is None else _kept(results, job.kept.path)
 
 
 def _kept(results: Iterator[T], path: str) -> Iterator[T]:
-    """``results``, of processes that keep them in the file ``path``; :class:`~pgasrob.robustness.kept.KeptError` comes
-    before the first one where that is not possible."""
-    from pgasrob.robustness.store import Store
+    """``results``, of processes that keep them in the file ``path``."""
+    from pgasrob.batch.store import Store
 
     Store(path).close()  # a connection must not be open when processes fork
     try:
@@ -36,15 +42,13 @@ def _kept(results: Iterator[T], path: str) -> Iterator[T]:
         Store(path).close()  # so that no log is left beside the file by processes that were killed
 
 
-def _converted(
-    files: Sequence[str], job: Job, convert: Callable[[Checked], T], jobs: int, watch: Watcher
-) -> Iterator[T]:
+def _converted(files: Sequence[str], job: Job, convert: Callable[[Checked], T], watch: Watcher) -> Iterator[T]:
     todo = tasks(files, job)
-    jobs = min(jobs, len(todo))
+    jobs = min(job.resources.jobs, len(todo))
     # What a pipe holds can be read once, so by one process.
     if jobs <= 1 or any(map(_is_pipe, files)):
-        return told_all(files, job, convert, watch)
-    from pgasrob.robustness.workers import check_on_workers
+        return convert_each(files, job, convert, watch)
+    from pgasrob.batch.workers import check_on_workers
 
     return check_on_workers(todo, job, convert, jobs, watch)
 

@@ -1,4 +1,4 @@
-"""The file that results are kept in (:mod:`~pgasrob.robustness.kept`), as one process sees it."""
+"""The file that results are kept in (:mod:`~pgasrob.batch.kept`), as one process sees it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import zlib
 from contextlib import closing, suppress
 from typing import Any
 
-from pgasrob.robustness.kept import KeptError
+from pgasrob.batch.kept import KeptError
 
 PATIENCE = 60.0
 """Seconds to wait for another process that is writing."""

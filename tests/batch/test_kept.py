@@ -18,15 +18,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from pgasrob.batch import build, checker
+from pgasrob.batch.answer import about_robustness
+from pgasrob.batch.job import Checked, Job, asked
+from pgasrob.batch.kept import Kept, KeptError
+from pgasrob.batch.side_by_side import convert_all
+from pgasrob.batch.store import Store
 from pgasrob.cli import cli
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.races.verdict import RaceVerdict
 from pgasrob.render.verdict_json import checked_to_json
-from pgasrob.robustness import build
-from pgasrob.robustness.batch import Checked, Job, asked
-from pgasrob.robustness.check import check
-from pgasrob.robustness.kept import Kept, KeptError
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import EngineChoice, Resources
 from pgasrob.robustness.reasons import (
     FaultPossible,
     Interruption,
@@ -38,8 +41,7 @@ from pgasrob.robustness.reasons import (
     TimeLimit,
     WorkerDied,
 )
-from pgasrob.robustness.side_by_side import convert_all
-from pgasrob.robustness.store import Store
+from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import Effect, Verdict
 from tests.bench.small import write_small_programs
 
@@ -65,16 +67,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def noting(program: Any, *arguments: Any, **options: Any) -> Verdict:
-    """Decides, and notes about what."""
-    noted.append(program.source.file)
-    return check(program, *arguments, **options)
+@pytest.fixture(autouse=True)
+def noting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All checks are noted."""
+
+    def note(session: Session, asked: Any) -> Verdict:
+        noted.append(session.question.file)
+        return about_robustness(session, asked)
+
+    monkeypatch.setattr(checker, "about_robustness", note)
 
 
 def results(*files: str, jobs: int = 1, **options: Any) -> list[Any]:
     """Check the files that are not kept; all results."""
-    job = Job(decide=noting, **options)
-    return list(convert_all(files, replace(job, kept=Kept("kept.db", asked(job, "check"))), checked_to_json, jobs))
+    job = Job(resources=Resources(jobs=jobs), **options)
+    return list(convert_all(files, replace(job, kept=Kept("kept.db", asked(job, "check"))), checked_to_json))
 
 
 def rows(path: str = "kept.db") -> int:
@@ -127,7 +134,12 @@ def test_what_has_changed_is_checked_again() -> None:
     Path("b.pgas").write_text(ROBUST)
     assert checked() == []
     assert checked(front_end=FrontEnd(units=("send.c",), defines=(("N", "2"),))) == ["main.c"]
-    for options in ({"engine": "attack"}, {"nodes": (3,)}, {"expect": True}, {"limits": Limits(max_states=99)}):
+    for options in (
+        {"engine": EngineChoice("attack")},
+        {"nodes": (3,)},
+        {"expect": True},
+        {"limits": Limits(max_states=99)},
+    ):
         assert checked(**options) == ["a.pgas", "b.pgas", "main.c"]
         assert checked(**options, front_end=front_end) == []
     # That of the memory is of the machine, and what it has ended is not kept.
@@ -143,15 +155,16 @@ def test_another_build_takes_nothing_from_it(monkeypatch: pytest.MonkeyPatch) ->
         assert rows() == expected
 
 
-def test_a_result_is_about_what_it_is_kept_for() -> None:
+def test_a_result_is_about_what_it_is_kept_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Though the file changes meanwhile."""
     Path("a.pgas").write_text(ROBUST)
 
-    def changing(program: Any, *arguments: Any, **options: Any) -> Verdict:
+    def changing(session: Session, asked: Any) -> Verdict:
         Path("a.pgas").write_text(NOT_ROBUST)
-        return check(program, *arguments, **options)
+        return about_robustness(session, asked)
 
-    job = Job((2, 3), decide=changing)
+    monkeypatch.setattr(checker, "about_robustness", changing)
+    job = Job((2, 3))
     job = replace(job, kept=Kept("kept.db", asked(job, "check")))
     found = convert_all(["a.pgas"], job, checked_to_json)
     assert [result["verdict"] for result in found] == ["robust"] * 2
@@ -176,9 +189,7 @@ def test_what_ended_by_chance_is_asked_again(reason: Reason | None, keeps: bool)
     assert not Checked("a.pgas", verdict, interrupted=True).would_be_the_same
     effect = replace(verdict, reason=None, effect=Effect("none found", reason))
     assert Checked("a.pgas", effect).would_be_the_same == keeps
-    assert (
-        Checked("a.pgas", replace(verdict, reason=None), further=verdict_as_answer(reason)).would_be_the_same == keeps
-    )
+    assert Checked("a.pgas", replace(verdict, reason=None), races=verdict_as_answer(reason)).would_be_the_same == keeps
 
 
 def verdict_as_answer(reason: Reason | None) -> Any:

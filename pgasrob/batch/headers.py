@@ -11,7 +11,7 @@ from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK, files_below
 from pgasrob.program.parser import read_source
 from pgasrob.program.program import DEFAULT_NODES
-from pgasrob.robustness.check import load
+from pgasrob.robustness.load import load
 
 
 class BadKey(ValueError):

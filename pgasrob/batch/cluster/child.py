@@ -14,29 +14,28 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, BinaryIO, NamedTuple
 
+from pgasrob.batch.checker import Checker
+from pgasrob.batch.crew import Interrupts
+from pgasrob.batch.job import Checked, Job, Task
+from pgasrob.batch.workers import do
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
-from pgasrob.robustness.batch import Checked, Checker, Job, Task
-from pgasrob.robustness.check import PREPARING
-from pgasrob.robustness.crew import Interrupts
 from pgasrob.robustness.native import MissingKernelWarning
+from pgasrob.robustness.session import PREPARING
 from pgasrob.robustness.traces.exploration import Subtrees
 from pgasrob.robustness.traces.parts import Found, go_through, parts_of
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import LimitReached, Watch
-from pgasrob.robustness.workers import do
 
 
 class Request(NamedTuple):
-    """What is asked of a worker. ``own_memory``: a check may take the worker's share of its machine, whatever the
-    limits of the job say. ``part``: to go through this part of the exploration only; ``found``: what has been found in
-    all parts."""
+    """What is asked of a worker. ``part``: to go through this part of the exploration only; ``found``: what has been
+    found in all parts."""
 
     job: Job
     task: Task
     convert: Callable[[Checked], Any]
-    own_memory: bool
     part: Subtrees | None = None
     found: Sequence[Found] = ()
 
@@ -66,7 +65,7 @@ def main() -> None:
         checker = Checker(request.job)
         checker.found = request.found
         try:
-            done = request.job.engine == "traces" and not request.found and _in_parts(request, checker, pipe)
+            done = request.job.engine.name == "traces" and not request.found and _in_parts(request, checker, pipe)
         except Exception:
             pipe.send(("failed", traceback.format_exc()))
         else:
