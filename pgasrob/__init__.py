@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from pgasrob.repairs.candidates import Costs as Costs
     from pgasrob.repairs.search import Repair as Repair
     from pgasrob.robustness.limits import Limits as Limits
-    from pgasrob.robustness.native import MissingKernelWarning as MissingKernelWarning
     from pgasrob.robustness.verdict import Verdict as Verdict
     from pgasrob.runs.outcomes import Outcomes as Outcomes
     from pgasrob.runs.simulate import Simulated as Simulated
+    from pgasrob.twins import MissingKernelWarning as MissingKernelWarning
 
 __version__ = VERSION
 
@@ -48,7 +48,7 @@ _HOMES = {
     "Costs": "pgasrob.repairs.candidates",
     "FrontEnd": "pgasrob.frontends.options",
     "Limits": "pgasrob.robustness.limits",
-    "MissingKernelWarning": "pgasrob.robustness.native",
+    "MissingKernelWarning": "pgasrob.twins",
     "NoExample": "pgasrob.program.corpus",
     "Outcomes": "pgasrob.runs.outcomes",
     "Program": "pgasrob.program.program",

@@ -18,13 +18,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from pgasrob import __version__
+from pgasrob import __version__, twins
 from pgasrob.cli import EXAMPLES, cli, main
 from pgasrob.cli.check import EXAMPLES as CHECK_EXAMPLES
 from pgasrob.cli.check import outcome
 from pgasrob.cli.options import Size, memory_for
 from pgasrob.program.assumptions import Kind
-from pgasrob.robustness import native
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES
 from pgasrob.robustness.limits import DEFAULT_MAX_STATES
 from pgasrob.robustness.reduction import REDUCTIONS
@@ -44,8 +43,8 @@ ENDLESS = """memory x, y; register r; queue q; process {
 FAILING = "memory x; process { assert(0); }"
 DEADLOCK = "memory x; process { await(mem[x] == 1); }"
 
-NO_KERNEL = f"pgasrob: {native.missing_kernel()}"
-QUIET = "" if native.available() else f"{NO_KERNEL}\n"
+NO_KERNEL = f"pgasrob: {twins.MISSING_KERNEL}"
+QUIET = "" if twins.available() else f"{NO_KERNEL}\n"
 """What stderr has when there is nothing to say."""
 
 TEXTS = {
@@ -416,7 +415,7 @@ def test_a_missing_kernel_is_mentioned_once(folder: Path, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
     for name in "ab":
         Path(f"{name}.pgas").write_text(ROBUST)
-    native.warn_of_a_missing_kernel.cache_clear()
+    twins.warn_of_a_missing_kernel.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # what has been said is not said again in Python's way
         result = check(".", "--format", form, "--jobs", "1")
@@ -425,7 +424,7 @@ def test_a_missing_kernel_is_mentioned_once(folder: Path, monkeypatch: pytest.Mo
     assert check(".", "--format", form, "--jobs", "1", "--engine", "product").stderr == ""
 
 
-@pytest.mark.skipif(not native.available(), reason="the kernel has not been built")
+@pytest.mark.skipif(not twins.available(), reason="the kernel has not been built")
 def test_a_kernel_that_is_there_is_not_mentioned(folder: Path) -> None:
     Path("p.pgas").write_text(ROBUST)
     assert check("p.pgas").stderr == ""

@@ -23,9 +23,30 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": {"program", "semantics"},
     "frontends": {"analysis", "diagnostics", "display", "program"},
     "export": {"analysis", "program", "semantics"},
-    "robustness": {"analysis", "automata", "diagnostics", "display", "export", "frontends", "program", "semantics"},
-    "races": {"analysis", "automata", "diagnostics", "display", "frontends", "program", "robustness", "semantics"},
-    "recording": {"analysis", "diagnostics", "program", "races", "robustness", "runtime", "semantics"},
+    "robustness": {
+        "analysis",
+        "automata",
+        "diagnostics",
+        "display",
+        "export",
+        "frontends",
+        "program",
+        "semantics",
+        "twins",
+    },
+    "races": {
+        "analysis",
+        "automata",
+        "diagnostics",
+        "display",
+        "frontends",
+        "program",
+        "robustness",
+        "semantics",
+        "twins",
+    },
+    "twins": {"program", "races", "recording", "robustness", "semantics"},
+    "recording": {"analysis", "diagnostics", "program", "races", "robustness", "runtime", "semantics", "twins"},
     "runtime": {"frontends", "program", "robustness", "semantics"},
     "runs": {"diagnostics", "display", "program", "robustness", "semantics"},
     "certificates": {"diagnostics", "program", "semantics", TOP},
@@ -62,7 +83,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "runs",
         "semantics",
     },
-    "batch": {"diagnostics", "frontends", "models", "program", "races", "robustness", TOP},
+    "batch": {"diagnostics", "frontends", "models", "program", "races", "robustness", "twins", TOP},
     "cli": {
         *(
             "batch",
@@ -81,7 +102,9 @@ MAY_IMPORT: dict[str, set[str]] = {
             "repairs",
             "robustness",
             "runs",
+            "twins",
             "runtime",
+            "twins",
         ),
         TOP,
     },
@@ -99,6 +122,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "repairs",
         "robustness",
         "runs",
+        "twins",
         "version",
     },
 }
@@ -158,8 +182,11 @@ def cycles(graph: Mapping[str, Set[str]]) -> set[frozenset[str]]:
 
 
 def room(module: str) -> str:
-    """The native kernel is one of the engines."""
-    return "robustness" if module == "_kernel" else module.partition(".")[0]
+    """The native kernel is one of the engines, and a reference belongs to the room whose search it repeats."""
+    if module.startswith("reference."):
+        _, _, name = module.partition(".")
+        return {"race_search": "races", "race_traces": "races", "recordings": "recording"}.get(name, "robustness")
+    return "robustness" if module in ("_kernel", "reference") else module.partition(".")[0]
 
 
 def test_there_is_no_cycle() -> None:
@@ -175,9 +202,30 @@ def test_rooms_import_what_lies_below_them() -> None:
 
 
 def test_rooms_lie_above_each_other() -> None:
-    """But for the top, whose names are those of rooms and which rooms ask for the version."""
-    below = {name: targets - {TOP} for name, targets in MAY_IMPORT.items() if name != TOP}
+    """But for the top, whose names are those of rooms and which rooms ask for the version, and for the table of twins,
+    which lies above the searches of three rooms and below those who ask for a search there: that no module is above
+    itself is what the first test says."""
+    between = {TOP, "twins"}
+    below = {name: targets - between for name, targets in MAY_IMPORT.items() if name not in between}
     assert not cycles(below)
+
+
+def test_references_are_imported_by_the_table_and_the_explanations_alone() -> None:
+    found = {
+        module
+        for module, targets in imports(PACKAGE).items()
+        if not module.startswith("reference") and any(target.startswith("reference") for target in targets)
+    }
+    assert found == {"twins", "robustness.explanation.searches"}
+
+
+def test_only_the_table_asks_for_the_kernel() -> None:
+    """What is native imports it; who else does wants to know whether it is there."""
+    found = {module for module, targets in imports(PACKAGE).items() if "_kernel" in targets}
+    native = {"robustness.native_attack", "robustness.native_traces", "races.native_races"}
+    assert found == {"twins", "recording.native_recordings", *native}
+    asking = {module for module, path in modules(PACKAGE).items() if "available()" in path.read_text(encoding="utf-8")}
+    assert asking == {"twins"}
 
 
 def test_every_form_of_import_counts(tmp_path: Path) -> None:

@@ -33,6 +33,15 @@ SLOW: dict[str, str] = {
     "automata/test_intersection.py": """
         pruning_loses_no_word several_acceptors_all_have_a_say the_intersection_accepts_exactly_the_common_words
     """,
+    "batch/test_checker.py": """
+        several_processes_say_what_one_says
+    """,
+    "batch/test_cluster.py": """
+        a_cluster_says_what_one_process_says a_job_that_kills_its_workers_ends_as_unknown
+        a_large_exploration_is_handed_out_in_parts clusters_that_are_not_there
+        limits_hold_on_the_workers_and_progress_is_told the_command_line
+        the_job_of_a_killed_worker_is_done_again without_workers_nothing_waits_for_ever
+    """,
     "bench/test_bench.py": """
         every_size_is_a_program
     """,
@@ -47,6 +56,12 @@ SLOW: dict[str, str] = {
     """,
     "certificates/test_rules.py": """
         without_a_rule_what_is_not_robust_is_accepted
+    """,
+    "course/test_notebook.py": """
+        the_beginning_of_a_notebook_runs
+    """,
+    "course/test_slides.py": """
+        solutions_can_be_left_out
     """,
     "drawing/test_layered.py": """
         edges_lead_downwards_but_for_cycles
@@ -70,12 +85,6 @@ SLOW: dict[str, str] = {
     """,
     "export/test_promela.py": """
         spin_accepts_many_ranks_and_long_programs
-    """,
-    "course/test_notebook.py": """
-        the_beginning_of_a_notebook_runs
-    """,
-    "course/test_slides.py": """
-        solutions_can_be_left_out
     """,
     "frontends/apis/test_declarations.py": """
         every_declaration_is_c
@@ -147,6 +156,20 @@ SLOW: dict[str, str] = {
     "lsp/test_project.py": """
         commands_of_the_compiler_say_how_files_are_read
     """,
+    "models/pgas/test_pgas.py": """
+        outcomes_are_those_of_the_rules sequential_runs_are_those_of_sc
+    """,
+    "models/rdma_tso/test_machines.py": """
+        runs_have_the_graphs_of_consistent_executions small_programs_and_what_is_counted_of_them
+        the_graph_of_a_run_is_a_consistent_execution the_semantics_agree_on_random_programs
+        what_can_be_done_first_loses_no_outcome
+    """,
+    "models/rdma_tso/test_premises.py": """
+        what_is_implied_changes_nothing
+    """,
+    "models/test_sc_and_tso.py": """
+        rdma_tso_without_operations_is_tso_on_small_programs
+    """,
     "oracle/test_extensions.py": """
         hypothesis_programs_can_be_printed_and_run memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
         memo_and_no_memo_agree_with_loops some_random_programs_depend_on_every_rule
@@ -207,14 +230,8 @@ SLOW: dict[str, str] = {
     "races/test_random_facts.py": """
         random_programs_with_facts
     """,
-    "races/test_traces.py": """
-        the_effort_for_one_trace_is_about_linear the_kernel_has_the_traces_and_races_of_the_reference
-    """,
     "recording/test_calls.py": """
         mpi openshmem
-    """,
-    "recording/test_exact.py": """
-        the_answers_are_those_of_the_definition
     """,
     "recording/test_files.py": """
         limits_hold_while_a_trace_is_gone_through openshmem
@@ -222,7 +239,7 @@ SLOW: dict[str, str] = {
     "recording/test_must_rma.py": """
         corpus
     """,
-    "recording/test_native.py": """
+    "recording/test_native_recordings.py": """
         the_kernel_gives_the_same_answers
     """,
     "recording/test_random_programs.py": """
@@ -231,19 +248,18 @@ SLOW: dict[str, str] = {
     "recording/test_segments.py": """
         segments_have_the_races_of_the_whole
     """,
-    "models/pgas/test_pgas.py": """
-        outcomes_are_those_of_the_rules sequential_runs_are_those_of_sc
+    "reference/test_attack.py": """
+        attack_agrees_with_product_and_shows_a_violation the_corpus
     """,
-    "models/rdma_tso/test_machines.py": """
-        runs_have_the_graphs_of_consistent_executions small_programs_and_what_is_counted_of_them
-        the_graph_of_a_run_is_a_consistent_execution the_semantics_agree_on_random_programs
-        what_can_be_done_first_loses_no_outcome
+    "reference/test_race_traces.py": """
+        the_effort_for_one_trace_is_about_linear the_kernel_has_the_traces_and_races_of_the_reference
     """,
-    "models/rdma_tso/test_premises.py": """
-        what_is_implied_changes_nothing
+    "reference/test_recordings.py": """
+        the_answers_are_those_of_the_definition
     """,
-    "models/test_sc_and_tso.py": """
-        rdma_tso_without_operations_is_tso_on_small_programs
+    "reference/test_reduced_search.py": """
+        every_reduction_agrees_on_loops every_reduction_agrees_on_programs_of_a_seed
+        every_reduction_agrees_with_the_plain_search_and_the_oracle
     """,
     "render/diagram/test_model.py": """
         every_run_of_the_corpus long_runs_take_little_time
@@ -343,26 +359,10 @@ SLOW: dict[str, str] = {
         no_violation_of_the_corpus_is_lost ranks_that_are_alike_are_looked_at_once what_cannot_fault_does_not
         what_is_looked_at_is_linear_in_ranks
     """,
-    "robustness/reduction/test_reduced.py": """
-        every_reduction_agrees_on_loops every_reduction_agrees_on_programs_of_a_seed
-        every_reduction_agrees_with_the_plain_search_and_the_oracle
-    """,
-    "robustness/test_attack.py": """
-        attack_agrees_with_product_and_shows_a_violation the_corpus
-    """,
-    "batch/test_checker.py": """
-        several_processes_say_what_one_says
-    """,
     "robustness/test_check.py": """
         a_fault_far_away_ends_the_search a_memory_limit_gives_unknown
         a_robust_verdict_waits_for_all_sc_runs_where_one_may_fault
         a_violation_of_a_small_program_leaves_nothing_open
-    """,
-    "batch/test_cluster.py": """
-        a_cluster_says_what_one_process_says a_job_that_kills_its_workers_ends_as_unknown
-        a_large_exploration_is_handed_out_in_parts clusters_that_are_not_there
-        limits_hold_on_the_workers_and_progress_is_told the_command_line
-        the_job_of_a_killed_worker_is_done_again without_workers_nothing_waits_for_ever
     """,
     "robustness/test_cycle_types.py": """
         z_accepts_the_marked_words_with_an_edge_between_the_marked_events
@@ -425,7 +425,7 @@ SLOW: dict[str, str] = {
     "robustness/test_spin.py": """
         barriers integers_of_all_types_and_doubles random_programs readings rules the_corpus
     """,
-    "robustness/traces/test_parts.py": """
+    "robustness/test_trace_parts.py": """
         above_the_subtrees_every_command_is_tried the_answer_of_the_parts_is_that_of_the_whole
         the_parts_have_every_trace_once
     """,
@@ -484,14 +484,14 @@ SLOW: dict[str, str] = {
     "test_cli_memory_model.py": """
         as_json
     """,
+    "test_coq.py": """
+        the_main_theorems_have_no_axioms what_the_readme_names_is_there
+    """,
     "test_corpus.py": """
         a_second_engine_agrees_on_c_where_it_can_decide all_engines_read_a_program_in_two_ways
         an_engine_of_the_paper_finds_what_is_expected another_reading_has_the_verdict_that_is_expected_of_it
         definition_finds_what_is_expected headers_with_several_counts_hold_for_each
         the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_date
-    """,
-    "test_coq.py": """
-        the_main_theorems_have_no_axioms what_the_readme_names_is_there
     """,
     "test_imports.py": """
         rooms_import_what_lies_below_them there_is_no_cycle

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pgasrob import __version__
-from pgasrob.robustness import native
+from pgasrob.twins import kernel_file, kernel_format
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -34,21 +34,10 @@ def build() -> Build:
         name = path.relative_to(PACKAGE).as_posix()
         if not name.startswith("kernel/"):  # it is not installed
             digest.update(f"{name}\n{path.read_text(encoding='utf-8')}\n".encode())
-    return Build(__version__, digest.hexdigest()[:12], _kernel())
-
-
-def _kernel() -> int | None:
-    if not native.available():
-        return None
-    from pgasrob import _kernel
-
-    return _kernel.FORMAT
+    return Build(__version__, digest.hexdigest()[:12], kernel_format())
 
 
 def whole_build() -> str:
     """That of this process with the very kernel, which may be another one on another machine of a cluster."""
-    if not native.available():
-        return str(build())
-    from pgasrob import _kernel
-
-    return f"{build()} {hashlib.sha256(Path(_kernel.__file__).read_bytes()).hexdigest()}"
+    kernel = kernel_file()
+    return str(build()) if kernel is None else f"{build()} {hashlib.sha256(kernel.read_bytes()).hexdigest()}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pgasrob.batch.store import Store
     from pgasrob.frontends.lower import CProgram
     from pgasrob.races.verdict import RaceVerdict
-    from pgasrob.robustness.traces.parts import Found
+    from pgasrob.robustness.engine import FoundInPart
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ class Checker:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.nodes: int | None = None
-        self.found: Sequence[Found] = ()
+        self.found: Sequence[FoundInPart] = ()
         self._watch = Watch(job.limits, None, time.monotonic())
         self._file: str | None = None
         self._program: Program | CProgram | Verdict | None = None

@@ -26,9 +26,9 @@ from pgasrob.batch.crew import Crew, Interrupts, Watching, WorkerError
 from pgasrob.batch.job import Checked, Job, Task, Watcher
 from pgasrob.batch.kept import KeptError
 from pgasrob.program.parser import parse
-from pgasrob.robustness.native import MissingKernelWarning
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.watch import Progress
+from pgasrob.twins import MissingKernelWarning
 
 T = TypeVar("T")
 

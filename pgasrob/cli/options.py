@@ -344,11 +344,12 @@ def memory_for(given: int | None, jobs: int) -> int | None:
 def mention_a_missing_kernel(engine: str) -> None:
     import warnings
 
-    from pgasrob.robustness import native
+    from pgasrob.twins import MissingKernelWarning, missing_kernel
 
-    if engine in ("portfolio", "attack", "traces") and not native.available():
-        click.echo(f"pgasrob: {native.missing_kernel()}", err=True)
-        warnings.simplefilter("ignore", native.MissingKernelWarning)
+    message = missing_kernel()
+    if engine in ("portfolio", "attack", "traces") and message is not None:
+        click.echo(f"pgasrob: {message}", err=True)
+        warnings.simplefilter("ignore", MissingKernelWarning)
 
 
 def progress_display(max_states: int | None) -> Display | None:

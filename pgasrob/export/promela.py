@@ -1,6 +1,6 @@
 """The question whether an instance is robust, as a Promela model for SPIN.
 
-The attack search (`robustness.attack`) is a question about sequentially consistent runs: is there one, with a guess of
+The attack search (`reference.attack`) is a question about sequentially consistent runs: is there one, with a guess of
 the delayed source and a few bits beside it, that reaches a command which closes the cycle? So the program with these
 bits can be printed for any model checker of interleaving programs. The model is what one would write by hand:
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pgasrob.program.instance import Instance
 from pgasrob.program.reading import Reading
-from pgasrob.races.engine import FoundRace, RaceSearch
 from pgasrob.races.facts import updates_may_race
+from pgasrob.races.found import FoundRace, RaceSearch
 from pgasrob.races.pairs import Next, Pairs, Places
 from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
 from pgasrob.robustness.check import check
@@ -30,6 +29,7 @@ from pgasrob.robustness.verdict import Fault, Stats, Verdict, Witness
 from pgasrob.robustness.watch import GRACE, LimitReached
 from pgasrob.semantics.replay import ReplayError, replay
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
+from pgasrob.twins import race_search, race_trace_search
 
 SEARCH, TRACES = "search", "traces"
 DEFAULT_ENGINE = SEARCH
@@ -47,35 +47,6 @@ rank. Budgets count states and events, never time: the answer depends on nothing
 to races found there are short."""
 
 SEARCHING, REPLAYING = "in the search for races", "while replaying the runs to races"
-
-
-def race_search(instance: Instance, strict: bool, all_: bool, memory: int | None, threads: int) -> RaceSearch:
-    """The search for the races of ``instance`` with all reductions: in Rust where the extension has been built."""
-    from pgasrob.races import native
-    from pgasrob.robustness.native import warn_of_a_missing_kernel
-    from pgasrob.robustness.reduction import REDUCTIONS
-
-    if native.available():
-        return native.NativeRaceSearch(instance, strict, REDUCTIONS, memory, threads, all_)
-    warn_of_a_missing_kernel()
-    from pgasrob.races.search import RaceSearch as Search
-
-    return Search(instance, strict, REDUCTIONS)
-
-
-def traces_search(instance: Instance, strict: bool, all_: bool, memory: int | None) -> RaceSearch:
-    """The search trace by trace: in Rust where the extension has been built."""
-    from pgasrob.races import native
-    from pgasrob.robustness.native import warn_of_a_missing_kernel
-    from pgasrob.robustness.portfolio import LONGEST, LONGEST_PER_RANK
-
-    if native.available():
-        longest = LONGEST + LONGEST_PER_RANK * instance.nodes
-        return native.NativeTracesRaceSearch(instance, strict, memory, all_, longest)
-    warn_of_a_missing_kernel()
-    from pgasrob.races.traces import TracesRaceSearch
-
-    return TracesRaceSearch(instance, strict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +146,7 @@ class _Deciding:
             if not_known is not None:
                 raise not_known
         # What comes behind a violation has not been looked at, or, state by state, not all of it.
-        from pgasrob.races.definition import DefinitionSearch
+        from pgasrob.races.race_definition import DefinitionSearch
 
         definition = DefinitionSearch(self.instance, strict)
         if self.nothing.engine == "definition":
@@ -239,7 +210,7 @@ class _Deciding:
     def _made(self, name: str, strict: bool) -> RaceSearch:
         if name == SEARCH:
             return race_search(self.instance, strict, self.all, self.watch.limits.memory, self.session.question.threads)
-        return traces_search(self.instance, strict, self.all, self.watch.limits.memory)
+        return race_trace_search(self.instance, strict, self.all, self.watch.limits.memory)
 
     def _advance(self, search: RaceSearch, running: Iterator[None], effort: int | None) -> bool:
         """Let ``search`` run, until it has taken ``effort`` in all or has found enough; whether it is over."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from pgasrob import twins
 from pgasrob.diagnostics import Diagnostic
 from pgasrob.program import core
 from pgasrob.program.declarations import Source
@@ -19,15 +20,13 @@ from pgasrob.races.pairs import Next, Pairs
 from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
 from pgasrob.recording import must_rma
 from pgasrob.recording.events import Recorded, Recording
-from pgasrob.recording.exact import Undecided
 from pgasrob.recording.lowering import Lowering
-from pgasrob.recording.native import NativeExact, ShownRace
+from pgasrob.recording.native_recordings import ShownRace, Undecided
 from pgasrob.recording.places import SHIFT, NotSupported
 from pgasrob.recording.segments import in_cells, segments
 from pgasrob.recording.straight import NoRun
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.moves import NotEnabled
-from pgasrob.robustness.native import available
 from pgasrob.robustness.reasons import NoProgram, Reason, TooManyUpdates
 from pgasrob.robustness.verdict import RECORDED, Stats, Verdict, Witness
 from pgasrob.robustness.watch import LimitReached, Progress, Watch
@@ -176,7 +175,7 @@ def check_trace(
     try:
         trace = watch.within(GOING_THROUGH, lambda: RecordedTrace(path, watch))
         answer = replace(answer, program=trace.program, nodes=trace.nodes)
-        if not available():
+        if twins.missing_kernel():
             return replace(answer, reason=NoKernel())
         found = watch.within(GOING_THROUGH, lambda: _cycle(trace, reading))
     except LimitReached as limit:
@@ -194,7 +193,7 @@ def check_trace(
 def _cycle(trace: RecordedTrace, reading: Reading) -> Witness | Reason | None:
     reason: Reason | None = None
     for recording in trace.segments():
-        exact = NativeExact(recording, reading=reading)
+        exact = twins.recorded_answers(recording, reading)
         if not exact.look(races=False, attacks=True):
             reason = reason or TooMuch()
             continue
@@ -235,7 +234,7 @@ def trace_races(
         nonlocal reason
         for recording in trace.segments():
             # To happens-before updates that commute have no conflict, and yet some race.
-            exact = NativeExact(recording, strict, Reading(reading.failed_polls, "all"))
+            exact = twins.recorded_answers(recording, Reading(reading.failed_polls, "all"), strict)
             if not exact.look(races=True, attacks=False):
                 reason = reason or TooMuch()
             try:
@@ -250,7 +249,7 @@ def trace_races(
     try:
         trace = opened = watch.within(GOING_THROUGH, lambda: RecordedTrace(path, watch))
         answer = replace(answer, program=opened.program, nodes=opened.nodes)
-        if not available():
+        if twins.missing_kernel():
             return replace(answer, reason=NoKernel())
         watch.within(GOING_THROUGH, lambda: look(opened))
     except LimitReached as limit:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, assert_never
 from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.counterexample import Counterexample
-from pgasrob.robustness.engine import is_settled, settled_by, wanted_reductions
+from pgasrob.robustness.engine import wanted_reductions
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES, attack_engine
 from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from pgasrob.robustness.question import Question
@@ -106,7 +106,7 @@ class Decided:
         engine = self.engine
         if self.facts.fault:
             return
-        if is_settled(engine):  # what is left are the facts of the SC runs
+        if engine.settled:  # what is left are the facts of the SC runs
             self.decision = Decision.ROBUST
             return
         try:
@@ -115,7 +115,7 @@ class Decided:
                     return
                 self._look_around(self._name, engine.states, engine.doing)
         except (LimitReached, MemoryError):
-            if is_settled(engine):  # it was among the SC runs
+            if engine.settled:  # it was among the SC runs
                 self.decision = Decision.ROBUST
             raise
         if engine.violation:
@@ -290,7 +290,7 @@ class Check:
 
     def _stats(self) -> Stats:
         engine, seconds = self.decided.engine, time.monotonic() - self._session.watch.started
-        return Stats(engine.states, engine.transitions, seconds, self.decided.facts.states, settled_by(engine))
+        return Stats(engine.states, engine.transitions, seconds, self.decided.facts.states, engine.settled_by)
 
     def _with_facts(self, verdict: Verdict, complete: bool) -> Verdict:
         """``verdict`` with what is known of assertions and deadlocks; ``complete``: all that is known is shown."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from pgasrob.automata.automaton import Reached
 from pgasrob.program.instance import Instance
+from pgasrob.robustness.engine import WithoutFacts
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import access_of
@@ -85,7 +86,7 @@ def drain(instance: Instance, path: list[tuple[Letter, ...]], state: State) -> l
     return words
 
 
-class DefinitionSearch:
+class DefinitionSearch(WithoutFacts):
     """The search for a violating computation of an instance, breadth-first by events.
 
     Attributes: ``violation`` once found; ``states``, ``transitions``. When ``run`` ends without a violation, the

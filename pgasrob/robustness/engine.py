@@ -1,18 +1,19 @@
-"""What engines have in common: how they are run, what they are told, what they learn of the SC runs."""
+"""The protocols of engines, what they can be asked to do, and what they tell of the SC runs that they pass."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.program.instance import Instance
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault
 
-if TYPE_CHECKING:
-    from pgasrob.robustness.traces.parts import Found
+PIECE = 256
+"""States that a search of states looks at before it lets its caller look around."""
 
 
 class Search(Protocol):
@@ -28,15 +29,6 @@ class Search(Protocol):
     @property
     def doing(self) -> str: ...
     def run(self) -> Iterator[None]: ...
-
-
-class Engine(Search, Protocol):
-    """A search for a violation.
-
-    When ``run`` ends without one the instance is robust, unless ``gave_up`` says why that is not known.
-    """
-
-    violation: Violation | None
 
 
 class Facts(Protocol):
@@ -58,30 +50,107 @@ class Facts(Protocol):
     def explore(self) -> Iterator[None]: ...
 
 
-def settled_by(engine: Engine) -> str:
-    """Which part of ``engine`` has decided, where it has several."""
-    return getattr(engine, "settled_by", "")
+class Engine(Search, Protocol):
+    """A search for a violation.
+
+    When ``run`` ends without one the instance is robust, unless ``gave_up`` says why that is not known.
+    """
+
+    violation: Violation | None
+
+    @property
+    def facts(self) -> Facts | None:
+        """What it learns of the SC runs that it passes, going on at a fault; None when it passes none."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether it knows before it has run that there is no violation: no step can be the source of one."""
+
+    @property
+    def settled_by(self) -> str:
+        """Which part of it has decided, empty where it has no parts."""
 
 
-def is_settled(engine: Engine) -> bool:
-    """Whether ``engine`` knows before it has run that there is no violation: no step can be the source of one."""
-    return getattr(engine, "settled", False)
+class TraceEngine(Engine, Protocol):
+    """The `traces` engine, native or in Python."""
+
+    @property
+    def facts(self) -> Facts: ...
+    @property
+    def traces(self) -> int: ...
+    @property
+    def subtrees(self) -> int:
+        """Those come to so far, with those that are left to others."""
+
+    @property
+    def effort(self) -> int:
+        """The events that have been looked at, on the way and in whole traces, and the commands tried there."""
+
+    @property
+    def undecided_sources(self) -> list[int] | None:
+        """The sources that are left to other engines, by transition, as bits; None: all."""
 
 
-def facts_of(engine: Engine) -> Facts | None:
-    """What ``engine`` learns of the SC runs that it passes, going on at a fault; None when it passes none."""
-    return getattr(engine, "facts", None)
+class WithoutParts:
+    """What an engine is that has no parts and knows nothing before it has run."""
+
+    settled = False
+    settled_by = ""
+
+
+class WithoutFacts(WithoutParts):
+    """An engine that learns nothing of the SC runs, either."""
+
+    facts = None
+
+
+class Subtrees(NamedTuple):
+    """A part of an exploration of traces. Down to so many ``levels`` at which there is a choice, every command is tried
+    that can be issued and is not asleep, so that no subtree below asks for more there; of the subtrees, in their order,
+    those from ``first`` on and before ``end`` are gone through."""
+
+    levels: int = 0
+    first: int = 0
+    end: int = 2**63 - 1
+
+
+WHOLE = Subtrees()
+"""The whole exploration, as the only subtree."""
+
+
+class FoundInPart(NamedTuple):
+    """What going through the ``subtrees`` has come to: whether there is a violation, a fault, a failed assertion, a
+    deadlock; whether these are all traces of them (``complete``), and the ``reason`` why robustness is left open."""
+
+    subtrees: Subtrees
+    states: int = 0
+    violation: bool = False
+    fault: bool = False
+    violated: bool = False
+    deadlock: bool = False
+    complete: bool = False
+    reason: Reason | None = None
+
+    @property
+    def decides(self) -> bool:
+        """Whether nobody need look further."""
+        return self.violation or self.fault
+
+
+def longest_run(instance: Instance) -> int:
+    """Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
+    return 100_000 + 1_000 * instance.nodes
 
 
 class Settings(NamedTuple):
-    """What an engine can be told; it refuses what it does not have. ``memory``: the bytes that it may store.
+    """What an engine can be asked to do; it refuses what it does not have. ``memory``: the bytes that it may store.
     ``threads``: how many it may use. ``found``: what others have found in all parts, for the traces."""
 
     heads: int | None = None
     reductions: Collection[str] | None = None
     memory: int | None = None
     threads: int = 1
-    found: Sequence[Found] = ()
+    found: Sequence[FoundInPart] = ()
 
     def only(self, engine: str, *known: str) -> None:
         """Refuse all but the settings ``known`` to ``engine``."""

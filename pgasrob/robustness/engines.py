@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pgasrob import twins
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import Engine, Settings, wanted_reductions
 
@@ -28,39 +29,27 @@ def _product(instance: Instance, settings: Settings) -> Engine:
 
 def attack_engine(instance: Instance, settings: Settings) -> Engine:
     """One search without cycle types."""
-    from pgasrob.robustness import native
-
     settings.only("attack", "reductions")
-    wanted = wanted_reductions(settings)
-    # The same search twice: in Rust where the extension has been built, else in Python.
-    if native.available():
-        return native.NativeSearch(instance, wanted, settings.memory, settings.threads)
-    native.warn_of_a_missing_kernel()
-    from pgasrob.robustness.attack_search import AttackSearch
-
-    return AttackSearch(instance, wanted)
+    return twins.attack_search(instance, wanted_reductions(settings), settings.memory, settings.threads)
 
 
 def _traces(instance: Instance, settings: Settings) -> Engine:
     """One run for all its reorderings."""
-    from pgasrob.robustness.traces.parts import PartsSearch, trace_search
-
     settings.only("traces")
-    if settings.found:
-        return PartsSearch(instance, settings.found, settings.memory)
-    return trace_search(instance, settings.memory)
+    if not settings.found:
+        return twins.trace_search(instance, settings.memory)
+    from pgasrob.robustness.trace_parts import PartsSearch
+
+    return PartsSearch(instance, settings.found, settings.memory)
 
 
 def _portfolio(instance: Instance, settings: Settings) -> Engine:
     """Traces and attack in turns: what settles most at once, first."""
-    from pgasrob.robustness import native
     from pgasrob.robustness.portfolio import PortfolioSearch
 
     settings.only("portfolio", "reductions")
     if settings.reductions is not None:
         return attack_engine(instance, settings)  # of which they are
-    if not native.available():
-        native.warn_of_a_missing_kernel()
     return PortfolioSearch(instance, settings)
 
 

@@ -12,22 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness import native
-from pgasrob.robustness.engine import Engine, Facts, Settings, facts_of, wanted_reductions
+from pgasrob.robustness.engine import Engine, Facts, Settings, TraceEngine, longest_run, wanted_reductions
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
-from pgasrob.robustness.sc_facts import search_of_sc_runs
 from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import at
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault
+from pgasrob.twins import attack_search, search_of_sc_runs, trace_search
 
 TRACES, ATTACK = "traces", "attack"
 TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), (TRACES, 1_000_000), (ATTACK, None))
 """Who searches next, and up to which effort; None: to its end. That of the traces is for each rank."""
-LONGEST, LONGEST_PER_RANK = 100_000, 1_000
-"""Events of a run, and for each rank more, beyond which it is taken to have no end if its ranks come back to where they
-have been."""
 SMALL = 200
 """Commands of all ranks up to which infeasibility, for which the ranges of all values are needed, is asked first."""
 EFFORT_PER_COMMAND = 2_000
@@ -51,6 +47,7 @@ class PortfolioSearch:
         self.settled_by = ""
         self.nothing_to_search = False
         self._parts: dict[str, Engine] = {}
+        self._traces: TraceEngine | None = None
         self._running: dict[str, Iterator[None]] = {}
         self._turn = TRACES
         self.violation: Violation | None = None
@@ -101,7 +98,7 @@ class PortfolioSearch:
             if name == TRACES and effort is not None:
                 effort = effort * self._instance.nodes + more * turn
             yield from self._advance(name, effort)
-            part, facts = self._parts[name], facts_of(self._parts[name])
+            part, facts = self._parts[name], self._parts[name].facts
             if facts is not None and name == TRACES and (facts.fault or name not in self._running):
                 yield from self._look_for_shorter_runs(facts)
             if part.violation is not None or (name not in self._running and part.gave_up is None):
@@ -117,15 +114,18 @@ class PortfolioSearch:
             self._parts[name] = part = self._made(name)
             self._running[name] = part.run()
         part, running = self._parts[name], self._running[name]
-        while effort is None or getattr(part, "effort", part.states) < effort:
+        while effort is None or self._effort(name) < effort:
             try:
                 next(running)
             except StopIteration:
                 del self._running[name]
                 return
             yield
-            if (facts := facts_of(part)) is not None and facts.fault:
+            if part.facts is not None and part.facts.fault:
                 return
+
+    def _effort(self, name: str) -> int:
+        return self._traces.effort if name == TRACES and self._traces else self._parts[name].states
 
     def _ask_for_sources(self) -> None:
         """Find out which steps may be the source at all."""
@@ -148,25 +148,13 @@ class PortfolioSearch:
     def _made(self, name: str) -> Engine:
         settings = self._settings
         if name == ATTACK:
-            if native.available():
-                left = getattr(self._parts.get(TRACES), "undecided_sources", None)
-                sources = self._sources if left is None else left
-                return native.NativeSearch(
-                    self._instance, wanted_reductions(settings), settings.memory, settings.threads, sources
-                )
-            from pgasrob.robustness.attack_search import AttackSearch
-
-            return AttackSearch(self._instance, wanted_reductions(settings))
-        if native.available():
-            from pgasrob.robustness.traces.native import NativeTraceSearch
-
-            longest = LONGEST + LONGEST_PER_RANK * self._instance.nodes
-            return NativeTraceSearch(self._instance, self._sources, settings.memory, longest)
-        from pgasrob.robustness.reduction.reduced import by_command
-        from pgasrob.robustness.traces.search import TraceSearch
-
-        sources = None if self._sources is None else by_command(self._instance, self._sources)
-        return TraceSearch(self._instance, sources)
+            left = self._traces.undecided_sources if self._traces else None
+            sources = self._sources if left is None else left
+            wanted = wanted_reductions(settings)
+            return attack_search(self._instance, wanted, settings.memory, settings.threads, sources)
+        longest = longest_run(self._instance)
+        self._traces = trace_search(self._instance, settings.memory, sources=self._sources, longest=longest)
+        return self._traces
 
 
 class PortfolioFacts:
@@ -180,7 +168,7 @@ class PortfolioFacts:
     @property
     def _known(self) -> list[Facts]:
         search = self._search
-        found = [search.shortest, *(facts_of(search.parts[name]) for name in (ATTACK, TRACES) if name in search.parts)]
+        found = [search.shortest, *(search.parts[name].facts for name in (ATTACK, TRACES) if name in search.parts)]
         return [facts for facts in found if facts is not None]
 
     @property

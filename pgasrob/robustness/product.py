@@ -20,19 +20,18 @@ from pgasrob.automata.intersection import Intersection
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, possible_cycle_types
+from pgasrob.robustness.engine import PIECE, WithoutFacts
 from pgasrob.robustness.marked_normal_form import Marked, MarkedNormalForm, MarkedWord
 from pgasrob.robustness.normal_form import NormalForm, numbered
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.violation import Violation
 
 HEADS = 2
-PIECE = 256
-"""States looked at before the search lets its caller look around."""
 
 Search = EmptinessSearch[tuple[int, int], tuple[int, Marked]]
 
 
-class ProductSearch:
+class ProductSearch(WithoutFacts):
     """The search over all cycle types of an instance.
 
     Attributes: ``violation`` once found; ``states`` and ``transitions`` of all intersections so far; ``refuted`` the

@@ -17,7 +17,7 @@ from pgasrob.robustness.load import load
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
-    from pgasrob.robustness.traces.parts import Found
+    from pgasrob.robustness.engine import FoundInPart
 
 MOST_THREADS = 4
 """Threads of a large search by the kernel, unless told otherwise."""
@@ -69,13 +69,13 @@ class EngineChoice:
 
     ``heads`` (2, or 4 for the paper's procedure to the letter) is for `product`, ``reductions`` (of
     :data:`~pgasrob.robustness.reduction.REDUCTIONS`; all when None) for `attack`. ``found``: what others have found in
-    the parts of the search of `traces`, all of them (:mod:`~pgasrob.robustness.traces.parts`).
+    the parts of the search of `traces`, all of them (:mod:`~pgasrob.robustness.trace_parts`).
     """
 
     name: str = DEFAULT_ENGINE
     heads: int | None = None
     reductions: Collection[str] | None = None
-    found: Sequence[Found] = ()
+    found: Sequence[FoundInPart] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import Engine, Facts, Settings, facts_of, is_settled, wanted_reductions
+from pgasrob.robustness.engine import Engine, Facts, Settings, wanted_reductions
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
-
-
-def search_of_sc_runs(instance: Instance, reductions: Collection[str], memory_limit: int | None) -> Facts:
-    """A search of the SC runs alone: native, or without the kernel in Python, which has none of the ``reductions``."""
-    from pgasrob.robustness import native
-
-    if native.available():
-        return native.NativeFacts(instance, reductions, memory_limit)
-    return SequentialFacts(instance)
+from pgasrob.twins import search_of_sc_runs
 
 
 class ScFacts:
@@ -28,11 +20,11 @@ class ScFacts:
 
     def __init__(self, instance: Instance, engine: Engine, settings: Settings) -> None:
         self._instance, self._settings = instance, settings
-        self._passed = facts_of(engine)
+        self._passed = engine.facts
         self._own: Facts | None = None
         if self._passed is None:
             self._own = SequentialFacts(instance)
-        elif is_settled(engine):
+        elif engine.settled:
             self._own = self._passed  # it searches SC runs alone, and waits to be told to
         self._exploring: Iterator[None] | None = None
 

@@ -10,7 +10,7 @@ import pytest
 from pgasrob.analysis.ranges import ranges
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.robustness.attack import AttackSpace, State
+from pgasrob.reference.attack import AttackSpace, State
 from tests.support import examples, instance
 
 DECLARATIONS = "memory next, data, out[4]; register i, j, n; queue q;"

@@ -29,8 +29,8 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.robustness.attack import AttackSpace, State
-from pgasrob.robustness.reduction.persistent import _is_left_alone, _outlook
+from pgasrob.reference.attack import AttackSpace, State
+from pgasrob.reference.persistent_sets import _is_left_alone, _outlook
 from tests.analysis.test_symmetry import random_text
 from tests.support import examples, instance
 

@@ -67,8 +67,8 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Choose, Do, If, Loop, Statement, While
-from pgasrob.robustness.attack import AttackSpace, State
-from pgasrob.robustness.reduction.renaming import renamed
+from pgasrob.reference.attack import AttackSpace, State
+from pgasrob.reference.renaming import renamed
 from pgasrob.semantics.effect import issue
 from tests.analysis.test_symmetry import random_instances, renamings
 from tests.bench.families import FAMILIES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.analysis.relevance import relevance
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference.attack_search import AttackSearch
 from tests.support import instance
 
 DECLARATIONS = "memory x, y, z; register r, s, t; queue q;"

@@ -23,8 +23,8 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
 from pgasrob.program.statements import Block, Do
-from pgasrob.robustness.attack import AttackSpace, Found, State
-from pgasrob.robustness.reduction.renaming import renamed, representative
+from pgasrob.reference.attack import AttackSpace, Found, State
+from pgasrob.reference.renaming import renamed, representative
 from pgasrob.semantics.accesses import possible_accesses
 from tests.support import examples, instance
 

@@ -15,7 +15,7 @@ from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const, Register
 from pgasrob.program.statements import Span
 from pgasrob.recording.events import Recorded
-from pgasrob.recording.native import NativeExact
+from pgasrob.recording.native_recordings import NativeExact
 from pgasrob.recording.segments import in_cells, segments
 
 RANKS, CELLS, ROUNDS = 4, 250, 250

@@ -23,7 +23,7 @@ def search(
     ``seconds`` are from the instance to the answer: static analyses, tables and search.
     """
     from pgasrob.program.parser import parse_file
-    from pgasrob.robustness.native import NativeSearch
+    from pgasrob.robustness.native_attack import NativeSearch
 
     instance = parse_file(Path(file)).instantiate(nodes)
     started = time.perf_counter()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pgasrob
+from pgasrob import twins
 from pgasrob.analysis.placement import Kind, Slot
 from pgasrob.analysis.touched import Touched
 from pgasrob.certificates.check.accept import examine
@@ -23,8 +24,9 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.reading import LITERAL_READING, Reading
-from pgasrob.robustness import attack, native
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference import attack
+from pgasrob.reference.attack_search import AttackSearch
+from pgasrob.robustness.native_attack import NativeSearch
 from tests.analysis.test_ranges import Generator
 from tests.analysis.test_symmetry import random_text
 from tests.certificates.mutants import random_programs
@@ -74,7 +76,7 @@ def test_the_corpus(path: Path) -> None:
 
 def verdict(instance: Instance) -> bool | None:
     """Whether there is a violation; None when that takes long."""
-    search = native.NativeSearch(instance) if native.available() else AttackSearch(instance)
+    search = NativeSearch(instance) if twins.available() else AttackSearch(instance)
     for _ in search.run():
         if search.states > MOST_STATES:
             return None

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import pytest
 
+from pgasrob import twins
 from pgasrob.api import check
 from pgasrob.api import race as races
 from pgasrob.program.program import Program
-from pgasrob.races import decide, native
+from pgasrob.races import decide
 from pgasrob.races.verdict import RaceVerdict
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Races
@@ -29,11 +30,11 @@ STORE_BUFFERING = (
 
 @pytest.fixture(params=[True, False], ids=["kernel", "Python"])
 def any_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param and not native.available():
+    if request.param and not twins.available():
         pytest.skip("the kernel has not been built")
     if not request.param:
         monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
-        monkeypatch.setattr("pgasrob.robustness.native.warn_of_a_missing_kernel", lambda: None)
+        monkeypatch.setattr("pgasrob.twins.warn_of_a_missing_kernel", lambda: None)
 
 
 def store_buffering(first: str = "", second: str = "") -> Program:

@@ -15,35 +15,36 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob import twins
 from pgasrob.analysis.meanwhile import is_left_alone
 from pgasrob.analysis.placement import NOW
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
-from pgasrob.races import native as native_races
-from pgasrob.races import search as search_module
-from pgasrob.races import traces as traces_module
-from pgasrob.races.definition import DefinitionSearch
-from pgasrob.races.engine import RaceSearch as Searching
 from pgasrob.races.facts import updates_may_race
-from pgasrob.races.native import NativeRaceSearch
+from pgasrob.races.found import RaceSearch as Searching
+from pgasrob.races.native_races import NativeRaceSearch
 from pgasrob.races.pairs import Places
-from pgasrob.races.search import RaceSearch, StoppingSpace
-from pgasrob.races.traces import TracesRaceSearch
-from pgasrob.robustness.attack import Edge, State
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.races.race_definition import DefinitionSearch
+from pgasrob.reference import persistent_sets
+from pgasrob.reference import race_search as search_module
+from pgasrob.reference import race_traces as traces_module
+from pgasrob.reference.attack import Edge, State
+from pgasrob.reference.attack_search import AttackSearch
+from pgasrob.reference.delaying import Order
+from pgasrob.reference.liveness import Liveness
+from pgasrob.reference.race_search import RaceSearch, StoppingSpace
+from pgasrob.reference.race_traces import TracesRaceSearch
 from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled
-from pgasrob.robustness.reduction import REDUCTIONS, persistent
-from pgasrob.robustness.reduction.liveness import Liveness
-from pgasrob.robustness.traces.delaying import Order
+from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.replay import ReplayError, replay
 from tests.oracle.classical_races import classical_races
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, MEETINGS, random_program
 from tests.oracle.syntax import Program, statements, to_pgas
 from tests.support import instance, translated
 
-needs_kernel = pytest.mark.skipif(not native_races.available(), reason="the kernel has not been built")
+needs_kernel = pytest.mark.skipif(not twins.available(), reason="the kernel has not been built")
 
 BLOCKING = (
     (*COMMANDS, "put", "fetch", "fetch_update", "await_add", "load_there", "store_there"),
@@ -121,8 +122,8 @@ def ended(search: Searching, most: int = MOST_STATES) -> bool:
 
 def is_robust(instance: Instance) -> bool | None:
     """Whether it is robust; None: not known."""
-    if native_races.available():
-        from pgasrob.robustness.native import NativeSearch
+    if twins.available():
+        from pgasrob.robustness.native_attack import NativeSearch
 
         found: NativeSearch | AttackSearch = NativeSearch(instance)
     else:
@@ -281,7 +282,7 @@ def test_who_waits_for_a_rank_that_goes_first_stands_before_an_access(
         return set(search.races)
 
     assert found() == set(definition.races)
-    monkeypatch.setattr(persistent, "is_left_alone", lambda *given: is_left_alone(*given[:-1]))
+    monkeypatch.setattr(persistent_sets, "is_left_alone", lambda *given: is_left_alone(*given[:-1]))
     assert len(found()) == 1
 
 

@@ -12,10 +12,10 @@ from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.races.pairs import Next, Pairs, standing
 from pgasrob.robustness.definition import DefinitionState, HappensBeforeSpace
-from pgasrob.robustness.traces.trace import Trace
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, has_steps
 from pgasrob.semantics.state_space import Letter, Operation, StateSpace
+from pgasrob.semantics.trace import Trace
 
 Made = tuple[int, int, int]
 """An access: the rank, the place of its command among those of the rank, its own place in the chain of the command."""

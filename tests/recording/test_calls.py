@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob import twins
 from pgasrob.recording.decide import check_trace, trace_races
-from pgasrob.robustness import native
 from tests.runtime.recorded import built, traced
 from tests.support import sampled
 from tests.tools import needs
 
 PROGRAMS = Path(__file__).parents[2] / "programs" / "c"
-pytestmark = pytest.mark.skipif(not native.available(), reason="the kernel is not built")
+pytestmark = pytest.mark.skipif(not twins.available(), reason="the kernel is not built")
 
 MPI = """
 #include <mpi.h>

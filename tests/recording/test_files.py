@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from pgasrob import twins
 from pgasrob.cli import cli
 from pgasrob.recording.decide import check_trace, trace_alarms, trace_races
-from pgasrob.robustness import native
 from pgasrob.robustness.limits import Limits
 from tests.runtime.recorded import built, traced
 from tests.tools import needs
 
 PROGRAMS = Path(__file__).parents[2] / "programs" / "c"
-pytestmark = pytest.mark.skipif(not native.available(), reason="the kernel is not built")
+pytestmark = pytest.mark.skipif(not twins.available(), reason="the kernel is not built")
 
 
 def recorded(compiler: str, source: str, into: Path) -> str:

@@ -10,15 +10,15 @@ from typing import NamedTuple
 import pytest
 
 import pgasrob
+from pgasrob import twins
 from pgasrob.recording.decide import check_trace, trace_races
 from pgasrob.recording.lowering import Lowering
-from pgasrob.robustness import native
 from tests.recording.test_calls import MPI
 from tests.runtime.recorded import built, traced
 from tests.support import examples
 from tests.tools import needs
 
-pytestmark = [pytest.mark.skipif(not native.available(), reason="the kernel is not built"), needs("mpicc")]
+pytestmark = [pytest.mark.skipif(not twins.available(), reason="the kernel is not built"), needs("mpicc")]
 WORLD = "MPI_COMM_WORLD"
 STATEMENTS = {
     "put": "if (me == {a}) MPI_Put(&one, 1, MPI_INT, {b}, {cell}, 1, MPI_INT, win);",

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from pgasrob import twins
 from pgasrob.program import commands
 from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const, Register
 from pgasrob.recording.events import Recorded
-from pgasrob.recording.native import NativeExact
+from pgasrob.recording.native_recordings import NativeExact
 from pgasrob.recording.places import SHIFT, NotSupported
 from pgasrob.recording.segments import in_cells, segments
-from pgasrob.robustness import native
-from tests.recording.test_exact import Drawn, drawn
+from tests.reference.test_recordings import Drawn, drawn
 from tests.support import examples
 
 REGISTER = Register("r", 0)
@@ -30,7 +30,7 @@ def lines(each: Drawn, events: list[Recorded], standing: list[Recorded]) -> set[
     }
 
 
-@pytest.mark.skipif(not native.available(), reason="the kernel is not built")
+@pytest.mark.skipif(not twins.available(), reason="the kernel is not built")
 def test_segments_have_the_races_of_the_whole() -> None:
     met: Counter[str] = Counter()
     for each in drawn(range(30_000, 30_000 + examples(120, nightly=4_000))):

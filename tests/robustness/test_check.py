@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 
 import pgasrob
+from pgasrob import twins
 from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.parser import parse
 from pgasrob.robustness import check as module
-from pgasrob.robustness import native, session, watch
+from pgasrob.robustness import session, watch
+from pgasrob.robustness.engine import WithoutFacts
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
@@ -55,7 +57,7 @@ OURS = ["attack", "definition", "product"]
 """The engines that need nothing else to be installed."""
 
 
-class Fake:
+class Fake(WithoutFacts):
     """An engine that claims what it is told."""
 
     states = transitions = 7
@@ -316,7 +318,7 @@ def test_where_no_step_can_be_the_source_the_facts_do_not_decide(kernel: bool, m
     if not kernel:
         monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
     # The others are so that it ends soon when the facts do decide.
-    limits = Limits(100_000) if kernel and native.available() else Limits(1_000, max_sc_states=500)
+    limits = Limits(100_000) if kernel and twins.available() else Limits(1_000, max_sc_states=500)
     assert limits.max_sc_states is not None
     verdict = check(parse(PUT_TO_ALL), limits=limits)
     assert (verdict.verdict, verdict.assertions, verdict.deadlock) == ("robust", "unknown", "unknown")
@@ -529,7 +531,7 @@ def test_a_memory_limit_gives_unknown(engine: str, monkeypatch: pytest.MonkeyPat
     assert next(sizes) <= 503_000
 
 
-@pytest.mark.skipif(not native.available(), reason="the kernel has not been built")
+@pytest.mark.skipif(not twins.available(), reason="the kernel has not been built")
 def test_the_kernel_counts_its_memory_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "resident_memory", lambda: 0)
     verdict = check(parse(LARGE), 2, limits=Limits(max_states=None, memory=5_000_000))
@@ -569,7 +571,7 @@ def test_with_and_without_the_kernel_it_is_the_same(monkeypatch: pytest.MonkeyPa
 
 def test_the_library_warns_of_a_missing_kernel_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
-    native.warn_of_a_missing_kernel.cache_clear()
+    twins.warn_of_a_missing_kernel.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check(ROBUST, engine="product")  # which is in Python anyway

@@ -19,13 +19,13 @@ from pgasrob.automata.automaton import Reached
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference.attack_search import AttackSearch
+from pgasrob.reference.trace_search import TraceSearch
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.product import ProductSearch
-from pgasrob.robustness.traces.search import TraceSearch
 from pgasrob.robustness.verdict import Verdict, Witness
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.happens_before import HappensBefore

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob import twins
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.commands import (
     UPDATES,
@@ -58,10 +59,9 @@ from pgasrob.program.instance import Instance, instantiate
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Choose, Do, Loop, Statement
-from pgasrob.robustness import native
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.load import load
-from pgasrob.robustness.native import LARGE, NativeFacts, NativeSearch
+from pgasrob.robustness.native_attack import LARGE, NativeFacts, NativeSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.tables import FORMAT, INSTRUCTIONS, SHAPES, STEPS, Tables, tables
 from pgasrob.semantics.computation import Computation
@@ -621,9 +621,9 @@ def test_values_that_are_met_while_several_threads_look_ahead() -> None:
 
 
 def test_without_the_kernel_it_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert native.available()
+    assert twins.available()
     monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
-    assert not native.available()
+    assert not twins.available()
 
 
 TABLES = ("values", "memory", "touchable", "unordered", "states", "leaving", "transitions", "sources", "commands",

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob import twins
 from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
-from pgasrob.robustness import native, portfolio
+from pgasrob.reference.trace_search import TraceSearch
+from pgasrob.robustness import portfolio
 from pgasrob.robustness.engine import Settings
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
+from pgasrob.robustness.native_traces import NativeTraceSearch
 from pgasrob.robustness.portfolio import PortfolioSearch
 from pgasrob.robustness.reasons import ScRunsLeft, StateLimit
-from pgasrob.robustness.traces.native import NativeTraceSearch
-from pgasrob.robustness.traces.search import TraceSearch
 from tests.bench.families import ONE_TRACE
 from tests.support import program
 
@@ -41,8 +42,8 @@ def settled(source: Program, nodes: int = 2) -> tuple[str, str]:
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "in Python":
         monkeypatch.setitem(sys.modules, "pgasrob._kernel", None)
-        monkeypatch.setattr(native, "warn_of_a_missing_kernel", lambda: None)
-    elif not native.available():
+        monkeypatch.setattr(twins, "warn_of_a_missing_kernel", lambda: None)
+    elif not twins.available():
         pytest.skip("needs the kernel")
 
 
@@ -57,16 +58,16 @@ def test_what_settles_what() -> None:
 @pytest.mark.parametrize("last", ["traces", "attack"])
 def test_turns_go_on_where_they_stopped(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is last settles it, with budgets of next to nothing before."""
-    monkeypatch.setattr("pgasrob.robustness.traces.native.PIECE", 1)
-    monkeypatch.setattr("pgasrob.robustness.native.PIECE", 1)
-    monkeypatch.setattr("pgasrob.robustness.attack_search.PIECE", 1)
+    monkeypatch.setattr("pgasrob.robustness.native_traces.PIECE", 1)
+    monkeypatch.setattr("pgasrob.robustness.native_attack.PIECE", 1)
+    monkeypatch.setattr("pgasrob.reference.attack_search.PIECE", 1)
     monkeypatch.setattr(portfolio, "TURNS", (("traces", 1), ("attack", 1), ("traces", 2), (last, None)))
     assert settled(TOKEN_RING, 3) == ("robust", last)
 
 
 def test_large_programs_get_more_in_every_turn_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """What their size gives them does not make up for turns that give nothing more."""
-    monkeypatch.setattr("pgasrob.robustness.traces.native.PIECE", 1)
+    monkeypatch.setattr("pgasrob.robustness.native_traces.PIECE", 1)
     monkeypatch.setattr(portfolio, "SMALL", 0)
     monkeypatch.setattr(portfolio, "EFFORT_PER_COMMAND", 1)
     monkeypatch.setattr(portfolio, "TURNS", (*[("traces", 1)] * 100, ("attack", None)))
@@ -74,7 +75,7 @@ def test_large_programs_get_more_in_every_turn_too(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_limit_is_not_passed_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgasrob.robustness.traces.native.PIECE", 1)
+    monkeypatch.setattr("pgasrob.robustness.native_traces.PIECE", 1)
     verdict = check(TOKEN_RING, 3, limits=Limits(10))
     assert (verdict.verdict, verdict.reason, verdict.stats.settled_by) == ("unknown", StateLimit(10), "")
     verdict = check(HALO, 3, limits=Limits(10))
@@ -84,7 +85,7 @@ def test_a_limit_is_not_passed_in_silence(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("family", ONE_TRACE, ids=lambda family: family.__name__)
 def test_what_is_synchronised_has_one_trace_at_any_size(family: Callable[[int], str]) -> None:
     """So the events are as many as the commands that are issued, and nothing is followed in vain."""
-    sizes = (2, 4, 16) if native.available() else (2, 4)
+    sizes = (2, 4, 16) if twins.available() else (2, 4)
     for nodes in sizes:
         search = PortfolioSearch(parse(family(nodes)).instantiate(nodes), Settings())
         for _ in search.run():

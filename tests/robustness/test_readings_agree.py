@@ -12,17 +12,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from pgasrob import twins
 from pgasrob.api import check
 from pgasrob.program import instance
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
-from pgasrob.robustness import native
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engine import Engine
-from pgasrob.robustness.native import NativeSearch
+from pgasrob.robustness.native_attack import NativeSearch
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.happens_before import HappensBefore
@@ -50,7 +50,7 @@ def answer(search: Engine, most: int) -> bool | None:
 
 
 def kernels(program: Instance) -> Iterator[tuple[str, Engine, int]]:
-    if native.available():
+    if twins.available():
         yield "kernel", NativeSearch(program, ()), 20_000
         yield "kernel with reductions", NativeSearch(program, REDUCTIONS), 20_000
 
@@ -163,7 +163,7 @@ def test_random_programs(loops: bool) -> None:
 
 @pytest.mark.parametrize("hard", [False, True], ids=["", "hard"])
 def test_many_random_programs_in_the_kernel(hard: bool) -> None:
-    if not native.available():
+    if not twins.available():
         pytest.skip("the kernel has not been built")
     for seed in range(10_000, 10_000 + examples(30, nightly=12_500)):
         program = random_program(seed, hard=hard)

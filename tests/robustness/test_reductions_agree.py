@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgasrob import twins
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.robustness import native
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engine import Engine
-from pgasrob.robustness.native import NativeSearch
+from pgasrob.robustness.native_attack import NativeSearch
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.happens_before import HappensBefore
@@ -48,7 +48,7 @@ def verdict(search: Engine) -> bool | None:
 
 def searches(program: Instance, reductions: Collection[str]) -> Iterator[Engine]:
     yield AttackSearch(program, reductions)
-    if native.available():
+    if twins.available():
         yield NativeSearch(program, reductions)
 
 

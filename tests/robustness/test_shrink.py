@@ -18,16 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pgasrob
+from pgasrob import twins
 from pgasrob.automata.automaton import Interned
 from pgasrob.batch.job import find_programs
 from pgasrob.program.instance import Instance
-from pgasrob.robustness import native
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.cycle_types import CycleTypeAutomata
 from pgasrob.robustness.definition import DefinitionSearch, DefinitionState, HappensBeforeSpace
 from pgasrob.robustness.engine import Engine
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked, MarkedNormalForm, Marks
 from pgasrob.robustness.marking import marks_of
+from pgasrob.robustness.native_attack import NativeSearch
 from pgasrob.robustness.normal_form import Letter as Generated
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.robustness.product import ProductSearch
@@ -75,7 +76,7 @@ ENGINES: dict[str, Any] = {
     "product": ProductSearch,
     "definition": DefinitionSearch,
 }
-reduced_native = pytest.mark.skipif(not native.available(), reason="the kernel has not been built")
+reduced_native = pytest.mark.skipif(not twins.available(), reason="the kernel has not been built")
 
 
 def violation_of(search: Engine, most: int = 50_000) -> Violation | None:
@@ -440,7 +441,7 @@ def test_the_witnesses_of_the_corpus_are_irreducible() -> None:
 @pytest.mark.nightly  # the witnesses of the corpus are looked at below
 @reduced_native
 def test_witnesses_of_the_plain_search_lose_nothing() -> None:
-    tally = shrink_corpus(lambda program: native.NativeSearch(program, ()), 200_000)
+    tally = shrink_corpus(lambda program: NativeSearch(program, ()), 200_000)
     assert tally.witnesses == len(NOT_ROBUST)
     assert tally.smaller == 0
     assert tally.compared > 80
@@ -448,7 +449,7 @@ def test_witnesses_of_the_plain_search_lose_nothing() -> None:
 
 @reduced_native
 def test_witnesses_of_the_search_with_all_reductions_lose_what_they_do_not_need() -> None:
-    tally = shrink_corpus(lambda program: native.NativeSearch(program, REDUCTIONS), 200_000)
+    tally = shrink_corpus(lambda program: NativeSearch(program, REDUCTIONS), 200_000)
     assert tally.witnesses == len(CHOSEN)
     assert tally.smaller > len(CHOSEN) // 5 and tally.gone > len(CHOSEN)
     assert tally.compared > len(CHOSEN) // 5
@@ -536,7 +537,7 @@ def fewest_of_all(program: Instance, below: int, most: int) -> bool | None:
 
 def plain(program: Instance, twice: bool = True) -> Violation | None:
     """The violation of the plain search; made ``twice``, by the kernel and in Python, it is the same."""
-    found = violation_of(native.NativeSearch(program, ()), 6_000) if native.available() else None
+    found = violation_of(NativeSearch(program, ()), 6_000) if twins.available() else None
     if not twice and found is not None:
         return found
     same = violation_of(AttackSearch(program), 3_000)

@@ -39,10 +39,10 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.program.statements import Block, Choose, Do
+from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness import spin
-from pgasrob.robustness.attack_search import AttackSearch
 from pgasrob.robustness.load import load
-from pgasrob.robustness.native import NativeSearch
+from pgasrob.robustness.native_attack import NativeSearch
 from pgasrob.robustness.reasons import DepthBound, NoModel, SpinFailed, SpinOutOfMemory
 from pgasrob.robustness.spin import MissingProgram, SpinSearch
 from pgasrob.semantics.effect import updated

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from pgasrob import twins
 from pgasrob.batch.checker import convert_each
 from pgasrob.batch.job import Job
 from pgasrob.cli import cli
 from pgasrob.render.verdict_json import checked_to_json
-from pgasrob.robustness import native, watch
+from pgasrob.robustness import watch
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import LeftUndone, MemoryLimit, TimeLimit
 from pgasrob.robustness.watch import LimitReached, Progress, Watch, at
@@ -76,7 +77,7 @@ PHASES = {
 
 @pytest.mark.parametrize(("place", "phase"), PHASES.items())
 def test_a_limit_ends_what_decides(place: str, phase: str, source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "tables" in place and not native.available():
+    if "tables" in place and not twins.available():
         pytest.skip("the kernel has not been built")
     file = source(LATE)
     make(monkeypatch, place)

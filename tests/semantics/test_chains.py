@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from pgasrob.program.core import Access, Step
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import AttackSpace
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference.attack import AttackSpace
+from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.semantics import state_space
 from pgasrob.semantics.replay import replay

@@ -8,7 +8,7 @@ from collections import Counter
 from pgasrob.automata.automaton import Reached
 from pgasrob.program.instance import Instance, Memory
 from pgasrob.program.reading import LITERAL_READING
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.sequential import SequentialSpace
 from pgasrob.semantics.state_space import StateSpace

@@ -21,12 +21,12 @@ from pgasrob.batch.workers import do
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
-from pgasrob.robustness.native import MissingKernelWarning
+from pgasrob.robustness.engine import FoundInPart, Subtrees
 from pgasrob.robustness.session import PREPARING
-from pgasrob.robustness.traces.exploration import Subtrees
-from pgasrob.robustness.traces.parts import Found, go_through, parts_of
+from pgasrob.robustness.trace_parts import go_through, parts_of
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.twins import MissingKernelWarning
 
 
 class Request(NamedTuple):
@@ -37,7 +37,7 @@ class Request(NamedTuple):
     task: Task
     convert: Callable[[Checked], Any]
     part: Subtrees | None = None
-    found: Sequence[Found] = ()
+    found: Sequence[FoundInPart] = ()
 
 
 class _Pipe:

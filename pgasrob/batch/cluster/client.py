@@ -22,9 +22,8 @@ from pgasrob.batch.job import Checked, Job, Task, Watcher, unwatched
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.files import Copies, Recorder
 from pgasrob.program.parser import read_source
+from pgasrob.robustness.engine import FoundInPart, Subtrees
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
-from pgasrob.robustness.traces.exploration import Subtrees
-from pgasrob.robustness.traces.parts import Found
 from pgasrob.robustness.watch import Progress
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class _Jobs(Crew[T]):
         self._watching: dict[_Name, Watching] = {}
         self._nodes: dict[int, int | None] = {}
         """The node counts of the tasks at work, where they are known."""
-        self._parts: dict[int, list[Found | Subtrees]] = {}
+        self._parts: dict[int, list[FoundInPart | Subtrees]] = {}
         """Of large tasks the parts, and what was found in those that are done."""
         self._threads, self._looked, self._seen, self._ever = 1, 0.0, time.monotonic(), False
 
@@ -175,7 +174,7 @@ class _Jobs(Crew[T]):
             assert isinstance(part, Subtrees)
             request = request._replace(part=part)
         elif parts:
-            request = request._replace(found=[part for part in parts if isinstance(part, Found)])
+            request = request._replace(found=[part for part in parts if isinstance(part, FoundInPart)])
         self._futures[name] = future = self._client.submit(
             eval,
             DO_JOB,
@@ -255,9 +254,9 @@ class _Jobs(Crew[T]):
         else:
             part = self._parts[number][place]
             assert isinstance(part, Subtrees)
-            self._note_found(name, Found(part, reason=WorkerDied(how)))
+            self._note_found(name, FoundInPart(part, reason=WorkerDied(how)))
 
-    def _note_found(self, name: _Name, found: Found) -> None:
+    def _note_found(self, name: _Name, found: FoundInPart) -> None:
         """Note what was found in a part. When nothing that is open comes before what decides, the rest is not needed,
         and somebody is asked to make the result of what is there."""
         number, place = name

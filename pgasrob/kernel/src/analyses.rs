@@ -1,4 +1,4 @@
-//! What is known of a program before the search, for the reductions (`pgasrob/robustness/reduction/`).
+//! What is known of a program before the search, for the reductions (`pgasrob/reference/reduced_search.py`).
 //!
 //! Like the tables it comes from Python and is checked once. Wrong analyses can make the search wrong, never unsafe.
 

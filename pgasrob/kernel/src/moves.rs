@@ -1,4 +1,4 @@
-//! The successor relation: that of `AttackSpace` in `pgasrob/robustness/attack.py`, edge for edge in the same order.
+//! The successor relation: that of `AttackSpace` in `pgasrob/reference/attack.py`, edge for edge in the same order.
 //!
 //! `proofs/attack.md` has the rules. "Part 1" is what happens now, "part 2" is D with what is left of e after it.
 

@@ -1,6 +1,6 @@
 //! Symmetry: states that differ in the names of interchangeable ranks have one representative.
 //!
-//! The same order as `pgasrob/robustness/reduction/renaming.py`, number for number, so that both store the same states.
+//! The same order as `pgasrob/reference/renaming.py`, number for number, so that both store the same states.
 
 use crate::access::Source;
 use crate::analyses::Symmetry as Known;

@@ -18,7 +18,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
 from pgasrob.races.facts import Fact, facts_of
 from pgasrob.races.mpi.actions import NONE, Action, Execution, Kind, Operation, Place, Synchronisation
-from pgasrob.robustness.traces.trace import Event
+from pgasrob.semantics.trace import Event
 
 AT_TARGET: frozenset[SyncKind] = frozenset(("unlock", "unlock_all", "flush", "flush_all"))
 """What has a virtual action at each of its targets (3.2.5)."""

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from pgasrob.analysis.placement import DELAYED, NOW
 from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.attack import AttackSpace, Found, State
+from pgasrob.reference.attack import AttackSpace, Found, State
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, possible_cycle_types
 from pgasrob.robustness.engine import Engine
 from pgasrob.robustness.explanation.reordering import Reordering, commands_in_order, letter_of

@@ -18,7 +18,7 @@ from pgasrob.robustness.every_n.cases import Frame
 from pgasrob.robustness.every_n.pairs import UNWRITTEN, Meanwhile, Pairs
 from pgasrob.robustness.every_n.prove import Prover
 from pgasrob.robustness.every_n.stuck import Stuck
-from pgasrob.robustness.sc_facts import search_of_sc_runs
+from pgasrob.twins import search_of_sc_runs
 from tests.robustness.every_n.drawn_facts import drawn_facts
 from tests.support import examples
 

@@ -10,16 +10,17 @@ import pytest
 from pgasrob.analysis import sites as module
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.robustness.attack_search import AttackSearch
+from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.definition import DefinitionSearch
 from pgasrob.robustness.engine import Engine
-from pgasrob.robustness.native import NativeSearch, available
+from pgasrob.robustness.native_attack import NativeSearch
 from pgasrob.robustness.reduction.elements import represented
 from pgasrob.robustness.reduction.unused import without_unused
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
+from pgasrob.twins import available
 from tests.support import examples
 
 MOST_STATES = 8_000

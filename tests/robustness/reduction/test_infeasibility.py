@@ -18,7 +18,7 @@ from pgasrob.analysis.rank_types import Symmetry
 from pgasrob.program.core import steps_of
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.robustness.attack import AttackSpace, Choosable, Found
+from pgasrob.reference.attack import AttackSpace, Choosable, Found
 from pgasrob.robustness.reduction import fixpoint, infeasibility
 from pgasrob.robustness.reduction.infeasibility import cannot_fault, choosable
 from pgasrob.semantics.sequential import SequentialFacts

@@ -11,7 +11,7 @@ type ToldEntry = (u32, u8, bool);
 /// enters, whether the last event waits, and whether the source has no other update beside it.
 type ToldAttack = (u32, u8, u32, u8, Option<u32>, bool, bool);
 
-/// The answers for one recorded trace, given as ``words`` (``pgasrob/recording/native.py``).
+/// The answers for one recorded trace, given as ``words`` (``pgasrob/recording/native_recordings.py``).
 ///
 /// ``excluded``: a square with 1 for two facts of which no accesses race. ``limit``: how much may be looked at. ``look``
 /// says whether that was enough.

@@ -1,4 +1,4 @@
-//! What remains of a trace when a step stops (`Stopping` in `pgasrob/races/traces.py`).
+//! What remains of a trace when a step stops (`Stopping` in `pgasrob/reference/race_traces.py`).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

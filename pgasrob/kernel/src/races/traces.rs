@@ -1,4 +1,4 @@
-//! The races of a program trace by trace (`pgasrob/races/traces.py`; `proofs/races.md`, section 8).
+//! The races of a program trace by trace (`pgasrob/reference/race_traces.py`; `proofs/races.md`, section 8).
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Which accesses of a recorded trace race, and whether an attack hides in it (`pgasrob/recording/exact.py`).
+//! Which accesses of a recorded trace race, and whether an attack hides in it (`pgasrob/reference/recordings.py`).
 
 use std::collections::HashSet;
 
@@ -343,7 +343,7 @@ impl Answers {
     }
 
     /// With how many of its steps the command of `entry` goes before the source and closes the cycle, and through whose
-    /// access that enters it (`first_part` of `pgasrob/robustness/attack.py`).
+    /// access that enters it (`first_part` of `pgasrob/reference/attack.py`).
     fn first_part(&self, source: &Entry, entry: &Entry, looked: &mut u64) -> Option<(u8, Option<u32>)> {
         let (from, event) = (self.event(source), self.event(entry));
         let access = self.trace.access(source);

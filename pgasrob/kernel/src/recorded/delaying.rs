@@ -1,4 +1,4 @@
-//! What happens in a recorded trace when a step is delayed (`pgasrob/robustness/traces/delaying.py`).
+//! What happens in a recorded trace when a step is delayed (`pgasrob/reference/delaying.py`).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

@@ -1,4 +1,4 @@
-//! The commands of a recording, read from a row of numbers (`pgasrob/recording/native.py`).
+//! The commands of a recording, read from a row of numbers (`pgasrob/recording/native_recordings.py`).
 
 use crate::memory::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Whether an attack hides in a trace (`pgasrob/robustness/traces/closing.py`).
+//! Whether an attack hides in a trace (`pgasrob/reference/closing.py`).
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What happens in a trace when some steps are delayed (`pgasrob/robustness/traces/delaying.py`).
+//! What happens in a trace when some steps are delayed (`pgasrob/reference/delaying.py`).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

@@ -1,4 +1,4 @@
-//! The traces of the maximal SC runs, one run of each (`pgasrob/robustness/traces/exploration.py`).
+//! The traces of the maximal SC runs, one run of each (`pgasrob/reference/exploration.py`).
 
 use crate::access::Access;
 use crate::intern::ValueId;

@@ -1,4 +1,4 @@
-//! Robustness trace by trace: `pgasrob/robustness/traces`, run for run in the same order.
+//! Robustness trace by trace: `pgasrob/reference/trace_search.py`, run for run in the same order.
 //!
 //! `proofs/traces.md` has the theorem.
 

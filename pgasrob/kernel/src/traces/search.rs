@@ -1,4 +1,4 @@
-//! Every trace of the SC runs, and for each whether an attack hides in it (`pgasrob/robustness/traces/search.py`).
+//! Every trace of the SC runs, and for each whether an attack hides in it (`pgasrob/reference/trace_search.py`).
 
 use crate::commands::{Command, Immediate};
 use crate::facts::{Facts, Standing, Stuck};

@@ -1,5 +1,5 @@
 //! Which of some updates of one kind have to be there for a cell to hold what somebody waits for
-//! (`pgasrob/robustness/traces/subsets.py`).
+//! (`pgasrob/reference/subsets.py`).
 
 use std::collections::HashSet;
 

@@ -1,0 +1,182 @@
+"""The searches for races by the native kernel.
+
+Same states, same races as `reference.race_search`, and same traces, same races as `reference.race_traces`. The kernel
+says which moves it took, and which commands ranks stand before; what that is, is found out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from pgasrob.program.instance import Instance
+from pgasrob.races.found import FoundRace, found_race, has_awaits
+from pgasrob.races.pairs import Places, places
+from pgasrob.races.rules import rules
+from pgasrob.robustness.engine import PIECE
+from pgasrob.robustness.native_attack import LARGE, LARGE_PIECE, Retold
+from pgasrob.robustness.native_traces import MOST_EVENTS
+from pgasrob.robustness.native_traces import PIECE as EFFORT
+from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
+from pgasrob.robustness.reduction import REDUCTIONS
+from pgasrob.robustness.tables import Tables, tables
+from pgasrob.semantics.sequential import FoundFault
+
+if TYPE_CHECKING:
+    from pgasrob._kernel import Races, TraceRaces
+
+
+class _Told:
+    """What the kernel tells of the races of ``instance``, found with ``tables``, understood."""
+
+    def __init__(self, instance: Instance, tables: Tables) -> None:
+        self._instance, self._tables = instance, tables
+        self._retold = Retold(instance, tables)
+        self.races: dict[Places, FoundRace] = {}
+        self._fault: FoundFault | None = None
+
+    def update(self, search: Races | TraceRaces) -> None:
+        """Learn of the races that are new."""
+        for number in range(len(self.races), search.count):
+            moves, before = search.race(number)
+            words = self._retold.words(moves)
+            standing = [(rank, self._tables.edges[transition].occurrence) for rank, transition in before]
+            race = found_race(self._instance, words, standing)
+            self.races[places(*race.accesses)] = race
+
+    def fault(self, search: Races | TraceRaces) -> FoundFault | None:
+        if self._fault is None and (told := search.fault) is not None:
+            self._fault = self._retold.fault(*told)
+        return self._fault
+
+
+class NativeRaceSearch:
+    """The races of an instance, with what :class:`~pgasrob.reference.race_search.RaceSearch` has and does.
+
+    ``all_``: it goes on after the first race. ``memory_limit`` bounds the bytes of what is stored; beyond it ``run``
+    raises MemoryError. With several ``threads`` a large search takes less time and finds the same, state for state.
+    """
+
+    gave_up: Reason | None = None
+    doing = ""
+
+    def __init__(
+        self,
+        instance: Instance,
+        strict: bool = False,
+        reductions: Collection[str] = REDUCTIONS,
+        memory_limit: int | None = None,
+        threads: int = 1,
+        all_: bool = True,
+    ) -> None:
+        from pgasrob._kernel import Races
+
+        compiled = tables(instance, reductions)
+        self._told = _Told(instance, compiled)
+        self._search = Races(
+            compiled,
+            rules(instance, strict),
+            all=all_,
+            reductions=[name for name in reductions if name != "infeasibility"],
+            memory_limit=memory_limit,
+            threads=threads,
+        )
+        self._keeps_races_alone = not strict and "persistent" in reductions and has_awaits(instance)
+        self.races = self._told.races
+
+    @property
+    def fault(self) -> FoundFault | None:
+        return self._told.fault(self._search)
+
+    @property
+    def needs_robust(self) -> bool:
+        return self._keeps_races_alone or self._search.harmless
+
+    @property
+    def states(self) -> int:
+        return self._search.states
+
+    @property
+    def transitions(self) -> int:
+        return self._search.transitions
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every piece; ends at a fault, or at the first race unless all are wanted, or when all
+        have been seen."""
+        over = False
+        while not over:
+            over = self._search.run(PIECE if self._search.states < LARGE else LARGE_PIECE)
+            self._told.update(self._search)
+            if not over:
+                yield
+
+
+class NativeTracesRaceSearch:
+    """The races of an instance, trace by trace.
+
+    ``all_`` and ``memory_limit`` are as in :class:`NativeRaceSearch`; ``longest``: the events of a run beyond which it
+    is taken to have no end if its ranks come back to where they have been.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        strict: bool = False,
+        memory_limit: int | None = None,
+        all_: bool = True,
+        longest: int = MOST_EVENTS,
+    ) -> None:
+        from pgasrob._kernel import TraceRaces
+
+        compiled = tables(instance, (), stores_states=False)
+        self._told = _Told(instance, compiled)
+        self._search = TraceRaces(
+            compiled, rules(instance, strict), longest=longest, all=all_, memory_limit=memory_limit
+        )
+        self._longest = longest
+        self.races = self._told.races
+        self.gave_up: Reason | None = None
+
+    @property
+    def fault(self) -> FoundFault | None:
+        return self._told.fault(self._search)
+
+    @property
+    def needs_robust(self) -> bool:
+        return self._search.harmless
+
+    @property
+    def states(self) -> int:
+        return self._search.events + 1
+
+    @property
+    def transitions(self) -> int:
+        return self._search.events
+
+    @property
+    def traces(self) -> int:
+        return self._search.traces
+
+    @property
+    def effort(self) -> int:
+        """The events that have been looked at, on the way and in whole traces, and the commands compared there."""
+        return self._search.effort
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        return f"{self.traces:,} traces"
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every piece; ends at a fault, or at the first race unless all are wanted, or when all
+        have been seen."""
+        over = False
+        while not over:
+            over = self._search.run(EFFORT)
+            self._told.update(self._search)
+            if not over:
+                yield
+        if self._search.gave_up:
+            self.gave_up = TooManyUpdates()
+        elif self._search.too_long:
+            self.gave_up = RunTooLong(self._longest)

@@ -1,0 +1,547 @@
+"""The traces of the maximal SC runs of an instance, one run of each.
+
+Dynamic partial-order reduction with source sets and sleep sets (Abdulla, Aronsson, Jonsson, Sagonas, *Source sets: a
+foundation for optimal dynamic partial order reduction*, JACM 2017). A run is followed to its end; for each event, and
+for each command that a rank is left standing before, the events are looked up before which it could have been issued,
+and it is seen to that a run is followed later in which it is. What waits for a value is never tried where it is not
+enabled (as in Jonsson, Lang, Sagonas, *Awaiting for Godot*, FMCAD 2022): it is found out from the trace what would have
+to be left out of it for the value to be there. That may be several updates that commute with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pgasrob.program import core
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Cell
+from pgasrob.program.expressions import Fault
+from pgasrob.program.instance import Instance, Registers, barriers_of
+from pgasrob.reference.subsets import MOST_SETS, Passes, TooMany, Updates
+from pgasrob.robustness.engine import WHOLE, Subtrees
+from pgasrob.robustness.moves import Move
+from pgasrob.semantics.accesses import Access, conflict
+from pgasrob.semantics.sequential import SequentialState
+from pgasrob.semantics.trace import (
+    Cells,
+    Clock,
+    Command,
+    Entry,
+    Event,
+    Layer,
+    Made,
+    Standing,
+    Trace,
+    passes,
+    performed,
+    value_after,
+)
+
+BARRIER = -1
+"""In place of a rank: who takes part in barriers is everybody."""
+EVERYTHING = -1
+"""In place of a cell: who may pass a barrier or do something else depends on whatever the others do."""
+
+LONGEST_ROUND = 200
+"""Events of a round of a loop that are looked at."""
+Footprint = tuple[Access, ...]
+
+
+class Choice(NamedTuple):
+    """What may come next: commands of ``rank``, or of all ranks that stand before a barrier."""
+
+    rank: int
+    commands: tuple[Command, ...]
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        return (self.rank, *(command.transition.occurrence for command in self.commands))
+
+
+class Faulty(NamedTuple):
+    """A command that cannot be evaluated where ``rank`` stands before it with ``registers``."""
+
+    rank: int
+    transition: Transition
+    fault: Fault
+    registers: Registers
+
+
+@dataclass(slots=True)
+class Node:
+    """A state on the way. ``ranks``: whose commands are to be tried here; ``done``: the choices that have been;
+    ``asleep``: those that have been tried before, in a run that comes to the same. ``level``: at how many nodes above
+    there was a choice, and ``branches``: whether there is one here; below the levels of the part that is gone through
+    both mean nothing. ``left``: whether this is a subtree that is left to others."""
+
+    state: SequentialState
+    choices: list[Choice]
+    ranks: set[int]
+    asleep: dict[tuple[int, ...], Footprint]
+    level: int = 0
+    branches: bool = False
+    left: bool = False
+    done: set[tuple[int, ...]] = field(default_factory=set)
+
+    def next_choice(self) -> Choice | None:
+        for choice in self.choices:
+            if choice.rank in self.ranks and choice.key not in self.done and choice.key not in self.asleep:
+                return choice
+        return None
+
+
+def independent(one: Footprint, other: Footprint) -> bool:
+    return not any(conflict(made, its) for made in one for its in other)
+
+
+class Exploration:
+    """Goes through the traces.
+
+    Attributes: ``events`` (looked at so far), ``traces``, ``redundant`` (runs given up since they come to what has been
+    followed), ``faults`` (commands that some rank has stood before and that cannot be evaluated), ``gave_up`` (there
+    are too many updates that somebody may wait for), ``subtrees`` (come to so far, those that are left to others
+    counted).
+    """
+
+    def __init__(self, instance: Instance, part: Subtrees = WHOLE) -> None:
+        self.instance, self._part, self.subtrees = instance, part, 0
+        self.events = self.traces = self.redundant = 0
+        self.gave_up = False
+        self._mixed = any(
+            len(leaving) > 1 and any(isinstance(each.form, core.Barrier) for each in leaving)
+            for automaton in instance.automata
+            for leaving in automaton.out
+        )
+        nodes = instance.nodes
+        self._run: list[Event] = []
+        self._of_rank: list[list[Event]] = [[] for _ in range(nodes)]
+        self._standing: list[list[Standing]] = [[] for _ in range(nodes)]
+        self._cells = Cells()
+        self._looks: list[tuple[Access, ...]] = []
+        self.faults: list[Faulty] = []
+        for rank in range(nodes):
+            self._stand(rank, 0, instance.registers)
+        start = SequentialState((0,) * nodes, (instance.registers,) * nodes, instance.memory)
+        self._nodes: list[Node] = []
+        self._nodes.append(self._node(start, {}))
+
+    def run(self) -> Iterator[Trace | None]:
+        """The traces; None after every other event."""
+        if self._ends(self._nodes[0]):
+            yield self._trace()
+        while self._nodes:
+            node = self._nodes[-1]
+            if node.level < self._part.levels and self.subtrees >= self._part.end:
+                return
+            choice = node.next_choice()
+            if choice is None:
+                self._nodes.pop()
+                if self._nodes:
+                    self._take_back()
+                continue
+            node.done.add(choice.key)
+            self._find_races(choice)
+            footprint = self._footprint(choice)
+            asleep = {
+                key: its
+                for key, its in node.asleep.items()
+                if BARRIER not in (choice.rank, key[0]) and choice.rank != key[0] and independent(its, footprint)
+            }
+            node.asleep[choice.key] = footprint
+            after = self._node(self._issue(node.state, choice), asleep)
+            self._nodes.append(after)
+            self.events += 1
+            if self._ends(after):
+                yield self._trace()
+            else:
+                yield None
+
+    @property
+    def state(self) -> SequentialState:
+        """Where the run is."""
+        return self._nodes[-1].state
+
+    @property
+    def length(self) -> int:
+        """The events of the run."""
+        return len(self._run)
+
+    @property
+    def last(self) -> Event | None:
+        """The last event of the run."""
+        return self._run[-1] if self._run else None
+
+    @property
+    def moves(self) -> list[Move]:
+        """The run so far."""
+        return [
+            (None, event.transitions, [])
+            if event.is_barrier
+            else (event.rank, event.transitions, [1] * len(core.steps_of(event.operands)))
+            for event in self._run
+        ]
+
+    def _trace(self) -> Trace:
+        return Trace(self._run, self._of_rank, self._standing)
+
+    def _ends(self, node: Node) -> bool:
+        """Whether the run that has come to ``node`` ends there, and is a trace that has not been seen."""
+        if node.ranks or node.left:
+            return False
+        # What has been disabled will not be issued, so this is where it is met.
+        for rank in range(self.instance.nodes):
+            for command in self._standing[rank][-1].commands:
+                if command.waits:
+                    self._find_earlier(rank, command)
+        if node.choices:
+            self.redundant += 1
+            return False
+        self.traces += 1
+        return True
+
+    # States
+
+    def _stand(self, rank: int, control: int, registers: Registers) -> None:
+        commands = []
+        standing = Standing(control, registers, ())
+        for transition in self.instance.automata[rank].out[control]:
+            try:
+                commands.append(Command(transition, self.instance.operands(rank, transition, registers)))
+            except Fault as fault:
+                self.faults.append(Faulty(rank, transition, fault, registers))
+        self._standing[rank].append(standing._replace(commands=tuple(commands)))
+
+    def _node(self, state: SequentialState, asleep: dict[tuple[int, ...], Footprint]) -> Node:
+        nodes = self.instance.nodes
+        choices = [
+            Choice(rank, (command,))
+            for rank in range(nodes)
+            if self._goes_on(rank, state)
+            for command in self._standing[rank][-1].commands
+            if _enabled(command, self._standing[rank][-1], state)
+        ]
+        arrivals = [
+            [(each.operands.name, each) for each in own[-1].commands if isinstance(each.operands, core.Barrier)]
+            for own in self._standing
+        ]
+        barriers = [Choice(BARRIER, commands) for commands in barriers_of(arrivals)]
+        choices += barriers
+        after = self._run[-1].rank if self._run else BARRIER
+        node = Node(state, choices, _begun_with(choices, asleep, bool(barriers), after), asleep)
+        before = self._nodes[-1] if self._nodes else None
+        if before is not None:
+            node.level = before.level + before.branches
+        if node.level < self._part.levels and node.ranks:
+            private = self._private(choices, asleep)
+            node.ranks = {BARRIER, *range(nodes)} if private is None else {private}
+            awake = [choice for choice in choices if choice.rank in node.ranks and choice.key not in asleep]
+            node.branches = len(awake) > 1
+        elif before is None or before.level < self._part.levels:
+            node.left = not self._part.first <= self.subtrees < self._part.end
+            self.subtrees += 1
+            if node.left:
+                node.ranks = set()
+        return node
+
+    def _goes_on(self, rank: int, state: SequentialState) -> bool:
+        """Whether ``rank`` is to go on now, where it can; one that does not has to look at what would make it."""
+        return True
+
+    def _private(self, choices: Sequence[Choice], asleep: Collection[tuple[int, ...]]) -> int | None:
+        """A rank whose next commands, all of them awake, no other rank can ever make a difference to, nor they to it:
+        it is enough to try these."""
+        sleepy = {choice.rank for choice in choices if choice.key in asleep}
+        for rank in dict.fromkeys(choice.rank for choice in choices if choice.rank not in (BARRIER, *sleepy)):
+            commands = self._standing[rank][-1].commands
+            if not any(
+                command.waits or isinstance(command.operands, core.Barrier) or self._footprint(Choice(rank, (command,)))
+                for command in commands
+            ):
+                return rank
+        return None
+
+    def _issue(self, state: SequentialState, choice: Choice) -> SequentialState:
+        """Go on by ``choice``."""
+        clock = self._past(choice)
+        if choice.rank == BARRIER:
+            after = tuple(count + 1 for count in clock)
+            transitions = tuple(command.transition for command in choice.commands)
+            event = Event(len(self._run), 0, transitions, choice.commands[0].operands, after, ())
+            self._run.append(event)
+            self._looks.append(())
+            for rank, transition in enumerate(transitions):
+                self._of_rank[rank].append(event)
+                self._stand(rank, transition.target, state.registers[rank])
+            return state._replace(control=tuple(transition.target for transition in transitions))
+        rank, ((transition, operands),) = choice
+        done = performed(operands, state.registers[rank], state.memory)
+        assert done is not None, "it is enabled"
+        registers, memory, chain = done
+        after = (*clock[:rank], clock[rank] + 1, *clock[rank + 1 :])
+        event = Event(len(self._run), rank, (transition,), operands, after, chain)
+        looks = self._looks_of(rank, choice.commands[0])
+        self._run.append(event)
+        self._of_rank[rank].append(event)
+        for place, made in enumerate(chain):
+            self._cells.enter(Entry(event, place, made))
+        for look in looks:
+            self._cells.enter(Entry(event, None, Made(look, 0 if look.cell == EVERYTHING else memory[look.cell])))
+        self._looks.append(looks)
+        self._stand(rank, transition.target, registers)
+        control = (*state.control[:rank], transition.target, *state.control[rank + 1 :])
+        files = (*state.registers[:rank], registers, *state.registers[rank + 1 :])
+        return SequentialState(control, files, memory)
+
+    def _take_back(self) -> None:
+        event, looks = self._run.pop(), self._looks.pop()
+        for access in (*(made.access for made in event.chain), *looks):
+            self._cells.leave(access.cell)
+        for rank in range(self.instance.nodes) if event.is_barrier else (event.rank,):
+            self._of_rank[rank].pop()
+            self._standing[rank].pop()
+
+    # What depends on what
+
+    def _looks_of(self, rank: int, issued: Command) -> tuple[Access, ...]:
+        """What a rank looks at beside the accesses of the command that it issues: the values that others of its
+        commands wait for."""
+        commands = self._standing[rank][-1].commands
+        looks = [
+            core.Access(command.operands.access.cell, True, False)
+            for command in commands
+            if command is not issued and command.waits and isinstance(command.operands, core.Immediate)
+        ]
+        if self._mixed:
+            mixed = any(isinstance(command.operands, core.Barrier) for command in commands)
+            looks.append(core.Access(EVERYTHING, not mixed, mixed))
+        return tuple(looks)
+
+    def _footprint(self, choice: Choice) -> Footprint:
+        if choice.rank == BARRIER:
+            return ()
+        (command,) = choice.commands
+        return (*core.accesses_of(command.operands), *self._looks_of(choice.rank, command))
+
+    def _last(self, rank: int) -> Clock:
+        """The past of the next event of ``rank`` by its own events."""
+        own = self._of_rank[rank]
+        return own[-1].clock if own else (0,) * self.instance.nodes
+
+    def _past(self, choice: Choice) -> Clock:
+        """The events that come before ``choice`` in the trace, were it next."""
+        if choice.rank == BARRIER:
+            return _joined([self._last(rank) for rank in range(self.instance.nodes)])
+        met = [entry.event.clock for access in self._footprint(choice) for entry in self._cells.met_by(access)]
+        return _joined([self._last(choice.rank), *met])
+
+    # Races
+
+    def _find_races(self, choice: Choice) -> None:
+        """See to the runs in which ``choice``, or another command of its rank, comes before some event so far."""
+        rank = choice.rank
+        if rank == BARRIER:
+            # Everything of everybody comes before it; but who waits for a value as well may have had it before.
+            for each, places in enumerate(self._standing):
+                for command in places[-1].commands:
+                    if command.waits:
+                        self._find_earlier(each, command)
+            return
+        (command,) = choice.commands
+        for other in self._standing[rank][-1].commands:
+            if other.waits:
+                self._find_earlier(rank, other)
+        last = self._last(rank)
+        own = () if command.waits else core.accesses_of(command.operands)
+        met = {
+            entry.event.number: entry.event
+            for access in (*own, *self._looks_of(rank, command))
+            for entry in self._cells.met_by(access)
+            if not entry.event.is_in(last)
+        }
+        for event in met.values():
+            between = any(event is not other and event.is_in(other.clock) for other in met.values())
+            if not between and self._passes_without(rank, command, event):
+                self._reverse([event], choice)
+
+    def _passes_without(self, rank: int, command: Command, event: Event) -> bool:
+        """Whether ``command`` is enabled when ``event`` and all that comes after it are left out."""
+        operands = command.operands
+        if not command.waits or not isinstance(operands, core.Immediate):
+            return True
+        value = self.state.memory[operands.access.cell]
+        for layer in self._cells.layers(operands.access.cell):
+            kept = [entry for entry in layer.entries if not event.is_in(entry.event.clock)]
+            if len(kept) < len(layer.entries):
+                value = value_after(layer.before, (entry.made.update for entry in kept if entry.made.update))
+                break
+        return passes(operands, self._standing[rank][-1], value)
+
+    def _find_earlier(self, rank: int, command: Command) -> None:
+        """See to the runs in which ``command``, which waits for a value, comes before some event so far."""
+        operands = command.operands
+        assert isinstance(operands, core.Immediate)
+        standing, last = self._standing[rank][-1], self._last(rank)
+        choice = Choice(rank, (command,))
+        for layer in reversed(self._cells.layers(operands.access.cell)):
+            if not conflict(layer.access, operands.access):
+                continue
+            free = [entry for entry in layer.entries if not entry.event.is_in(last)]
+            found = False
+            try:
+                every = list(self._left_out(layer, free, operands, standing))
+            except TooMany:
+                self.gave_up, every = True, []
+            for out in every:
+                found = True
+                self._reverse([entry.event for entry in out], choice)
+            if found or len(free) < len(layer.entries):
+                return
+
+    @staticmethod
+    def _left_out(
+        layer: Layer, free: Sequence[Entry], operands: core.Operands, standing: Standing
+    ) -> Iterator[list[Entry]]:
+        """What of ``free`` may be left out of ``layer``, with all layers after it, so that what waits passes."""
+        if not layer.access.commutes:
+            if passes(operands, standing, layer.before):
+                yield from ([entry] for entry in free)
+            return
+        rest = (entry.made.update for entry in layer.entries if entry not in free and entry.made.update)
+        before = value_after(layer.before, rest)
+        for kept in _greatest_kept(before, free, lambda value: passes(operands, standing, value)):
+            yield [entry for entry in free if entry not in kept]
+
+    def _reverse(self, out: Sequence[Event], choice: Choice) -> None:
+        """See to it that a run is followed with ``choice`` before the events ``out``, and without what comes after
+        them: from where the first of them was issued, by somebody who is the first to go on there."""
+        first = min(event.number for event in out)
+        node = self._nodes[first]
+        there = [event for event in self._run[first:] if not any(each.is_in(event.clock) for each in out)]
+        counts = [0] * self.instance.nodes
+        for event in self._run[:first]:
+            for rank in range(self.instance.nodes) if event.is_barrier else (event.rank,):
+                counts[rank] += 1
+        initials: list[int] = []
+        seen: set[int] = set()
+        for event in there:
+            who = BARRIER if event.is_barrier else event.rank
+            ranks = set(range(self.instance.nodes)) if event.is_barrier else {event.rank}
+            if not seen & ranks and all(
+                count - (rank in ranks) <= counts[rank] for rank, count in enumerate(event.clock)
+            ):
+                initials.append(who)
+            seen |= ranks
+        footprint = self._footprint(choice)
+        made = tuple(access for event in there for access in self._accesses(event))
+        if choice.rank not in seen and independent(footprint, made):
+            initials.append(choice.rank)
+        if node.ranks.isdisjoint(initials):
+            node.ranks.add(initials[-1])
+
+    def _accesses(self, event: Event) -> Footprint:
+        return (*(made.access for made in event.chain), *self._looks[event.number])
+
+
+class WithoutIdleRounds(Exploration):
+    """The traces in which no rank goes round a loop a second time while all that it reads there is as it was.
+
+    A round in which a rank polls by calls, and which changes nothing, is followed by another one only when somebody has
+    changed what it read. More such rounds are other executions, but have no more races: to leave one out takes actions
+    away, and orders between others only where these were ordered through it (`proofs/mpi-model.md`).
+    """
+
+    def _goes_on(self, rank: int, state: SequentialState) -> bool:
+        events, standing = self._of_rank[rank], self._standing[rank]
+        here = standing[-1]
+        if any(isinstance(command.operands, core.Barrier) for command in here.commands):
+            return True
+        for begin in range(len(events) - 1, max(-1, len(events) - LONGEST_ROUND), -1):
+            if events[begin].is_barrier:
+                return True
+            if (standing[begin].control, standing[begin].registers) == (here.control, here.registers):
+                return not self._is_idle(rank, events[begin:], state)
+        return True
+
+    def _is_idle(self, rank: int, round: Sequence[Event], state: SequentialState) -> bool:
+        """Whether what the ``round`` has accessed is as before, and nobody else has changed it on the way.
+
+        Where the rank might have waited for something instead, that may come to be there: such a round is none.
+        """
+        if any(self._looks[event.number] for event in round):
+            return False
+        accessed = {made.access.cell for event in round for made in event.chain}
+        held: dict[Cell, tuple[int, int]] = {}  # what a cell holds, and who was the last to access it
+        first: dict[Cell, int] = {}
+        for event in self._run[round[0].number :]:
+            for made in event.chain:
+                cell = made.access.cell
+                if cell not in accessed:
+                    continue
+                first.setdefault(cell, made.before)
+                if cell in held and held[cell][1] != rank and held[cell][0] != made.before:
+                    return False
+                held[cell] = made.before, event.rank
+        return all(
+            state.memory[cell] == first[cell] and (by == rank or state.memory[cell] == before)
+            for cell, (before, by) in held.items()
+        )
+
+
+def _greatest_kept(before: int, entries: Sequence[Entry], passes: Passes) -> list[list[Entry]]:
+    """The greatest parts of ``entries``, updates of a cell that held ``before``, after which it ``passes``; not all of
+    them, and none without those that it comes after. Raises :class:`TooMany`."""
+    found: list[list[Entry]] = []
+    waiting = [list(entries)]
+    for some in waiting:
+        updates = [entry.made.update for entry in some if entry.made.update]
+        for numbers in Updates(before, updates).greatest(passes):
+            left = [entry.event for number, entry in enumerate(some) if number not in numbers]
+            # A part in which nothing is missing that something comes after is a part of this one:
+            kept = [entry for entry in some if not any(event.is_in(entry.event.clock) for event in left)]
+            own = (entry.made.update for entry in kept if entry.made.update)
+            into = found if len(kept) == len(numbers) or passes(value_after(before, own)) else waiting
+            if kept not in into:
+                into.append(kept)
+        if len(waiting) > MOST_SETS:
+            raise TooMany
+    return [
+        kept
+        for kept in found
+        if not any(len(kept) < len(other) and all(each in other for each in kept) for other in found)
+    ]
+
+
+def _begun_with(choices: Sequence[Choice], asleep: Collection[tuple[int, ...]], barrier: bool, last: int) -> set[int]:
+    """Whose commands to try first where there are these ``choices``.
+
+    One rank is enough, the next after the ``last`` one, so that nobody goes round a loop while the others stand still.
+    It must not be one that has been left with some of its commands only: what somebody else does may wake the
+    others, and they are gone when the rank goes on. All are tried where a ``barrier`` is one way to go on.
+    """
+    awake = [choice.rank for choice in choices if choice.key not in asleep]
+    if barrier:
+        return set(awake)
+    sleepy = {choice.rank for choice in choices if choice.key in asleep}
+    wholly = [rank for rank in awake if rank not in sleepy]
+    if not wholly:
+        return set(awake)
+    return {min(wholly, key=lambda rank: (rank <= last, rank))}
+
+
+def _enabled(command: Command, standing: Standing, state: SequentialState) -> bool:
+    operands = command.operands
+    match operands:
+        case core.Barrier():
+            return False  # not by one rank
+        case core.Test(condition, blocks):
+            return bool(condition) or not blocks
+        case core.Immediate(access):
+            return passes(operands, standing, state.memory[access.cell])
+        case _:
+            return True
+
+
+def _joined(clocks: Sequence[Clock]) -> Clock:
+    return tuple(map(max, *clocks)) if len(clocks) > 1 else clocks[0]

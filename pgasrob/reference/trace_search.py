@@ -1,0 +1,137 @@
+"""The `traces` engine in Python: every trace of the SC runs, and for each whether an attack hides in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgasrob.program import core
+from pgasrob.program.instance import Instance
+from pgasrob.reference.closing import Choosable, Closing
+from pgasrob.reference.exploration import Exploration
+from pgasrob.robustness.engine import WHOLE, Subtrees, WithoutParts
+from pgasrob.robustness.moves import Move, Rerun, in_two_parts
+from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.sequential import FoundFault, SequentialSpace
+
+MOST_EVENTS = 2_000
+"""Events of a run beyond which it is taken to have no end; the time that a run takes grows with their square."""
+
+
+class TraceSearch(WithoutParts):
+    """The search of an instance trace by trace.
+
+    Attributes: ``violation`` once found; ``gave_up``, why there is no answer; ``states``, ``transitions`` (events
+    looked at) and ``traces``; ``facts`` of the SC runs, which are this object; ``undecided``: the sources, as
+    ``choosable`` has them and the step, that are left to other engines. When ``run`` ends without a violation and has
+    not given up, the instance is robust. ``choosable``: the steps that may be the source; None: all.
+    ``part``: what of the exploration to go through.
+    """
+
+    def __init__(self, instance: Instance, choosable: Choosable | None = None, part: Subtrees = WHOLE) -> None:
+        self._instance, self._choosable = instance, choosable
+        self._space = SequentialSpace(instance)
+        self._exploration = Exploration(instance, part)
+        self.violation: Violation | None = None
+        self.gave_up: Reason | None = None
+        self.undecided: set[tuple[int, int, int, int]] = set()
+        self.checks_assertions = instance.has_assertions
+        self.checks_deadlock = instance.can_wait
+        self.fault: FoundFault | None = None
+        self.violated: Computation | None = None
+        self.deadlock: Computation | None = None
+        self.complete = False
+
+    @property
+    def facts(self) -> TraceSearch:
+        return self
+
+    @property
+    def states(self) -> int:
+        return self._exploration.events + 1
+
+    @property
+    def transitions(self) -> int:
+        return self._exploration.events
+
+    @property
+    def effort(self) -> int:
+        """What the kernel would look at in this time, roughly."""
+        return 20 * self.states
+
+    @property
+    def undecided_sources(self) -> None:
+        """The attack search in Python is not restricted to what the traces have left."""
+        return None
+
+    @property
+    def traces(self) -> int:
+        return self._exploration.traces
+
+    @property
+    def subtrees(self) -> int:
+        """Those come to so far, with those that are left to others."""
+        return self._exploration.subtrees
+
+    @property
+    def redundant(self) -> int:
+        """Runs that were given up, since they come to what had been followed."""
+        return self._exploration.redundant
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        return f"{self.traces:,} traces"
+
+    def explore(self) -> Iterator[None]:
+        """The SC runs by themselves."""
+        return self.run()
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every event; ends when a violation is found or there is none."""
+        exploration = self._exploration
+        self._look_at_the_run()
+        for trace in exploration.run():
+            self._look_at_the_run()
+            if trace is not None:
+                self._look_at_the_end()
+                closing = Closing(self._instance, trace, self._choosable)
+                for moves in closing.attacks():
+                    if moves is not None:
+                        self.violation = Violation(*in_two_parts(Rerun(self._instance).words(moves)))
+                        return
+                    yield
+                self.undecided |= closing.undecided
+            if exploration.gave_up:
+                self.gave_up = TooManyUpdates()
+                return
+            if exploration.length > MOST_EVENTS:
+                self.gave_up = RunTooLong(MOST_EVENTS)
+                return
+            yield
+        self.complete = True
+        if self.undecided:
+            self.gave_up = TooManyUpdates()
+
+    def _look_at_the_run(self) -> None:
+        exploration = self._exploration
+        if exploration.faults and self.fault is None:
+            rank, transition, fault, registers = exploration.faults[0]
+            self.fault = FoundFault(rank, transition, str(fault), registers, self._computation())
+        last = exploration.last
+        if last and isinstance(last.operands, core.Test) and not (last.operands.blocks or last.operands.condition):
+            self.violated = self.violated or self._computation()
+
+    def _look_at_the_end(self) -> None:
+        """Note a deadlock; a rank before a fault is stuck by that."""
+        state = self._exploration.state
+        faults = any(True for _ in self._space.faults(state))
+        if self.checks_deadlock and self.deadlock is None and not faults and self._space.is_deadlock(state):
+            self.deadlock = self._computation()
+
+    def _computation(self) -> Computation:
+        """The run so far."""
+        moves: list[Move] = self._exploration.moves
+        computation, _ = in_two_parts(Rerun(self._instance).words(moves))
+        return computation

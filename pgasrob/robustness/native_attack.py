@@ -1,0 +1,244 @@
+"""The attack search and the facts of the SC runs, by the native kernel.
+
+Same states, same order, same answers as `reference.attack` and `semantics.sequential`, which are the reference. The
+kernel says which moves it took; what events they are, is found out here by running them once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Protocol
+
+from pgasrob.program.expressions import Fault
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.engine import PIECE, WithoutParts
+from pgasrob.robustness.moves import Move, Rerun, in_two_parts
+from pgasrob.robustness.normal_form import Word
+from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.reduction import REDUCTIONS
+from pgasrob.robustness.tables import Tables, tables
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.sequential import FoundFault, assumes_are_guesses
+
+LARGE, LARGE_PIECE = 16_384, 2_048
+"""From so many states on pieces are larger, so that threads have enough to do."""
+
+Told = tuple[int | None, list[int], list[int]]
+"""What the kernel tells of a move: a :data:`~pgasrob.robustness.moves.Move` with the numbers of transitions."""
+
+
+class Retold:
+    """What the kernel tells of ``instance`` by its ``tables``, understood."""
+
+    def __init__(self, instance: Instance, tables: Tables) -> None:
+        self._instance, self._tables = instance, tables
+
+    def violation(self, moves: Sequence[Told]) -> Violation:
+        """The events of a run, and the part of each."""
+        return Violation(*in_two_parts(self.words(moves)))
+
+    def words(self, moves: Sequence[Told]) -> list[Word]:
+        """The events of each move of a run, with their parts."""
+        return list(Rerun(self._instance).words(self._moves(moves)))
+
+    def computation(self, moves: Sequence[Told]) -> Computation:
+        """The events of a run."""
+        return self.violation(moves).computation
+
+    def fault(self, moves: Sequence[Told], rank: int, number: int) -> FoundFault:
+        """The fault of the command of ``rank`` with the transition ``number`` after a run."""
+        transition, rerun = self._tables.edges[number], Rerun(self._instance)
+        for _ in rerun.words(self._moves(moves)):
+            pass
+        registers = rerun.registers[rank]
+        try:
+            self._instance.operands(rank, transition, registers)
+        except Fault as fault:
+            return FoundFault(rank, transition, str(fault), registers, self.computation(moves))
+        raise AssertionError("the kernel reports a fault where there is none")
+
+    def _moves(self, moves: Sequence[Told]) -> Iterator[Move]:
+        for rank, taken, parts in moves:
+            yield rank, [self._tables.edges[number] for number in taken], parts
+
+
+class _Tells(Protocol):
+    """A search of the kernel, as far as it tells of the SC runs."""
+
+    @property
+    def checks_assertions(self) -> bool: ...
+    @property
+    def checks_deadlock(self) -> bool: ...
+    @property
+    def fault(self) -> tuple[list[Told], int, int] | None: ...
+    @property
+    def violated(self) -> tuple[list[Told], int, int] | None: ...
+    @property
+    def deadlock(self) -> list[Told] | None: ...
+
+
+class ToldFacts:
+    """The first fault, failed assertion and deadlock that a search of the kernel has met, each with a run."""
+
+    def __init__(self, search: _Tells, retold: Retold) -> None:
+        self._told, self._retold = search, retold
+        self.checks_assertions: bool = search.checks_assertions
+        self.checks_deadlock: bool = search.checks_deadlock
+        # A fact does not change once it is known, so its run is worked out once.
+        self._fault: FoundFault | None = None
+        self._violated: Computation | None = None
+        self._deadlock: Computation | None = None
+
+    @property
+    def fault(self) -> FoundFault | None:
+        if self._fault is None and (told := self._told.fault) is not None:
+            self._fault = self._retold.fault(*told)
+        return self._fault
+
+    @property
+    def violated(self) -> Computation | None:
+        if self._violated is None and (told := self._told.violated) is not None:
+            moves, rank, number = told
+            self._violated = self._retold.computation([*moves, (rank, [number], [])])
+        return self._violated
+
+    @property
+    def deadlock(self) -> Computation | None:
+        if self._deadlock is None and (moves := self._told.deadlock) is not None:
+            self._deadlock = self._retold.computation(moves)
+        return self._deadlock
+
+
+class _Kernel:
+    """A search of the kernel, and its moves understood."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        attack: bool,
+        reductions: Collection[str],
+        memory_limit: int | None,
+        threads: int = 1,
+        sources: Sequence[int] | None = None,
+    ) -> None:
+        from pgasrob._kernel import Search
+
+        self.has_source = True
+        self.nothing_to_search = False
+        if attack and "infeasibility" in reductions:
+            from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
+
+            sources = choosable(instance) if sources is None else sources
+            self.has_source = any(sources)
+            self.nothing_to_search = is_settled(instance, sources)
+            if self.nothing_to_search:  # so nothing is worked out for a search
+                reductions = ()
+        compiled = tables(instance, reductions, sources)
+        self.retold = Retold(instance, compiled)
+        known = [name for name in reductions if name != "infeasibility"]
+        self.search = Search(
+            compiled,
+            attack=attack,
+            guesses=assumes_are_guesses(instance),
+            reductions=known,
+            memory_limit=memory_limit,
+            threads=threads,
+        )
+
+    def advance(self) -> Iterator[None]:
+        """The search, a piece per iteration."""
+        while not self.search.run(PIECE if self.search.states < LARGE else LARGE_PIECE):
+            yield
+
+
+class NativeFacts(ToldFacts):
+    """What is true of the SC runs, with what :class:`~pgasrob.semantics.sequential.SequentialFacts` has and does.
+
+    By itself it searches the SC runs. As the ``facts`` of a :class:`NativeSearch` it learns from that search; then
+    ``explore`` is for those alone who do not run that, since it is ``settled``.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        reductions: Collection[str] = (),
+        memory_limit: int | None = None,
+        kernel: _Kernel | None = None,
+    ) -> None:
+        self._kernel = kernel or _Kernel(instance, False, reductions, memory_limit)
+        self._search = self._kernel.search
+        super().__init__(self._search, self._kernel.retold)
+
+    @property
+    def complete(self) -> bool:
+        return self._kernel.nothing_to_search or self._search.sc_complete
+
+    @property
+    def states(self) -> int:
+        return 0 if self._kernel.nothing_to_search else self._search.sc_states
+
+    @property
+    def transitions(self) -> int:
+        return self._search.sc_transitions
+
+    def explore(self) -> Iterator[None]:
+        """Look at some more states per iteration; ends at a fault or when all SC runs have been seen."""
+        return self._kernel.advance()
+
+
+class NativeSearch(WithoutParts):
+    """The attack search of an instance, with what :class:`~pgasrob.reference.attack_search.AttackSearch` has and does.
+
+    ``facts`` are those of the SC runs that the search has passed. A fault does not end it: ``facts.fault`` is for the
+    caller to look at. ``settled``: no step can be the source, so that there is no violation, and what is searched are
+    SC runs alone. ``memory_limit`` bounds the bytes of what is stored; beyond it ``run`` raises MemoryError.
+    ``reductions`` are names of :data:`pgasrob.robustness.reduction.REDUCTIONS`; none: the plain search. With several
+    ``threads`` a large search takes less time and finds the same, state for state. ``sources``: what infeasibility has
+    left, if that is known: by transition, the steps that may be the source, as bits.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        reductions: Collection[str] = REDUCTIONS,
+        memory_limit: int | None = None,
+        threads: int = 1,
+        sources: Sequence[int] | None = None,
+    ) -> None:
+        self._kernel = _Kernel(instance, True, reductions, memory_limit, threads, sources)
+        self._search = self._kernel.search
+        self.facts = NativeFacts(instance, kernel=self._kernel)
+        self.settled = not self._kernel.has_source
+        self.violation: Violation | None = None
+        self.gave_up: Reason | None = None  # finitely many states: it gives up only when its caller does
+
+    @property
+    def states(self) -> int:
+        return 0 if self._kernel.nothing_to_search else self._search.states
+
+    @property
+    def transitions(self) -> int:
+        return self._search.transitions
+
+    @property
+    def memory(self) -> int:
+        """Bytes of all that the kernel stores."""
+        return self._search.memory
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        return ""
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every piece; ends when a violation is found or there is none.
+
+        Where no attack can begin and the SC runs have nothing to show, there is nothing to search.
+        """
+        if self._kernel.nothing_to_search:
+            return
+        yield from self._kernel.advance()
+        moves = self._search.violation
+        if moves is not None:
+            self.violation = self._kernel.retold.violation(moves)

@@ -1,0 +1,122 @@
+"""The `traces` engine by the native kernel: the same traces in the same order as `reference.trace_search`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pgasrob.program.instance import Instance
+from pgasrob.robustness.engine import WHOLE, Subtrees, WithoutParts
+from pgasrob.robustness.native_attack import Retold, ToldFacts
+from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
+from pgasrob.robustness.tables import tables
+from pgasrob.robustness.violation import Violation
+from pgasrob.semantics.sequential import assumes_are_guesses
+
+PIECE = 1_024
+MOST_EVENTS = 1_000_000
+"""Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
+
+
+class NativeTraceFacts(ToldFacts):
+    """What is true of the SC runs, as far as their traces have been seen."""
+
+    def __init__(self, search: NativeTraceSearch, retold: Retold) -> None:
+        super().__init__(search.kernel, retold)
+        self._search = search
+
+    @property
+    def complete(self) -> bool:
+        return self._search.kernel.complete
+
+    @property
+    def states(self) -> int:
+        return self._search.states
+
+    def explore(self) -> Iterator[None]:
+        return self._search.run()
+
+
+class NativeTraceSearch(WithoutParts):
+    """The search of an instance trace by trace, with what :class:`~pgasrob.reference.trace_search.TraceSearch` has.
+
+    ``sources``: by transition, the steps that may be the source, as bits; None: all. ``part``: what of the exploration
+    to go through.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        sources: Sequence[int] | None = None,
+        memory_limit: int | None = None,
+        longest: int = MOST_EVENTS,
+        part: Subtrees = WHOLE,
+    ) -> None:
+        from pgasrob._kernel import Traces
+
+        compiled = tables(instance, (), sources, stores_states=False)
+        self._retold = Retold(instance, compiled)
+        self.kernel = Traces(
+            compiled,
+            longest=longest,
+            guesses=assumes_are_guesses(instance),
+            memory_limit=memory_limit,
+            part=(part.levels, part.first, part.end),
+        )
+        self._longest, self._transitions = longest, len(compiled.edges)
+        self.facts = NativeTraceFacts(self, self._retold)
+        self.violation: Violation | None = None
+        self.gave_up: Reason | None = None
+
+    @property
+    def states(self) -> int:
+        return self.kernel.events + 1
+
+    @property
+    def transitions(self) -> int:
+        return self.kernel.events
+
+    @property
+    def traces(self) -> int:
+        return self.kernel.traces
+
+    @property
+    def subtrees(self) -> int:
+        """Those come to so far, with those that are left to others."""
+        return self.kernel.subtrees
+
+    @property
+    def effort(self) -> int:
+        """The events that have been looked at, on the way and in whole traces, and the commands tried there."""
+        return self.kernel.effort
+
+    @property
+    def undecided_sources(self) -> list[int] | None:
+        """The sources that are left to others; None: all."""
+        if not self.kernel.complete:
+            return None
+        left = [0] * self._transitions
+        for transition, step in self.kernel.undecided:
+            left[transition] |= 1 << step
+        return left
+
+    @property
+    def redundant(self) -> int:
+        """Runs that were given up, since they come to what had been followed."""
+        return self.kernel.redundant
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        return f"{self.traces:,} traces"
+
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every piece; ends when a violation is found or there is none."""
+        while not self.kernel.run(PIECE):
+            yield
+        moves = self.kernel.violation
+        if moves is not None:
+            self.violation = self._retold.violation(moves)
+        elif self.kernel.gave_up or self.kernel.undecided:
+            self.gave_up = TooManyUpdates()
+        elif self.kernel.too_long:
+            self.gave_up = RunTooLong(self._longest)

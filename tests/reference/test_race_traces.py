@@ -1,0 +1,194 @@
+"""The races trace by trace in the kernel: the traces, races and runs of the reference in Python; its effort; the turns
+that it takes with the search state by state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import pytest
+
+from pgasrob import twins
+from pgasrob.api import race as races
+from pgasrob.program.instance import Instance
+from pgasrob.program.program import Program
+from pgasrob.races import decide
+from pgasrob.races.decide import SEARCH, TRACES
+from pgasrob.races.native_races import NativeTracesRaceSearch
+from pgasrob.races.verdict import RaceVerdict
+from pgasrob.reference.race_traces import TracesRaceSearch
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
+from pgasrob.robustness.question import Question, Races
+from pgasrob.robustness.reasons import RunTooLong, StateLimit, TooManyUpdates
+from pgasrob.robustness.session import Session
+from tests.races.test_races_agree import campaign, drawn, ended
+from tests.support import program
+
+pytestmark = pytest.mark.skipif(not twins.available(), reason="the kernel has not been built")
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+
+
+def seen_by_both(seeds: Iterable[int]) -> Counter[str]:
+    """Compare the kernel with the reference on the programs of ``seeds``; what there was to see."""
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        _, instance, strict = drawn(seed)
+        reference, kernel = TracesRaceSearch(instance, strict), NativeTracesRaceSearch(instance, strict)
+        if not ended(reference, 2_000):
+            continue
+        assert ended(kernel, 2_000), seed
+        assert (reference.fault is None) == (kernel.fault is None), seed
+        if reference.fault is not None:
+            seen["faults"] += 1
+            continue
+        assert (reference.states, reference.doing) == (kernel.states, kernel.doing), seed
+        assert list(reference.races.items()) == list(kernel.races.items()), seed
+        assert reference.needs_robust == kernel.needs_robust, seed
+        few = NativeTracesRaceSearch(instance, strict, all_=False)
+        assert ended(few) and list(few.races) == list(kernel.races)[: len(few.races)], seed
+        assert bool(few.races) == bool(kernel.races), seed
+        seen.update(
+            programs=1,
+            events=kernel.transitions,
+            traces=kernel.traces,
+            races=len(kernel.races),
+            harmless=kernel.needs_robust,
+        )
+    return seen
+
+
+def test_the_kernel_has_the_traces_and_races_of_the_reference() -> None:
+    expected = {"programs": 111, "events": 3_088, "traces": 557, "races": 221, "harmless": 30, "faults": 4}
+    assert seen_by_both(range(120)) == expected
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("part", range(8))
+def test_the_kernel_has_them_on_many_programs(part: int) -> None:
+    assert seen_by_both(range(100_000 + 2_500 * part, 102_500 + 2_500 * part))["races"] > 3_000
+
+
+@pytest.mark.parametrize("seeds", [range(40), pytest.param(range(50_000, 60_000), marks=pytest.mark.nightly)])
+def test_it_agrees_with_the_definition(seeds: Iterable[int]) -> None:
+    def searched(instance: Instance, strict: bool, _: Collection[str]) -> NativeTracesRaceSearch:
+        return NativeTracesRaceSearch(instance, strict)
+
+    seen = campaign(seeds, searched)
+    assert min(seen["race, not robust"], seen["race, robust"], seen["no race, robust"]) > 2
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "events", "effort", "found"),
+    [
+        ("halo/halo.pgas", 64, 1_156, 4_104, 0),
+        ("halo/halo.pgas", 512, 9_220, 32_776, 0),  # 64 for each rank
+        ("halo/halo_no_wait.pgas", 512, 3_073, 8_226, 4),
+        ("ring/ring_shift_two_buffers.pgas", 512, 10_755, 30_726, 0),
+        ("c/openshmem/ring_halo_sync.c", 64, 1_797, 4_433, 2),
+        ("c/openshmem/stencil_2d.c", 4, 80_925, 277_145, 0),
+    ],
+)
+def test_the_effort_for_one_trace_is_about_linear(name: str, nodes: int, events: int, effort: int, found: int) -> None:
+    read = load(PROGRAMS / name)
+    on = read.instantiate(nodes) if isinstance(read, Program) else read.program(nodes).instantiate(nodes)
+    search = NativeTracesRaceSearch(on)
+    assert ended(search, 10**6)
+    assert (search.traces, search.transitions, search.effort, len(search.races)) == (1, events, effort, found)
+
+
+@pytest.mark.parametrize("operation", ["put(x, 1, y, q);", "put(x, 1, y, u);"])
+def test_steps_that_stop_all_that_comes_after_them_take_no_longer(operation: str) -> None:
+    """Of one pair of places one race is enough."""
+    loop = f"while (r < 1000) {{ {operation} r <- r + 1; }}"
+    search = NativeTracesRaceSearch(
+        program(loop, "", declarations="memory x, y; register r; queue q; queue u unordered;").instantiate()
+    )
+    assert ended(search, 10**5)
+    assert search.effort < 4 * search.transitions and len(search.races) == (", u)" in operation)
+
+
+def test_a_signal_goes_without_a_put_before_its_bundle() -> None:
+    early = "put(x, 1, y, u); bundle; put(x, 1, w, u); signal(set, 1, 1, z, u);"
+    for block, found in ((early, 1), (early.replace("bundle; ", ""), 0)):
+        search = NativeTracesRaceSearch(
+            program(
+                block,
+                "await(mem[z] == 1); r <- mem[y];",
+                declarations="memory x, y, z, w; register r; queue u unordered;",
+            ).instantiate()
+        )
+        assert ended(search) and len(search.races) == found
+
+
+def test_limits() -> None:
+    endless = NativeTracesRaceSearch(program("loop { r <- 1 - r; }", "").instantiate(), longest=3_000)
+    assert not ended(endless, 10**5) and isinstance(endless.gave_up, RunTooLong)
+    halo = load(PROGRAMS / "halo" / "halo.pgas").instantiate(64)
+    with pytest.raises(MemoryError):
+        ended(NativeTracesRaceSearch(halo, memory_limit=50_000))
+
+
+def told(found: RaceVerdict) -> tuple[str, set[tuple[int, int]], bool]:
+    if found.verdict == "error":  # whatever has been found before the fault
+        return found.verdict, set(), False
+    return found.verdict, {race.lines for race in found.races}, found.reason is None
+
+
+def test_the_answer_is_the_same_whoever_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: Counter[str] = Counter()
+    limits = Limits(max_states=20_000, max_sc_states=300)
+    for seed in range(40):
+        _, on, strict = drawn(seed)
+        question = Question(on.program, on.nodes, Races(strict, every=True), on.reading, limits=limits)
+        found = []
+        for turns in (((SEARCH, None),), ((TRACES, None), (SEARCH, None)), decide.TURNS):
+            with monkeypatch.context() as patch:
+                patch.setattr(decide, "TURNS", turns)
+                found.append(told(decide.races(Session(question, instance=on))))
+        assert found[0] == found[1] == found[2], seed
+        seen[f"{found[0][0]}, {'whole' if found[0][2] else 'in part'}"] += 1
+    assert seen["race, whole"] > 15 and seen["no race, whole"] > 5, seen
+
+
+def test_states_behind_a_violation_are_searched_whoever_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That rank 1 reads 0 and then 1 is not sequentially consistent; the state search goes on past the write that has
+    stopped, and the traces do not."""
+    stale = program(
+        "write(x, 1, y, u);\ns <- mem[z]; if (s == 0) {\nmem[w @ 1] <- 1; }",
+        "mem[z @ 0] <- 1;\nr <- mem[y];\ns <- mem[w]; if (r == 0) { if (s == 1) {\nmem[y] <- 2; } }",
+        declarations="memory x = 1, y, z, w; register r, s; queue u unordered;",
+    )
+    limits = Limits(max_sc_states=1)
+    by_traces = races(stale, all_=True, engine=TRACES, limits=limits)
+    assert len(by_traces.races) == 3
+    monkeypatch.setattr(decide, "TURNS", ((TRACES, None), (SEARCH, None)))
+    found = races(stale, all_=True, limits=limits)
+    assert found.robustness is not None and found.robustness.verdict == "not robust"
+    assert len(found.races) == 4
+
+
+@pytest.mark.parametrize("reason", [TooManyUpdates(), None])
+def test_who_gives_up_leaves_it_to_the_other(monkeypatch: pytest.MonkeyPatch, reason: TooManyUpdates | None) -> None:
+    class Given(TracesRaceSearch):
+        """Has given up before it begins, or has as many states as are allowed."""
+
+        def run(self):  # type: ignore[no-untyped-def]
+            self.gave_up = reason
+            while reason is None:
+                yield
+
+        @property
+        def states(self) -> int:
+            return 10**9
+
+    monkeypatch.setattr(decide, "race_trace_search", lambda instance, strict, *_: Given(instance, strict))
+    monkeypatch.setattr(decide, "TURNS", ((TRACES, None), (SEARCH, None), (TRACES, None)))
+    quiet = program("put(x, 1, y, q); wait(q); barrier;", "barrier; r <- mem[y];")
+    verdict = races(quiet)
+    assert (verdict.verdict, verdict.reason) == ("no race", None)
+    alone = races(quiet, engine=TRACES)
+    assert alone.verdict == "unknown"
+    assert alone.reason == reason if reason else isinstance(alone.reason, StateLimit)
