@@ -7,7 +7,7 @@ import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -42,33 +42,31 @@ BETWEEN_LOOKS = 256
 """Commands between two looks at the limits."""
 
 
-@dataclass(eq=False, repr=False)
-class NotReadable(Reason):
-    """Something in the recording is not known to mean anything, so nothing is said."""
+class NotReadable(Reason, code="not-readable", sentence="{why}"):
+    """Something in the recording has no known meaning, so there is no answer."""
 
-    code = "not-readable"
-    sentence = "{why}"
     why: str
 
 
-@dataclass(eq=False, repr=False)
-class NoKernel(Reason):
-    code = "no-kernel"
-    sentence = "recorded traces need the native kernel: install Rust and install pgasrob again"
+class NoKernel(
+    Reason,
+    code="no-kernel",
+    sentence="recorded traces need the native kernel: install Rust and install pgasrob again",
+):
+    pass
 
 
-@dataclass(eq=False, repr=False)
-class TooMuch(Reason):
-    code = "too-much"
-    sentence = "too many events depend on steps that nothing waits for"
+class TooMuch(Reason, code="too-much", sentence="too many events depend on steps that nothing waits for"):
+    pass
 
 
-@dataclass(eq=False, repr=False)
-class OtherValues(Reason):
+class OtherValues(
+    Reason,
+    code="other-values",
+    sentence="the recorded order does not give the values that ranks waited for, so no run can be shown: {why}",
+):
     """The run that an answer is about could not be made again."""
 
-    code = "other-values"
-    sentence = "the recorded order does not give the values that ranks waited for, so no run can be shown: {why}"
     why: str
 
 

@@ -6,8 +6,7 @@ the sentences are for people.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, dataclass_transform
 
 from pgasrob.robustness.limits import size_text
 
@@ -15,24 +14,37 @@ Option = Literal["max-states", "timeout", "memory-limit", "max-sc-states"]
 """The options of `pgasrob check` that set a limit."""
 
 
+@dataclass_transform(eq_default=False)
 class Reason:
     """A reason; ``str`` gives its sentence, without a capital or a full stop.
 
-    Reasons are equal when they say the same. That stands here, and the classes below have their fields alone from
-    `dataclass`: every check imports them, and whole dataclasses take five times as long to make.
+    Each kind names its ``code``, its ``sentence`` with fields in braces, and the ``limit`` that was reached, if it was
+    one; its annotations are its fields, as of a dataclass. Whole dataclasses would do, but every command makes these
+    classes, and a dataclass takes five times as long to make. Reasons are equal when they say the same.
     """
 
     code: ClassVar[str]
     sentence: ClassVar[str]
-    """With the names of fields in braces."""
+    limit: ClassVar[Option | None]
+    fields: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls, *, code: str, sentence: str, limit: Option | None = None) -> None:
+        cls.code, cls.sentence, cls.limit = code, sentence, limit
+        cls.fields = tuple(cls.__annotations__)
+
+    def __init__(self, *values: object, **named: object) -> None:
+        given = {**dict(zip(self.fields, values, strict=False)), **named}
+        for name in self.fields:
+            setattr(self, name, given[name] if name in given else getattr(type(self), name))
 
     @property
     def option(self) -> Option | None:
-        """The option that sets the limit that was reached; None when that was no limit."""
-        return None
+        """The option that sets the limit that was reached, here or ``because`` of another reason; None without one."""
+        because: Reason | None = getattr(self, "because", None)
+        return self.limit if because is None else because.option
 
     def __str__(self) -> str:
-        return self.sentence.format(**vars(self))
+        return self.sentence.format(**vars(self)).rstrip()
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
@@ -44,270 +56,195 @@ class Reason:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
-class Because(Reason):
-    """What has come of another reason, and of the limit of that."""
-
-    because: Reason
-
-    @property
-    def option(self) -> Option | None:
-        return self.because.option
-
-
 # --- Limits that the caller sets -------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False, repr=False)
-class StateLimit(Reason):
-    code = "state-limit"
-    option = "max-states"
-    sentence = "the limit of {states:,} states was reached"
+class StateLimit(Reason, code="state-limit", limit="max-states", sentence="the limit of {states:,} states was reached"):
     states: int
 
 
-@dataclass(eq=False, repr=False)
-class ScStateLimit(Reason):
+class ScStateLimit(
+    Reason, code="sc-state-limit", limit="max-sc-states", sentence="the limit of {states:,} SC states was reached"
+):
     """The limit of a search for the facts of the SC runs alone."""
 
-    code = "sc-state-limit"
-    option = "max-sc-states"
-    sentence = "the limit of {states:,} SC states was reached"
     states: int
 
 
-@dataclass(eq=False, repr=False)
-class TimeLimit(Reason):
+class TimeLimit(
+    Reason, code="time-limit", limit="timeout", sentence="the time limit of {seconds:g} s was reached {phase}"
+):
     """``phase``: what the check was at, as the end of the sentence: "while reading the program"; "" where unknown."""
 
-    code = "time-limit"
-    option = "timeout"
     seconds: float
     phase: str = ""
 
-    def __str__(self) -> str:
-        return f"the time limit of {self.seconds:g} s was reached {self.phase}".rstrip()
 
+class MemoryLimit(
+    Reason, code="memory-limit", limit="memory-limit", sentence="the memory limit of {size} was reached {phase}"
+):
+    """``phase`` as in :class:`TimeLimit`; ``size`` in bytes."""
 
-@dataclass(eq=False, repr=False)
-class MemoryLimit(Reason):
-    """``phase`` as in :class:`TimeLimit`."""
-
-    code = "memory-limit"
-    option = "memory-limit"
     size: int
     phase: str = ""
 
     def __str__(self) -> str:
-        return f"the memory limit of {size_text(self.size)} was reached {self.phase}".rstrip()
+        return self.sentence.format(size=size_text(self.size), phase=self.phase).rstrip()
 
 
 # --- What else ends a check before its end ---------------------------------------------------------------------------
 
 
-@dataclass(eq=False, repr=False)
-class OutOfMemory(Reason):
-    code = "out-of-memory"
-    sentence = "out of memory"
+class OutOfMemory(Reason, code="out-of-memory", sentence="out of memory"):
+    pass
 
 
-@dataclass(eq=False, repr=False)
-class Interruption(Reason):
-    code = "interrupted"
-    sentence = "interrupted"
+class Interruption(Reason, code="interrupted", sentence="interrupted"):
+    pass
 
 
-@dataclass(eq=False, repr=False)
-class NotAsked(Reason):
-    """Nobody wanted to know."""
-
-    code = "not-asked"
-    sentence = "it was not asked"
+class NotAsked(Reason, code="not-asked", sentence="it was not asked"):
+    pass
 
 
-@dataclass(eq=False, repr=False)
-class WorkerDied(Reason):
-    """The process that checked it is gone; ``how`` completes the sentence."""
+class WorkerDied(Reason, code="worker-died", sentence="the process that checked it {how}"):
+    """The process that checked it has ended; ``how`` completes the sentence."""
 
-    code = "worker-died"
-    sentence = "the process that checked it {how}"
     how: str
 
 
 # --- Why an engine gives up ------------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False, repr=False)
-class PendingBound(Reason):
+class PendingBound(Reason, code="pending-bound", sentence="more than {operations} operations can be pending at a rank"):
     """The bound of the `definition` engine on what can be pending."""
 
-    code = "pending-bound"
-    sentence = "more than {operations} operations can be pending at a rank"
     operations: int
 
 
-@dataclass(eq=False, repr=False)
-class RunTooLong(Reason):
+class RunTooLong(Reason, code="run-too-long", sentence="a run has more than {events:,} commands; some may have no end"):
     """The bound of the `traces` engine on the length of a run."""
 
-    code = "run-too-long"
-    sentence = "a run has more than {events:,} commands; some may have no end"
     events: int
 
 
-@dataclass(eq=False, repr=False)
-class TooManyUpdates(Reason):
+class TooManyUpdates(
+    Reason,
+    code="too-many-updates",
+    sentence="there are too many ways in which updates of a cell may be missing when somebody waits for it",
+):
     """The `traces` engine has not tried all ways in which updates of one cell may be missing when somebody waits."""
 
-    code = "too-many-updates"
-    sentence = "there are too many ways in which updates of a cell may be missing when somebody waits for it"
 
-
-@dataclass(eq=False, repr=False)
-class NoModel(Reason):
-    code = "no-model"
-    sentence = "no model for SPIN: {why}"
+class NoModel(Reason, code="no-model", sentence="no model for SPIN: {why}"):
     why: str
 
 
-@dataclass(eq=False, repr=False)
-class DepthBound(Reason):
+class DepthBound(Reason, code="depth-bound", sentence="SPIN's search ended at depth {depth:,}"):
     """The depth to which the `spin` engine goes at most."""
 
-    code = "depth-bound"
-    sentence = "SPIN's search ended at depth {depth:,}"
     depth: int
 
 
-@dataclass(eq=False, repr=False)
-class SpinOutOfMemory(Reason):
-    code = "spin-out-of-memory"
-    sentence = "SPIN ran out of memory"
+class SpinOutOfMemory(Reason, code="spin-out-of-memory", sentence="SPIN ran out of memory"):
+    pass
 
 
-@dataclass(eq=False, repr=False)
-class SpinFailed(Reason):
-    """SPIN or the compiler did what they should not; ``said`` has what they said."""
+class SpinFailed(Reason, code="spin-failed", sentence="{said}"):
+    """SPIN or the compiler did what they should not; ``said`` is their output."""
 
-    code = "spin-failed"
-    sentence = "{said}"
     said: str
 
 
 # --- What a verdict is about -----------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False, repr=False)
-class FaultReached(Reason):
+class FaultReached(Reason, code="fault", sentence="rank {rank} faults at {command}: {why}"):
     """An SC run reaches a command that cannot be evaluated."""
 
-    code = "fault"
-    sentence = "rank {rank} faults at {command}: {why}"
     rank: int
     command: str
     why: str
 
 
-@dataclass(eq=False, repr=False)
-class NoProgram(Reason):
+class NoProgram(Reason, code="no-program", sentence="{message}"):
     """The text is no program, or none on so many nodes."""
 
-    code = "no-program"
-    sentence = "{message}"
     message: str
 
 
-@dataclass(eq=False, repr=False)
-class FaultPossible(Because):
+class FaultPossible(
+    Reason,
+    code="fault-possible",
+    sentence="no computation is violating, but a fault cannot be excluded: {because}",
+):
     """No computation is violating, but not all SC runs were seen, and one of them may fault."""
 
-    code = "fault-possible"
-    sentence = "no computation is violating, but a fault cannot be excluded: {because}"
     because: Reason
 
 
-@dataclass(eq=False, repr=False)
-class ScRunsLeft(Because):
+class ScRunsLeft(Reason, code="sc-runs-left", sentence="not all sequentially consistent runs were seen: {because}"):
     """The program is robust; what the SC runs that were not seen would show is not known."""
 
-    code = "sc-runs-left"
-    sentence = "not all sequentially consistent runs were seen: {because}"
     because: Reason
 
 
-@dataclass(eq=False, repr=False)
-class LeftUndone(Because):
-    """The verdict stands; ``what`` is missing of what would be told besides."""
+class LeftUndone(Reason, code="left-undone", sentence="{what}: {because}"):
+    """The verdict stands; ``what`` says which part of the report is missing."""
 
-    code = "left-undone"
-    sentence = "{what}: {because}"
     what: str
     because: Reason
 
 
-@dataclass(eq=False, repr=False)
-class NotProved(Reason):
+class NotProved(Reason, code="not-proved", sentence="not proved for every number of nodes: {why}"):
     """There is no proof for every number of nodes; ``why``: what is in its way."""
 
-    code = "not-proved"
-    sentence = "not proved for every number of nodes: {why}"
     why: str
 
 
-@dataclass(eq=False, repr=False)
-class CountLeft(Because):
+class CountLeft(Reason, code="count-left", sentence="on {nodes} nodes: {because}"):
     """Of every number of nodes ``nodes`` is left open."""
 
-    code = "count-left"
-    sentence = "on {nodes} nodes: {because}"
     nodes: int
     because: Reason
 
 
-@dataclass(eq=False, repr=False)
-class RunsLeftOut(Reason):
+class RunsLeftOut(Reason, code="runs-left-out", sentence="not all runs were looked at: {gaps}"):
     """What was looked at is not violating, but the program stands for more runs than were looked at."""
 
-    code = "runs-left-out"
     gaps: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"not all runs were looked at: {'; '.join(self.gaps)}"
+        return self.sentence.format(gaps="; ".join(self.gaps))
 
 
-@dataclass(eq=False, repr=False)
-class EffectLimit(Reason):
+class EffectLimit(Reason, code="effect-limit", sentence="the search for outcomes ended after {states:,} states"):
     """The bound of the search for what a violation means."""
 
-    code = "effect-limit"
-    sentence = "the search for outcomes ended after {states:,} states"
     states: int
 
 
-@dataclass(eq=False, repr=False)
-class AnyValue(Reason):
+class AnyValue(Reason, code="any-value", sentence="any value may be in {objects}"):
     """These memory objects hold what nothing in the program decides, so there are more outcomes than are listed."""
 
-    code = "any-value"
     objects: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"any value may be in {', '.join(self.objects)}"
+        return self.sentence.format(objects=", ".join(self.objects))
 
 
-@dataclass(eq=False, repr=False)
-class InternalError(Reason):
+class InternalError(
+    Reason, code="internal-error", sentence="internal error, please report it: the {engine} engine's run {run}"
+):
     """An engine claims a violation that its run does not show."""
 
-    code = "internal-error"
-    sentence = "internal error, please report it: the {engine} engine's run {run}"
     engine: str
     run: str
 
 
 def would_be_the_same(reason: Reason | None) -> bool:
-    """Whether what has been left out for ``reason`` would be left out again: not where it was the machine or the user
-    that ended the search."""
+    """Whether another check would leave the same out for ``reason``: not where the machine or the user ended it."""
     by_chance = (MemoryLimit, OutOfMemory, Interruption, WorkerDied, SpinOutOfMemory, SpinFailed, InternalError)
-    if isinstance(reason, Because) and not would_be_the_same(reason.because):
-        return False
-    return not isinstance(reason, by_chance)
+    if reason is None or isinstance(reason, by_chance):
+        return reason is None
+    return would_be_the_same(getattr(reason, "because", None))
