@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from pgasrob import Limits, SourceError, check
-from pgasrob.frontends.c import driver, merging
+from pgasrob.frontends.c import driver, merge_points
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.lower import parse_c
 from tests.frontends.looping_c import drawn
@@ -23,8 +23,8 @@ Facet = str | bool | None
 
 def found(text: str, bounds: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> tuple[tuple[Facet, ...], bool]:
     """Verdict, assertions and deadlock, and whether a loop has been kept. What is refused has no meaning: an error."""
-    monkeypatch.setattr(merging, "LONG_CODE", bounds[0])
-    monkeypatch.setattr(merging, "FEW_VALUES", bounds[1])
+    monkeypatch.setattr(merge_points, "LONG_CODE", bounds[0])
+    monkeypatch.setattr(merge_points, "FEW_VALUES", bounds[1])
     learned: list[Facts] = []
 
     def noted(keeps_loops: bool) -> Facts:

@@ -22,7 +22,7 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import NamedTuple, TypeGuard
 
-from pgasrob.frontends.c.flows import places_in
+from pgasrob.frontends.c.cells import places_in
 from pgasrob.frontends.c.world import World
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, Fetch, Load, Mark, Read, Store, Update, UpdateFrom, Wait, WaitLocal

@@ -11,13 +11,13 @@ from pgasrob.frontends.c import code
 from pgasrob.frontends.c.arithmetic import expression, value_of
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.extended import LARGEST_SCALAR
-from pgasrob.frontends.c.facts import LARGEST_CELL, SOME
+from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
-from pgasrob.frontends.c.machine import Machine
+from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
 from pgasrob.frontends.c.parts import pointed_to, scalars_of
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
-from pgasrob.frontends.c.symbolic import Extent, NumberNeeded, extent_of
+from pgasrob.frontends.c.symbolic import SOME, Extent, NumberNeeded, extent_of
 from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
@@ -49,25 +49,25 @@ STATEMENTS = (Do, Skip, Goto, If, While, Choose, Loop, Labelled)
 class MachineCall:
     """The protocol :class:`~pgasrob.frontends.apis.interface.Call`, by a machine at a call instruction."""
 
-    def __init__(self, machine: Machine, call: code.Call, name: str) -> None:
+    def __init__(self, machine: Parts, call: code.Call, name: str) -> None:
         self.machine = machine
         self.call = call
         self.name = name
-        self.arguments: tuple[Value, ...] = tuple(machine.frame.slots[slot] for slot in call.arguments)
+        self.arguments: tuple[Value, ...] = tuple(machine.position.frame.slots[slot] for slot in call.arguments)
         self.types = call.types
         self.texts = call.texts
-        self.span: Span = machine.span
+        self.span: Span = machine.position.span
         self.dialects = machine.world.dialects
 
     @property
     def symbolic(self) -> bool:
-        return self.machine.world.symbolic
+        return self.machine.position.rank.is_symbol
 
     @property
     def rank(self) -> int:
         if self.symbolic:
             raise NumberNeeded(f"what `{self.name}` does here is another thing on every rank", self.span)
-        return self.machine.rank
+        return self.machine.position.rank.number
 
     @property
     def nodes(self) -> int:
@@ -77,11 +77,11 @@ class MachineCall:
 
     @property
     def me(self) -> Const | Me:
-        return self.machine.me
+        return self.machine.position.me
 
     @property
     def count(self) -> Const | Nodes:
-        return Nodes() if self.symbolic else Const(self.machine.world.nodes)
+        return self.machine.world.count
 
     @property
     def everyone(self) -> tuple[int, ...]:
@@ -91,7 +91,7 @@ class MachineCall:
         return members == self.everyone or self.rank in members
 
     def may_be(self, index: int, value: int) -> bool:
-        bounds = self.machine.bounds(self.expression(index))
+        bounds = self.machine.undecided.bounds(self.expression(index))
         return bounds is not None and value in bounds
 
     def number_needed(self, what: str) -> NoReturn:
@@ -103,7 +103,7 @@ class MachineCall:
 
     @property
     def state(self) -> Mapping[str, Hashable]:
-        return self.machine.state.notes
+        return self.machine.position.state.notes
 
     # Arguments
 
@@ -112,7 +112,7 @@ class MachineCall:
         value = self._argument(index)
         if isinstance(value, Known):
             return value.value
-        if self.machine.facts_changed:
+        if self.machine.position.facts_changed:
             raise Problem("PG140", "an argument that is not known yet")
         if isinstance(value, Undefined):
             raise self._not_set(index)
@@ -141,11 +141,11 @@ class MachineCall:
         value = self._argument(index)
         if not isinstance(value, Undefined):
             return self.value_expression(value)
-        if not any(len(node.goes_to) > 1 for node in self.machine.nodes.values()):
+        if not any(len(node.goes_to) > 1 for node in self.machine.writer.nodes.values()):
             raise self._not_set(index)
         # Behind a branch that nobody knows it may be that no run comes here: one that does is in error.
-        if self.machine.open:
-            self.machine.fault(f"{self._which(index)} has not been set")
+        if self.machine.writer.open:
+            self.machine.issuer.fault(f"{self._which(index)} has not been set")
         return Const(0)
 
     def _not_set(self, index: int) -> Problem:
@@ -159,7 +159,7 @@ class MachineCall:
                 raise NumberNeeded(
                     f"in whose memory {self._which(index)} points is another thing on some ranks", self.span
                 )
-            if not of_others and self.machine.whose(value) is not None:
+            if not of_others and self.machine.position.whose(value) is not None:
                 raise Problem(
                     "PG143",
                     f"{self._which(index)} points into the memory of rank {value.owner}",
@@ -201,30 +201,30 @@ class MachineCall:
         return size_of(type)
 
     def moved(self, address: Address, bytes: int) -> Address:
-        moved = self.machine.offset(address, Known(bytes), 1)
+        moved = self.machine.pointers.offset(address, Known(bytes), 1)
         assert isinstance(moved, Address)
         return moved
 
     def element(self, address: Address, index: Expr, size: int) -> Address:
-        moved = self.machine.offset(address, value_of(index), size)
+        moved = self.machine.pointers.offset(address, value_of(index), size)
         assert isinstance(moved, Address)
         return moved
 
     def cell(self, address: Address, size: int) -> Expr:
-        return self.machine.cell(address, size)
+        return self.machine.pointers.cell(address, size)
 
     def number(self, address: Address, type: CType, *, compared: bool = False) -> Expr:
         machine = self.machine
-        cell = machine.cell(address, size_of(type))
-        machine.number_at(address, type, compared=compared)
+        cell = machine.pointers.cell(address, size_of(type))
+        machine.memory.number_at(address, type, compared=compared)
         return cell
 
     def as_number(self, register: Register, address: Address, type: CType) -> Expr:
-        return self.value_expression(self.machine.loaded(address, register, type))
+        return self.value_expression(self.machine.memory.loaded(address, register, type))
 
     def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
         for address in (first, second):
-            self.machine.object(address.object)
+            self.machine.objects.object(address.object)
         if bytes <= 0:
             return []
         if element is None and isinstance(first.offset, int) and isinstance(second.offset, int):
@@ -248,7 +248,7 @@ class MachineCall:
         if bytes // (element or LARGEST_CELL) <= LONG_TRANSFER:
             return None
         for address in (first, second):
-            if not isinstance(address.offset, int) or not machine.within(address, bytes):
+            if not isinstance(address.offset, int) or not machine.objects.within(address, bytes):
                 return None
         sizes = {size for address in (first, second) for size in facts.sizes(address.object)} | ({element} - {None})
         if not sizes:
@@ -263,7 +263,7 @@ class MachineCall:
         register = self.register("element")
         cells = []
         for address in (first, second):
-            place = machine.offset(address, Unknown(register), size)
+            place = machine.pointers.offset(address, Unknown(register), size)
             assert isinstance(place, Address)
             cells.append(self.cell(place, size))
         return register, bytes // size, cells[0], cells[1]
@@ -285,8 +285,8 @@ class MachineCall:
         for address in (first, second):
             assert isinstance(address.offset, int)
             object = facts.objects[address.object]
-            if not self.machine.within(address, bytes):
-                nowhere = self.machine.world.nowhere(self.machine.outside(address, bytes))
+            if not self.machine.objects.within(address, bytes):
+                nowhere = self.machine.world.nowhere(self.machine.objects.outside(address, bytes))
                 return [(nowhere, nowhere)]
             granule = gcd(granule, address.offset, object.granule)
             start, end = address.offset, address.offset + bytes
@@ -323,14 +323,15 @@ class MachineCall:
                     cells.append(self._filler_cell(at, size))
             pairs.append((cells[0], cells[1]))
             place += size
+        named_by = self.machine.world.cells.named_by
         for pair in pairs:
-            self.machine.look_for_mixing([each for cell in pair for each in self.machine.cells_at(cell)])
+            self.machine.issuer.look_for_mixing([each for cell in pair for each in named_by(cell)])
         return pairs
 
     def _filler_cell(self, address: Address, size: int) -> Expr:
         assert isinstance(address.offset, int)
         if self.machine.facts.objects[address.object].filler.get(address.offset) == size:
-            return self.machine.placed(address, size)
+            return self.machine.pointers.placed(address, size)
         return self.cell(address, size)
 
     def _torn(self, address: Address, offset: int, size: int) -> NoReturn:
@@ -344,12 +345,16 @@ class MachineCall:
 
     def load(self, address: Address, type: CType) -> Value | None:
         machine = self.machine
-        machine.object(address.object)
-        if machine.whose(address) or not isinstance(address.offset, int) or not machine.within(address, size_of(type)):
+        machine.objects.object(address.object)
+        if (
+            machine.position.whose(address)
+            or not isinstance(address.offset, int)
+            or not machine.objects.within(address, size_of(type))
+        ):
             return None
         if machine.facts.is_shared(address.object, address.offset, size_of(type)):
-            return machine.held(address, type)
-        return machine.contents(address.object).load(address.offset, type)
+            return machine.memory.held(address, type)
+        return machine.objects.contents(address.object).load(address.offset, type)
 
     def allocate(
         self,
@@ -369,7 +374,7 @@ class MachineCall:
 
     def _next(self, kind: str) -> int:
         """The number of the next object of ``kind``."""
-        notes = self.machine.state.notes
+        notes = self.machine.position.state.notes
         counter = f"machine.{kind}"
         number = notes.get(counter, 0)
         assert isinstance(number, int)
@@ -392,9 +397,9 @@ class MachineCall:
         id = ObjectId(kind, number)
         shown = name or wanted or (f"{kind}{number}" if isinstance(number, int) else kind)
         if isinstance(bytes, Extent):
-            self.machine.declare_growing(id, shown, bytes, type, self.span)
+            self.machine.objects.declare_growing(id, shown, bytes, type, self.span)
         else:
-            self.machine.declare(id, shown, bytes, type, Contents(0), self.span)
+            self.machine.objects.declare(id, shown, bytes, type, Contents(0), self.span)
         if to is not None:
             self.machine.facts.objects[id].seen_as = shown, self._pointed_to(to)
         if isinstance(bytes, Extent):
@@ -416,7 +421,7 @@ class MachineCall:
         number = self._next("heap")
         name, type = self._result_variable()
         id = ObjectId("heap", number)
-        self.machine.declare_table(id, name or f"heap{number}", each, type, self.span)
+        self.machine.tables.declare_table(id, name or f"heap{number}", each, type, self.span)
         return Address(id, 0)
 
     def own_element(self, memory: Address, table: Address, rank: str) -> None:
@@ -444,8 +449,8 @@ class MachineCall:
 
     def _result_variable(self) -> tuple[str | None, CType | None]:
         """Name of the variable that the call's result is assigned to, and the array that it points to."""
-        machine, frame = self.machine, self.machine.frame
-        slot = machine.destination()
+        machine, frame = self.machine, self.machine.position.frame
+        slot = machine.registers.destination()
         if slot is not None:
             variable = frame.function.slots[slot]
             return variable.name, pointed_to(variable.type)
@@ -461,7 +466,7 @@ class MachineCall:
         return None, None
 
     def fill_table(self, table: Address, entry: int, fields: tuple[tuple[int, Address | Known], ...]) -> None:
-        self.machine.fill_table(table, entry, fields)
+        self.machine.tables.fill_table(table, entry, fields)
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
         id = ObjectId(f"internal {kind}", key)
@@ -470,12 +475,12 @@ class MachineCall:
             for offset in range(0, bytes, 8):
                 contents.store(offset, Known(initial), LONG)
             type = Array(LONG, bytes // 8) if bytes > 8 else None
-            self.machine.declare(id, name, bytes, type, contents, NOWHERE)
+            self.machine.objects.declare(id, name, bytes, type, contents, NOWHERE)
         return Address(id, 0)
 
     def clock(self, most: int | None = None) -> Value:
         self.rests_on(Kind.UNKNOWN_VALUES, f"{self.name}() ({'from 0 on' if most is None else f'0 to {most}'})")
-        return Unknown(self.machine.new_leaf(CLOCK, (0, TIME[1] if most is None else most), exact=False))
+        return Unknown(self.machine.undecided.new_leaf(CLOCK, (0, TIME[1] if most is None else most), exact=False))
 
     # Across ranks
 
@@ -484,7 +489,7 @@ class MachineCall:
             self.machine.facts.publish(self.rank, key, value)
             return
         if by_all:
-            self.machine.by_all(key, self.name, self.span)
+            self.machine.agreements.by_all(key, self.name, self.span)
         known = self.own_fact(key)
         collects = isinstance(known, frozenset | tuple) and isinstance(value, type(known)) and set(known) <= set(value)
         if known not in (None, value) and not collects:
@@ -497,7 +502,7 @@ class MachineCall:
         return self.machine.facts.published.get((rank, key))
 
     def own_fact(self, key: str) -> Hashable | None:
-        return self.machine.facts.published.get((SOME if self.symbolic else self.rank, key))
+        return self.machine.facts.published.get((self.machine.position.rank.publisher, key))
 
     def all_facts(self, key: str) -> list[Hashable]:
         ranks = (SOME,) if self.symbolic else self.everyone
@@ -505,7 +510,7 @@ class MachineCall:
         return [fact for fact in found if fact is not None]
 
     def neighbours(self, about: str = "", *, of: int | None = None) -> range:
-        self.machine.rests_on_memory(about or self.name)
+        self.machine.position.rests_on_memory(about or self.name)
         return self.machine.world.neighbours(self.rank if of is None else of)
 
     # What commands do not tell
@@ -517,7 +522,7 @@ class MachineCall:
     def expose(self, part: Exposed) -> None:
         if not self.marked or not isinstance(part.begin.offset, int):
             return
-        self.machine.object(part.begin.object)
+        self.machine.objects.object(part.begin.object)
         start = part.begin.offset
         self.publish(f"exposed.{part.window}.{part.begin.object}.{start}", part)
         for offset, size in (
@@ -534,8 +539,8 @@ class MachineCall:
         return self.machine.world.queue(("fifo", *key), name, False)
 
     def register(self, hint: str = "result") -> Register:
-        register = self.machine.register(hint)
-        self.machine.taken.add(register.index)
+        register = self.machine.registers.register(hint)
+        self.machine.registers.taken.add(register.index)
         return register
 
     def do(self, *commands: object) -> tuple[Statement, ...]:
@@ -547,7 +552,7 @@ class MachineCall:
     # What the outcome rests on
 
     def rests_on(self, kind: Kind, *about: str) -> None:
-        self.machine.rests_on(kind, *about)
+        self.machine.position.rests_on(kind, *about)
 
     # Errors
 

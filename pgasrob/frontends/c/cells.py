@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from pgasrob.frontends.c.contents import from_bytes
@@ -15,6 +15,10 @@ from pgasrob.frontends.c.types import UCHAR, Array, CType, Floating, Integer
 from pgasrob.frontends.c.values import Known, ObjectId, Undefined
 from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.declarations import Growing, MemoryObject
+from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Symbol, Unary
+
+Scalars = list[tuple[ObjectId, int | None]]
+"""Scalars in cells: objects, with the offset, or None for any scalar of the object."""
 
 
 class Cells:
@@ -34,6 +38,15 @@ class Cells:
         for id, object in facts.objects.items():
             if object.in_cells:
                 self._place(id, object)
+
+    def named_by(self, address: Expr) -> Scalars:
+        """The scalars that ``address`` may be that of: objects, with the offset where it is known."""
+        known = isinstance(address, Symbol | Const)
+        places = [address.value] if isinstance(address, Const) else [*places_in(address)]
+        if not places:
+            return [(id, None) for id, object in self._facts.objects.items() if object.in_cells]
+        at = self.at
+        return [(at[place][0], at[place][1] if known else None) for place in places if place in at]
 
     def _place(self, id: ObjectId, object: ObjectFacts) -> None:
         whole, type = self._name(id, object)
@@ -118,6 +131,21 @@ class Cells:
 
     def _unique(self, name: str) -> str:
         return f"{name}#{self._names[name] + 1}" if self._names[name] else name
+
+
+def places_in(expr: Expr) -> Iterator[int]:
+    """The addresses of cells that an address is computed from, one of every object that it may lie in."""
+    match expr:
+        case Symbol(_, value):
+            yield value
+        case Unary(_, operand):
+            yield from places_in(operand)
+        case Binary(_, left, right):
+            yield from places_in(left)
+            yield from places_in(right)
+        case Conditional(_, then, otherwise):
+            yield from places_in(then)
+            yield from places_in(otherwise)
 
 
 def is_flat(type: CType | None, size: int) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
-from pgasrob.frontends.c.cells import is_flat
-from pgasrob.frontends.c.flows import places_in
+from pgasrob.frontends.c.cells import is_flat, places_in
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import scalar_at
 from pgasrob.frontends.c.types import CType, Floating, Void

@@ -138,7 +138,7 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
     world.begin()
     machines: list[Machine] = []
     mistake: Problem | None = None
-    for rank in (None,) if world.symbolic else world.everyone:
+    for rank in world.ranks:
         machine = Machine(world, rank, MachineCall)
         machines.append(machine)
         try:
@@ -152,6 +152,14 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         return None
     if mistake is not None:
         raise mistake
-    for machine in machines if world.symbolic else ():
-        machine.check_ways()
-    return tuple(Process(None if world.symbolic else (machine.rank,), assemble(machine.nodes)) for machine in machines)
+    return tuple(map(_process, machines))
+
+
+def _process(machine: Machine) -> Process:
+    """What ``machine`` has written, as the process of its rank."""
+    rank, ranks = machine.position.rank, None
+    if rank.is_symbol:
+        machine.parts.agreements.check()
+    else:
+        ranks = (rank.number,)
+    return Process(ranks, assemble(machine.writer.nodes))

@@ -14,12 +14,10 @@ from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.symbolic import Extent
-from pgasrob.frontends.c.types import FLOAT, CType, Floating, Integer
-from pgasrob.frontends.c.values import ObjectId
+from pgasrob.frontends.c.types import FLOAT, Array, CType, Floating, Integer, Pointer
+from pgasrob.frontends.c.values import Address, ObjectId, Value
 from pgasrob.program.statements import NOWHERE, Span
 
-SOME = -1
-"""Whoever has published a fact, where one machine does what every rank does."""
 LARGEST_CELL = 8
 """Bytes: cells hold values of at most 64 bits."""
 
@@ -202,6 +200,22 @@ class Facts:
         object = self.objects.get(id)
         if object is not None and size_of(to) > 1:
             object.pointers.setdefault(name, to)
+
+    def points(self, name: str | None, type: CType, value: Address) -> None:
+        """The variable ``name`` of ``type`` is set to ``value``, the address of memory without a name of its own."""
+        if name is None or not isinstance(type, Pointer):
+            return
+        if value.owner is not None:
+            self.elsewhere.add(name)
+        elif value.offset == 0:
+            self.point(value.object, name, type.to)
+
+    def stored(self, to: Address, value: Value) -> None:
+        """The variable at ``to``, unless it is an element of a table, is set to ``value``."""
+        if isinstance(value, Address) and value.object.nameless and isinstance(to.offset, int):
+            name, type = self.expression(to.object, to.offset), self.pointer_type(to.object, to.offset)
+            if isinstance(type, Array) and name is not None and "[" not in name:
+                self.points(name, Pointer(type.of), value)
 
     def expression(self, id: ObjectId, offset: int, size: int = 8) -> str | None:
         """What C calls the scalar of ``size`` bytes at ``offset`` in a variable: ``p``, ``s.next``, ``both[1]``."""

@@ -7,19 +7,21 @@ await on it may go on at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from pgasrob.frontends.c.cells import Scalars
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves
 from pgasrob.frontends.c.problem import Beyond
+from pgasrob.frontends.c.rank_position import Position
+from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.undecided import Undecided, committed
-from pgasrob.frontends.c.values import ObjectId, Unknown, Value
-from pgasrob.frontends.c.world import World
+from pgasrob.frontends.c.values import Unknown, Value
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.core import Role
-from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Symbol, Unary, rewritten
+from pgasrob.program.expressions import Const, Expr, Register, rewritten
 from pgasrob.program.statements import (
     Block,
     Choose,
@@ -35,21 +37,24 @@ from pgasrob.program.statements import (
 )
 
 UNKNOWN = "unknown"
-Cells = list[tuple[ObjectId, int | None]]
 
 
-class Flows(Undecided):
-    """Commands without unknown values. ``read``: the registers of the latest statements that hold one; ``loops``:
-    whether there is a loop in them, which may read another one each time."""
+class Flows:
+    """Takes the unknown values out of commands. ``read``: the unknown values that the registers of the latest
+    statements hold; ``loops``: whether there is a loop in these, which may read another one each time."""
 
-    def __init__(self, world: World, rank: int | None) -> None:
-        super().__init__(world, rank)
+    def __init__(self, position: Position, registers: Registers, undecided: Undecided) -> None:
+        self.position = position
+        self.registers = registers
+        self.undecided = undecided
+        self.world = position.world
+        self.facts = position.facts
         self.read: dict[int, Leaf] = {}
         self.loops = False
 
     def without_unknowns(self, statements: Sequence[Statement]) -> list[Statement]:
         """``statements`` with no unknown value in them."""
-        self.read, self.chosen = {}, {}
+        self.read, self.undecided.chosen = {}, {}
         if not self.facts.unknowns:
             return list(statements)
         self.loops = any(isinstance(each, Loop | While) for each in statements_in(statements))
@@ -57,7 +62,7 @@ class Flows(Undecided):
         statements = [_mapped(each, self._as_read) for each in statements]
         for form in [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]:
             for role, expr in core.expressions(form):
-                self._settle_place(role, rewritten(expr, self.chosen.get))
+                self._settle_place(role, rewritten(expr, self.undecided.chosen.get))
         return [new for each in statements for new in self._known(each)]
 
     def known_result(self, value: Value) -> Value:
@@ -84,12 +89,12 @@ class Flows(Undecided):
         """The unknown value that a command gives its register; None when it gives a known one."""
         if isinstance(form, core.Assign):
             found = leaves(rewritten(form.value, self._as_read))
-            return self.new_leaf(UNKNOWN, exact=False, of=found) if found else None
+            return self.undecided.new_leaf(UNKNOWN, exact=False, of=found) if found else None
         cells = [cell for access in core.accesses_of(form) for cell in self._uncertain(access)]
-        return self.new_leaf(UNKNOWN, exact=False, origins=frozenset(cells)) if cells else None
+        return self.undecided.new_leaf(UNKNOWN, exact=False, origins=frozenset(cells)) if cells else None
 
-    def _uncertain(self, access: core.Access[core.Place]) -> Cells:
-        return [each for each in self.cells_at(access.cell.address) if self.facts.uncertain.has(*each)]
+    def _uncertain(self, access: core.Access[core.Place]) -> Scalars:
+        return [each for each in self.world.cells.named_by(access.cell.address) if self.facts.uncertain.has(*each)]
 
     def _as_read(self, part: Expr) -> Expr | None:
         if isinstance(part, Register) and not isinstance(part, Leaf):
@@ -102,26 +107,17 @@ class Flows(Undecided):
         if role is not Role.VALUE and leaves(expr):
             what = {Role.RANK: "the rank", Role.QUEUE: "the queue"}.get(role, "the address") + " of this command"
             self._check_one_reading(expr, what)
-            self.settled(expr, what, (0, self.world.nodes - 1) if role is Role.RANK else None)
+            self.undecided.settled(expr, what, (0, self.world.nodes - 1) if role is Role.RANK else None)
 
     def _check_one_reading(self, expr: Expr, what: str) -> None:
         if self.loops and set(leaves(expr)) & set(self.read.values()):
             raise Beyond(f"{what} is an unknown value, read in a loop")
 
-    def cells_at(self, address: Expr) -> Cells:
-        """The cells that ``address`` may be that of: objects, with the offset where it is known."""
-        known = isinstance(address, Symbol | Const)
-        places = [address.value] if isinstance(address, Const) else [*places_in(address)]
-        if not places:
-            return [(id, None) for id, object in self.facts.objects.items() if object.in_cells]
-        at = self.world.cells.at
-        return [(at[place][0], at[place][1] if known else None) for place in places if place in at]
-
     # Commands
 
     def _known(self, statement: Statement) -> list[Statement]:
         """``statement``, whose places are known, without unknown values."""
-        statement = _mapped(statement, self.chosen.get, deep=False)
+        statement = _mapped(statement, self.undecided.chosen.get, deep=False)
         match statement:
             case Do():
                 return self._command(statement)
@@ -154,9 +150,9 @@ class Flows(Undecided):
         return Block(tuple(new for each in block.statements for new in self._known(each)))
 
     def _decided(self, condition: Expr) -> bool | None:
-        truth = self.decided(condition)
+        truth = self.undecided.decided(condition)
         if truth is None:
-            self.decisive([condition])
+            self.undecided.decisive([condition])
         return truth
 
     def _command(self, do: Do) -> list[Statement]:
@@ -169,11 +165,11 @@ class Flows(Undecided):
             case core.Immediate(access, condition):
                 if condition is not None and self._looks_at_unknown(access, condition.value):
                     do = replace(do, command=self._without_condition(do.command))
-                return [self._with_known_values(do, self.cells_at(access.cell.address))]
+                return [self._with_known_values(do, self.world.cells.named_by(access.cell.address))]
             case core.Transfer():
-                passed: Cells = []
+                passed: Scalars = []
                 for made in core.accesses_of(form):
-                    cells = self.cells_at(made.cell.address)
+                    cells = self.world.cells.named_by(made.cell.address)
                     if made.writes:
                         do = self._with_known_values(do, cells)
                         self._flow(passed, cells)
@@ -197,32 +193,34 @@ class Flows(Undecided):
     def _without_condition(self, command: Command) -> Command:
         match command:
             case commands.Await(address):
-                return commands.Load(self.register("ignored"), address, atomic=command.atomic, polling=True)
+                return commands.Load(self.registers.register("ignored"), address, atomic=command.atomic, polling=True)
             case commands.AwaitAdd(rank, address, _, _, operand, type):
                 atomic = command.atomic
-                return commands.FetchAdd(self.register("ignored"), rank, address, operand, type, atomic=atomic)
+                return commands.FetchAdd(
+                    self.registers.register("ignored"), rank, address, operand, type, atomic=atomic
+                )
         raise AssertionError(f"{command.kind} has a condition, and nobody knows how to leave it out")
 
-    def _with_known_values(self, do: Do, cells: Cells) -> Do:
+    def _with_known_values(self, do: Do, cells: Scalars) -> Do:
         """The command with what it gives to ``cells``; all its unknown values are such."""
         return replace(do, command=map_expressions(do.command, lambda expr: self._given(expr, cells)))
 
-    def _given(self, value: Expr, cells: Cells) -> Expr:
+    def _given(self, value: Expr, cells: Scalars) -> Expr:
         """``value`` as it is given to ``cells``, which may hold an unknown value then: 0 stands for it."""
-        value = rewritten(value, self.chosen.get)
+        value = rewritten(value, self.undecided.chosen.get)
         if not leaves(value):
             return value
         if any(self.facts.decisive_cells.has(*each) for each in cells):
-            self.decisive([value])
+            self.undecided.decisive([value])
             if not (self.loops and set(leaves(value)) & set(self.read.values())):
-                value = self.exactly(value)
+                value = self.undecided.exactly(value)
         if not leaves(value):
             return value
         for each in cells:
             self.facts.doubt(*each)
         return Const(0)
 
-    def _flow(self, of: Cells, to: Cells) -> None:
+    def _flow(self, of: Scalars, to: Scalars) -> None:
         """What is in the cells ``of`` may come to the cells ``to``."""
         if any(self.facts.uncertain.has(*each) for each in of):
             for each in to:
@@ -236,7 +234,7 @@ class Flows(Undecided):
         cells = self._uncertain(access)
         for each in cells:
             self.facts.decide(each)
-        self.decisive([value])
+        self.undecided.decisive([value])
         if not cells and not leaves(value):
             return False
         self.world.blind_awaits = True
@@ -267,18 +265,3 @@ def _mapped(statement: Statement, change: Callable[[Expr], Expr | None], deep: b
             return statement
         case _:
             assert_never(statement)
-
-
-def places_in(expr: Expr) -> Iterator[int]:
-    """The addresses of cells that an address is computed from, one of every object that it may lie in."""
-    match expr:
-        case Symbol(_, value):
-            yield value
-        case Unary(_, operand):
-            yield from places_in(operand)
-        case Binary(_, left, right):
-            yield from places_in(left)
-            yield from places_in(right)
-        case Conditional(_, then, otherwise):
-            yield from places_in(then)
-            yield from places_in(otherwise)

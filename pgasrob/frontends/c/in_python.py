@@ -53,7 +53,7 @@ class Writer:
 
     def text(self) -> str:
         needed = self.live[self.head] & {slot for each in self.code[self.head : self.end + 1] for slot in reads(each)}
-        self._line(0, "def run(machine, slots, n):")
+        self._line(0, "def run(memory, slots, n):")
         self._line(1, f"b = {self.head}")
         for slot in sorted(self.assigned - needed):
             if kind := self._kind(slot):
@@ -220,11 +220,11 @@ class Writer:
                 self._unless(f"p{left} is p{right}", place, depth)
                 self._set(target, f"(o{left} - o{right}) // {size}", depth)
             case code.Global(target) | code.Local(target) | code.String(target) if self._kind(target) == "place":
-                found = f"address(machine, {self._constant(instruction)})"
+                found = f"address(memory, {self._constant(instruction)})"
                 self._line(depth, f"if g{target} is None: g{target} = {found}")
                 self._line(depth, f"p{target} = g{target}; o{target} = 0")
             case code.Leave(names):
-                self._unless(f"ended(machine, {self._constant(names)})", place, depth)
+                self._unless(f"ended(memory, {self._constant(names)})", place, depth)
                 if self.sites:
                     self._line(depth, " = ".join([*(f"x{site}" for site in self.sites), "None"]))
             case code.Load(target, pointer, type) if self._kind(pointer) == "place" and self._are(type, target):
@@ -324,7 +324,7 @@ class Writer:
         if write and loads:
             # What has been read so far may not be the contents that are changed now.
             self._line(depth + 1, " = ".join([*(f"x{each}" for each in loads), "None"]))
-        found = f"scalars(machine, p{pointer}, o{pointer}, {self._constant(type)}, {write})"
+        found = f"scalars(memory, p{pointer}, o{pointer}, {self._constant(type)}, {write})"
         names = ", ".join(f"{each}{site}" for each in "rlahmwvu")
         self._line(depth + 1, f"{names} = {found}")
         self._line(depth + 1, f"x{site} = p{pointer}")

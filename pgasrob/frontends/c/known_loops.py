@@ -25,25 +25,39 @@ from pgasrob.frontends.c.values import Address, Known, ObjectId, Value
 from pgasrob.program.expressions import CONVERSIONS, OPERATORS, Fault, IntType, float_bits, float_value
 
 
-class Memory(Protocol):
-    """What the functions need of a machine."""
+class Position(Protocol):
+    """Where the loop is executed."""
 
     @property
-    def facts(self) -> Facts: ...
-    @property
     def frame(self) -> Frame: ...
+
+
+class Objects(Protocol):
+    """The objects that the loop may access."""
 
     def contents(self, id: ObjectId, write: bool = False) -> Contents: ...
     def global_object(self, name: str) -> ObjectId: ...
     def local_object(self, frame: Frame, name: str) -> ObjectId: ...
     def string_object(self, text: str) -> ObjectId: ...
     def size(self, address: Address) -> int: ...
+
+
+class Memory(Protocol):
+    """What a translated loop needs of the memory of a rank."""
+
+    @property
+    def facts(self) -> Facts: ...
+    @property
+    def position(self) -> Position: ...
+    @property
+    def objects(self) -> Objects: ...
     def end_of_life(self, id: ObjectId) -> None: ...
 
 
 Run = Callable[[Memory, list[Value], int], tuple[int, ...] | None]
-"""The machine, the slots of its frame and how many heads of loops may be passed, to where the machine goes on, how many
-more might have been passed, and how often each head inside was; None when something is not known from the start."""
+"""From the memory, the slots of the current frame and how many loop heads may be passed, to the place where the machine
+goes on, how many more heads might have been passed, and how often each head inside was passed; None when something is
+not known from the start."""
 LARGEST = 1 << 24
 """Bytes of an object whose scalars are held side by side."""
 
@@ -119,18 +133,18 @@ def single(value: float) -> float:
     return float_value(CONVERSIONS["float32"](float_bits(value), IntType(64, True)))
 
 
-def scalars(machine: Memory, id: ObjectId, offset: int, type: CType, write: bool) -> tuple[Any, ...]:
+def scalars(memory: Memory, id: ObjectId, offset: int, type: CType, write: bool) -> tuple[Any, ...]:
     """The row of ``type`` in an object, the offset of its last one, where to note which are accessed, the bytes in
     cells, the contents, their pages that are written, and what they have beside rows and as rows. As if there were no
     scalar when that at ``offset``, which is to be accessed now, is not to be had so."""
-    facts, size = machine.facts.objects.get(id), size_of(type)
+    facts, size = memory.facts.objects.get(id), size_of(type)
     apart = facts is not None and not facts.dense and facts.covered.keys().isdisjoint(range(offset, offset + size))
     if facts is None or not apart or facts.each or facts.size > LARGEST or offset % size:
         return (), -1, b"", (), None, b"", {}, {}
-    last = machine.size(Address(id, 0)) - size
+    last = memory.objects.size(Address(id, 0)) - size
     if not 0 <= offset <= last:
         return (), -1, b"", (), None, b"", {}, {}
-    contents = machine.contents(id, write)
+    contents = memory.objects.contents(id, write)
     if write:
         contents.changes()
     row, accessed = contents.row((size, isinstance(type, Floating)), facts.size), facts.accesses.row(type, facts.size)
@@ -151,23 +165,23 @@ def pointer(contents: Contents, offset: int) -> Address | None:
     return place(held[1]) if held is not None and held[0] == 8 and not held[2] else None
 
 
-def address(machine: Memory, of: code.Global | code.Local | code.String) -> ObjectId:
+def address(memory: Memory, of: code.Global | code.Local | code.String) -> ObjectId:
     match of:
         case code.Global(_, name):
-            return machine.global_object(name)
+            return memory.objects.global_object(name)
         case code.Local(_, name):
-            return machine.local_object(machine.frame, name)
+            return memory.objects.local_object(memory.position.frame, name)
         case code.String(_, text):
-            return machine.string_object(text)
+            return memory.objects.string_object(text)
 
 
-def ended(machine: Memory, names: Iterable[str]) -> bool:
+def ended(memory: Memory, names: Iterable[str]) -> bool:
     """End the life of objects of this call. False when that is something that others see."""
-    ids = [machine.frame.local(name) for name in names]
-    if any(machine.facts.objects[id].lent for id in ids if id in machine.facts.objects):
+    ids = [memory.position.frame.local(name) for name in names]
+    if any(memory.facts.objects[id].lent for id in ids if id in memory.facts.objects):
         return False
     for id in ids:
-        machine.end_of_life(id)
+        memory.end_of_life(id)
     return True
 
 

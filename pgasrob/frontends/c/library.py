@@ -17,9 +17,9 @@ from pgasrob.frontends.c.libc import callbacks, numbers, outside
 from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.libc.reads import careful
 from pgasrob.frontends.c.libc.shared_strings import in_cells, read_string, refuse_cells
+from pgasrob.frontends.c.rank_tables import for_each_rank
 from pgasrob.frontends.c.standard import STANDARD_HEADERS
 from pgasrob.frontends.c.symbolic import Extent
-from pgasrob.frontends.c.tables import for_each_rank
 from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Integer, Opaque, Pointer
 from pgasrob.frontends.c.values import (
     NULL,
@@ -189,14 +189,14 @@ def time_of_day(call: Call) -> Outcome:
 )
 def random(call: Call) -> Outcome:
     call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}() (0 to {RAND_MAX})")
-    return Outcome(result=Unknown(machine_of(call).machine.new_leaf(nondeterminism.RANDOM, (0, RAND_MAX))))
+    return Outcome(result=Unknown(machine_of(call).machine.undecided.new_leaf(nondeterminism.RANDOM, (0, RAND_MAX))))
 
 
 @calls("double drand48(void); double erand48(void *seed);")
 def random_fraction(call: Call) -> Outcome:
     """From 0 to less than 1, in steps of 2^-48."""
     call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}() (0 to less than 1)")
-    whole = machine_of(call).machine.new_leaf(nondeterminism.RANDOM, (0, (1 << 48) - 1))
+    whole = machine_of(call).machine.undecided.new_leaf(nondeterminism.RANDOM, (0, (1 << 48) - 1))
     fraction = Binary("*.", Unary("float", whole, IntType(64, True)), Const(float_bits(2.0**-48)))
     return Outcome(result=Unknown(fraction))
 
@@ -208,7 +208,7 @@ def random_fraction(call: Call) -> Outcome:
 def allocate(call: Call) -> Outcome:
     address = _with_entries(call, call.arguments[0]) or allocated(call, call.extent(0))
     if call.name.endswith("alloca"):
-        machine_of(call).machine.put_on_stack(address.object)
+        machine_of(call).machine.lifetimes.put_on_stack(address.object)
     return Outcome(result=address)
 
 
@@ -247,9 +247,9 @@ def reallocate(call: Call) -> Outcome:
     if old is None:
         return Outcome(result=allocated(call, size))
     machine = machine_of(call).machine
-    machine.object(old.object)
+    machine.objects.object(old.object)
     new = allocated(call, size)
-    machine.copy(new, old, min(size, machine.size(old)))
+    machine.memory.copy(new, old, min(size, machine.objects.size(old)))
     return Outcome(result=new, state=free(call).state)
 
 
@@ -259,7 +259,7 @@ def duplicate(call: Call) -> Outcome:
     of, found = call.pointer(0), text_of(call, 0, call.known(1) if call.name == "strndup" else None)
     machine = machine_of(call).machine
     assert of is not None
-    length = machine.room(of)
+    length = machine.objects.room(of)
     if found is None and in_cells(call, of):
         steps, new = Steps(call), allocated(call, length)
         if call.name == "strdup" and read_string(steps, 0, of, to=new) is not None:
@@ -269,7 +269,7 @@ def duplicate(call: Call) -> Outcome:
     if call.name == "strndup":
         length = min(length, call.known(1) + 1)
     new = allocated(call, length)
-    machine.copy(new, of, min(length, machine.room(of)))
+    machine.memory.copy(new, of, min(length, machine.objects.room(of)))
     ends = found is None or call.name == "strndup"
     return Outcome(result=new, stores=((call.moved(new, length - 1), Known(0), CHAR),) if ends else ())
 
@@ -282,14 +282,14 @@ def free(call: Call) -> Outcome:
         return Outcome()
     machine = machine_of(call).machine
     if machine.facts.objects[address.object].grows:
-        machine.end_of_life(address.object)
+        machine.memory.end_of_life(address.object)
         call.rests_on(Kind.FREED_MEMORY, call.name)
         return Outcome()
     table = machine.facts.objects[address.object].each
-    size = 0 if table else machine.size(address)
+    size = 0 if table else machine.objects.size(address)
     freed = call.state.get(FREED, ())
     assert isinstance(freed, tuple)
-    machine.end_of_life(address.object)
+    machine.memory.end_of_life(address.object)
     call.rests_on(Kind.FREED_MEMORY, call.name)
     if table:  # is not given again: nothing is known of how large it is
         return Outcome()
@@ -306,10 +306,10 @@ def allocated(call: Call, bytes: int | Extent, to: Address | None = None, *, zer
     if again is None or isinstance(bytes, Extent):
         return here.allocate("heap", bytes, to=to)
     call.rests_on(Kind.ALLOCATION, call.name.removeprefix("__"))
-    here.machine.state.notes[FREED] = tuple(each for each in freed if each[1] != again)
+    here.machine.position.state.notes[FREED] = tuple(each for each in freed if each[1] != again)
     address = here.allocated("heap", again, bytes, None, to)
     if zero:
-        here.machine.fill(address, 0, bytes)
+        here.machine.memory.fill(address, 0, bytes)
     return address
 
 
@@ -320,7 +320,7 @@ def fill_memory(call: Call) -> Outcome:
     size = call.known(len(call.arguments) - 1)
     to, byte = reached(call, 0), call.known(1) & 255 if len(call.arguments) == 3 else 0
     if size and to is None:
-        machine.fault(no_pointer(call.arguments[0], "argument 1"))
+        machine.issuer.fault(no_pointer(call.arguments[0], "argument 1"))
     elif to is not None and (owner := owner_of(call, to)):
         if byte:
             call.fail(f"`{call.name}` sets the memory of another rank to {byte}", "set its elements one by one")
@@ -328,7 +328,7 @@ def fill_memory(call: Call) -> Outcome:
         steps.do(*(commands.Store(cell, Const(0), owner) for cell, _ in pairs(call, to, to, size)))
         return steps.outcome(call.arguments[0])
     elif to is not None:
-        machine.fill(to, byte, size)
+        machine.memory.fill(to, byte, size)
     return Outcome(result=call.arguments[0])
 
 
@@ -349,17 +349,17 @@ def copy_memory(call: Call) -> Outcome:
             steps = Steps(call)
             copied(steps, to, of, size)
             return steps.outcome(call.arguments[0])
-        machine.copy(to, of, size)
+        machine.memory.copy(to, of, size)
     elif size:
         lacking = order[to is not None]
-        machine.fault(no_pointer(call.arguments[lacking], f"argument {lacking + 1}"))
+        machine.issuer.fault(no_pointer(call.arguments[lacking], f"argument {lacking + 1}"))
     return Outcome(result=call.arguments[0])
 
 
 def reached(call: Call, index: int) -> Address | None:
     """Argument ``index``, a pointer into memory that the rank reaches by loads and stores."""
     pointer = call.pointer(index, of_others=True)
-    return None if pointer is None else machine_of(call).machine.followed(pointer, "accessed")
+    return None if pointer is None else machine_of(call).machine.pointers.followed(pointer, "accessed")
 
 
 @calls("int *__errno_location(void);")

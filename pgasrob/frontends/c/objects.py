@@ -10,27 +10,32 @@ from pgasrob.frontends.c.facts import shortest
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import scalar_at
 from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.symbolic import MOST_EACH, Extent, NumberNeeded
 from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer, Void
-from pgasrob.frontends.c.unset import Unset
 from pgasrob.frontends.c.values import Address, Known, ObjectId
 from pgasrob.program.expressions import IntType
 from pgasrob.program.statements import NOWHERE, Span
 
 
-class Objects(Unset):
-    """Objects are made when they are named first; what is known of them is kept in `State.memory`."""
+class Objects:
+    """The objects of one rank, which are declared when they are named first. `State.memory` has their contents."""
+
+    def __init__(self, position: Position) -> None:
+        self.position = position
+        self.facts = position.facts
+        self.unit = position.unit
 
     def declare(
         self, id: ObjectId, name: str, size: int, type: CType | None, initial: Contents, span: Span = NOWHERE
     ) -> None:
         known = self.facts.objects.get(id)
-        if self.world.symbolic and known is not None and (known.size != size or known.grows or known.each):
+        if self.position.rank.is_symbol and known is not None and (known.size != size or known.grows or known.each):
             # Ways that only some ranks take on some numbers of nodes are made for all: the largest size is not theirs.
             raise NumberNeeded(f"the size of `{name}` is another one on some ways", span)
         if id.allocated:
-            self.state.sizes[id] = size
+            self.position.state.sizes[id] = size
         self.facts.declare(id, name, size, type, initial, span)
 
     def declare_growing(self, id: ObjectId, name: str, extent: Extent, type: CType | None, span: Span) -> None:
@@ -82,20 +87,20 @@ class Objects(Unset):
                 contents.set(offset, 1, Known(IntType(8, True).wrap(byte)), False)
             self.declare(id, "string", len(data), Array(CHAR, len(data)), contents)
             return
-        if self.facts_changed:
+        if self.position.facts_changed:
             raise TryAgain
         raise Problem("PG143", "memory is accessed that no rank has allocated", "allocate it before it is accessed")
 
     def contents(self, id: ObjectId, write: bool = False) -> Contents:
         self.object(id)
-        found = self.state.memory.get(id)
+        found = self.position.state.memory.get(id)
         if found is None:
             initial = self.facts.objects[id].initial
             if not write:
                 return initial
-            found = self.state.memory[id] = initial.copy()
+            found = self.position.state.memory[id] = initial.copy()
         elif write and found.shared:
-            found = self.state.memory[id] = found.copy()
+            found = self.position.state.memory[id] = found.copy()
         if write:
             found.shared = False
         return found
@@ -112,9 +117,9 @@ class Objects(Unset):
         object = self.facts.objects[address.object]
         if object.each or object.grows:
             what = f"how large `{shortest(address.object, object)}` is"
-            raise NumberNeeded(f"{what} is another thing on every number of nodes", self.span)
+            raise NumberNeeded(f"{what} is another thing on every number of nodes", self.position.span)
         largest = object.size
-        return largest if self.whose(address) else self.state.sizes.get(address.object, largest)
+        return largest if self.position.whose(address) else self.position.state.sizes.get(address.object, largest)
 
     def room(self, address: Address) -> int:
         """The bytes from ``address`` to the end of its object, from its beginning where the place is not known."""

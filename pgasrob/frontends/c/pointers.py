@@ -9,12 +9,15 @@ from math import gcd
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.arithmetic import LONG
+from pgasrob.frontends.c.evaluation import Evaluation
 from pgasrob.frontends.c.nondeterminism import leaves_of
+from pgasrob.frontends.c.objects import Objects
 from pgasrob.frontends.c.parts import part_name
 from pgasrob.frontends.c.problem import Beyond, Problem
+from pgasrob.frontends.c.rank_tables import Tables
 from pgasrob.frontends.c.symbolic import NumberNeeded
-from pgasrob.frontends.c.tables import Tables
 from pgasrob.frontends.c.types import Integer
+from pgasrob.frontends.c.undecided import Undecided
 from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Nodes, Symbol, folded
 
@@ -22,8 +25,17 @@ NOT_YET = Const(-2)
 """The address of what is not laid out yet: the machine will run again."""
 
 
-class Pointers(Tables):
+class Pointers:
     """Arithmetic on pointers, and the cells at addresses."""
+
+    def __init__(self, objects: Objects, tables: Tables, undecided: Undecided, evaluation: Evaluation) -> None:
+        self.position = objects.position
+        self.objects = objects
+        self.tables = tables
+        self.undecided = undecided
+        self.evaluation = evaluation
+        self.world = self.position.world
+        self.facts = self.position.facts
 
     def offsets(self, address: Address, size: int) -> Sequence[int]:
         """Where the scalar of ``size`` bytes at ``address`` may begin in its object, in the first period of one that
@@ -47,9 +59,9 @@ class Pointers(Tables):
             return Known(IntType(64, False).wrap(pointer.value + index.value * size))
         if leaves_of(pointer):
             raise Beyond("arithmetic on a pointer that is an unknown value")
-        entry = self.entry(pointer) if isinstance(index, Unknown) or isinstance(pointer, Entry) else None
+        entry = self.tables.entry(pointer) if isinstance(index, Unknown) or isinstance(pointer, Entry) else None
         if entry is not None and isinstance(index, Known | Unknown):
-            return self.moved_entry(entry, index, size)
+            return self.tables.moved_entry(entry, index, size)
         if not isinstance(pointer, Address) or not isinstance(index, Known | Unknown):
             raise Problem("PG143", "arithmetic on a pointer of which more must be known", "index an array instead")
         if isinstance(index, Known):
@@ -62,7 +74,7 @@ class Pointers(Tables):
             moved = arithmetic.binary("+", Unknown(pointer.offset), Known(distance // granule), Integer(LONG))
             steps = pointer.steps[0] + distance, pointer.steps[1]
         else:
-            index = Unknown(self.settled(index.expr, "an index", self._inside(pointer, size)))
+            index = Unknown(self.undecided.settled(index.expr, "an index", self._inside(pointer, size)))
             start = pointer.offset if isinstance(pointer.offset, int) else 0
             granule = self.facts.index(pointer.object, start, size)
             base: Value = Known(start // granule) if isinstance(pointer.offset, int) else Unknown(pointer.offset)
@@ -71,7 +83,7 @@ class Pointers(Tables):
             steps = (
                 (start, size) if isinstance(pointer.offset, int) else (pointer.steps[0], gcd(pointer.steps[1], size))
             )
-        moved = self.materialised(moved, "index")
+        moved = self.evaluation.materialised(moved, "index")
         assert isinstance(moved, Known | Unknown)
         grows = self.facts.objects[pointer.object].grows
         if isinstance(moved, Known) and not grows:
@@ -83,7 +95,7 @@ class Pointers(Tables):
         """The indices of elements of ``size`` bytes with which ``pointer`` stays in its object."""
         if not isinstance(pointer.offset, int) or not size:
             return None
-        return -(pointer.offset // size), self.room(pointer) // size - 1
+        return -(pointer.offset // size), self.objects.room(pointer) // size - 1
 
     def difference(self, left: Value, right: Value, size: int) -> Value:
         if isinstance(left, Undefined) or isinstance(right, Undefined):
@@ -120,16 +132,16 @@ class Pointers(Tables):
     def followed(self, pointer: Value, what: str) -> Address | None:
         """``pointer`` where it is followed; None when that has no meaning (a null pointer), so that a run faults."""
         if isinstance(pointer, Address):
-            if self.whose(pointer) is None:
+            if self.position.whose(pointer) is None:
                 return pointer
-            if self.world.symbolic:
+            if self.position.rank.is_symbol:
                 raise NumberNeeded(f"whose memory is {what} through a pointer here is another thing on some ranks")
-            self.rests_on_memory("a pointer")
-            if not pointer.mapped or pointer.owner not in self.world.neighbours(self.rank):
+            self.position.rests_on_memory("a pointer")
+            if not pointer.mapped or pointer.owner not in self.world.neighbours(self.position.rank.number):
                 say = ", or, where the ranks share memory, say so: `--shared-memory all`" if pointer.mapped else ""
                 raise Problem(
                     "PG143",
-                    f"memory of rank {pointer.owner} is {what} through a pointer by rank {self.rank}",
+                    f"memory of rank {pointer.owner} is {what} through a pointer by rank {self.position.rank.number}",
                     f"use a put or get of the API{say}",
                 )
             return pointer
@@ -143,11 +155,11 @@ class Pointers(Tables):
 
     def cell(self, address: Address, size: int) -> Expr:
         """The address in the calculus of the scalar at ``address``, which lies in a cell from now on."""
-        self.object(address.object)
+        self.objects.object(address.object)
         id, cells = address.object, self.world.cells
         if isinstance(address.offset, int):
-            if not self.within(address, size):
-                return self.world.nowhere(self.outside(address, size))
+            if not self.objects.within(address, size):
+                return self.world.nowhere(self.objects.outside(address, size))
             self.facts.share(id, address.offset, size)
             facts = self.facts.objects[id]
             begin = facts.covered[address.offset]
@@ -164,14 +176,14 @@ class Pointers(Tables):
         name, base, count = self.facts.objects[id].name, cells.base[id], self.cells_of(id)
         inside = Binary("&&", Binary(">=", address.offset, Const(0), LONG),
                         Binary("<", address.offset, count, LONG))  # fmt: skip
-        outside = self.world.nowhere(f"an index is outside of {self.sized(address)}")
+        outside = self.world.nowhere(f"an index is outside of {self.objects.sized(address)}")
         return Conditional(inside, Binary("+", Symbol(name, base), address.offset, LONG), outside)
 
     def cells_of(self, id: ObjectId) -> Expr:
         """How many cells a dense object has."""
         object, granule = self.facts.objects[id], self.world.cells.granule[id]
         if object.grows is None:
-            return Const(self.size(Address(id, 0)) // granule)
+            return Const(self.objects.size(Address(id, 0)) // granule)
         each, more = (bytes // granule for bytes in object.grows)
         return folded(Binary("+", folded(Binary("*", Nodes(), Const(each), LONG)), Const(more), LONG))
 

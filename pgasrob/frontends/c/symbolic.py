@@ -1,23 +1,54 @@
-"""Lowering once for every number of nodes: `me` and `nodes` stay symbols.
+"""Ranks and numbers of nodes, which are numbers or the symbols `me` and `nodes`.
 
-One machine does what every rank does. It may not ask for a number: whoever needs one is told that there is none. So
-what is made holds for every rank on every number of nodes, or nothing is made (`proofs/every-n.md`, section 7).
+With symbols one machine does what every rank does. Whatever needs a number then raises :class:`NumberNeeded`. So the
+program that is made holds for every rank on every number of nodes, or none is made (`proofs/every-n.md`, section 7).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.program.expressions import MOST_NODES, Binary, Const, Expr, Nodes, Unary
+from pgasrob.program.expressions import MOST_NODES, Binary, Const, Expr, Me, Nodes, Unary
 from pgasrob.program.statements import Span
 
 
 class NumberNeeded(Problem):
-    """What a program does here can be said for a number of nodes only."""
+    """What a program does here is only known for a given number of nodes."""
 
     def __init__(self, message: str, span: Span | None = None) -> None:
         super().__init__("PG146", message, "check the program with the numbers of nodes that matter", span)
+
+
+SOME = -1
+"""The rank that has published a fact, where one machine does what every rank does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The rank that a machine executes the program for: a number, or the symbol `me`, which stands for every rank."""
+
+    expr: Const | Me
+
+    @property
+    def is_symbol(self) -> bool:
+        return isinstance(self.expr, Me)
+
+    @property
+    def number(self) -> int:
+        """Raises :class:`NumberNeeded` for the symbol."""
+        if isinstance(self.expr, Me):
+            raise NumberNeeded("what is done here is another thing on every rank")
+        return self.expr.value
+
+    @property
+    def publisher(self) -> int:
+        """As which rank it publishes facts."""
+        return SOME if isinstance(self.expr, Me) else self.expr.value
+
+    def __str__(self) -> str:
+        return "one rank" if isinstance(self.expr, Me) else f"rank {self.expr.value}"
 
 
 class Extent(NamedTuple):
@@ -66,7 +97,7 @@ def extent_of(expr: Expr) -> Extent | None:
 
 
 class _Everyone(tuple[int, ...]):
-    """All ranks, however many there are: equal to itself alone, and nothing can be asked of it."""
+    """All ranks, where their number is a symbol: equal to itself alone; all else raises :class:`NumberNeeded`."""
 
     __slots__ = ()
 

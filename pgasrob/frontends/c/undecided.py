@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Protocol
 
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
@@ -26,40 +27,50 @@ from pgasrob.frontends.c.nondeterminism import (
     replaced,
     values_of,
 )
-from pgasrob.frontends.c.output import Writer
 from pgasrob.frontends.c.problem import Beyond
+from pgasrob.frontends.c.rank_position import Position
+from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
-from pgasrob.frontends.c.world import World
+from pgasrob.frontends.c.writer import Writer
 from pgasrob.program import commands
 from pgasrob.program.expressions import (
-    Binary,
     Const,
     Expr,
     Fault,
     Register,
     evaluator,
-    may_fault,
     names_me_or_nodes,
     parts,
     rewritten,
 )
 from pgasrob.program.statements import Block, Choose, Do, Span
 
-LARGEST_EXPRESSION = 16
-"""Operations and leaves; what is larger is computed into a register, or is an unknown value of its own."""
 FEW_CHOICES, MOST_CHOICES = 16, 1024
 """So many values are chosen from where nothing asks for a choice but that it is exact; and where a place needs one."""
 MOST_TRIED = 1024
 """From each end of what an unknown value may be, to find out whether a computation with it comes to some value."""
 
 
-class Undecided(Writer):
-    """Unknown values of one rank. ``chosen``: the terms for which values have been chosen for the latest statements,
-    with the registers that hold them."""
+class Cells(Protocol):
+    """Where a scalar goes that one's own memory cannot hold any more, since it became an expression over registers."""
 
-    def __init__(self, world: World, rank: int | None) -> None:
-        super().__init__(world, rank)
+    def give_up(self, id: ObjectId, offset: int, size: int, expr: Expr) -> None:
+        """Put the scalar of ``size`` bytes at ``offset`` into a cell, and store ``expr`` there."""
+        ...
+
+
+class Undecided:
+    """The unknown values of one rank. ``chosen``: the terms for which values have been chosen for the latest
+    statements, with the registers that hold them. ``cells`` is set by who puts the parts of a machine together."""
+
+    cells: Cells
+
+    def __init__(self, position: Position, writer: Writer, registers: Registers) -> None:
+        self.position = position
+        self.writer = writer
+        self.registers = registers
+        self.facts = position.facts
         self.chosen: dict[Expr, Expr] = {}
 
     def new_leaf(
@@ -72,8 +83,8 @@ class Undecided(Writer):
     ) -> Leaf:
         """An unknown value within ``interval``; one that is made ``of`` others has their origins too."""
         self.facts.unknowns = True
-        self.state.leaves += 1
-        return Leaf(kind, -self.state.leaves, *interval, exact, origins.union(*(each.origins for each in of)))
+        self.position.state.leaves += 1
+        return Leaf(kind, -self.position.state.leaves, *interval, exact, origins.union(*(each.origins for each in of)))
 
     def blurred(self, expr: Expr, interval: Interval | None = None, origins: frozenset[Hashable] = frozenset()) -> Expr:
         """``expr`` as an unknown value of its own, which nothing ties to those it is computed from."""
@@ -82,14 +93,10 @@ class Undecided(Writer):
             interval = (known.low, known.high) if known else ANY
         return self.new_leaf(found[0].name, interval, exact=False, of=found, origins=origins)
 
-    def gap(self, what: str) -> None:
-        """There are runs of the program that are not looked at, for ``what`` is not known."""
-        self.world.gaps[f"line {self.span.line}: {what}" if self.span.line else what] = None
-
     # Conditions
 
     def bounds(self, expr: Expr) -> Bounds | None:
-        return values_of(expr, self.state.assumed)
+        return values_of(expr, self.position.state.assumed)
 
     def decided(self, condition: Expr) -> bool | None:
         """Whether ``condition`` holds, as far as that is known."""
@@ -99,7 +106,7 @@ class Undecided(Writer):
         if found is not None and found.low == found.high == 0:
             return False
         if only_leaves(condition):
-            ways = [truth for truth in (True, False) if self._after(self.state, condition, truth)[1]]
+            ways = [truth for truth in (True, False) if self._after(self.position.state, condition, truth)[1]]
             if len(ways) == 1:
                 return ways[0]
         return None
@@ -168,11 +175,11 @@ class Undecided(Writer):
         if not outside:
             return values
         if part == expr:
-            faults = sorted(self._drawn(part, lambda value: not within[0] <= value <= within[1]))[:1]
+            faults = sorted(self.drawn(part, lambda value: not within[0] <= value <= within[1]))[:1]
         else:
-            faults = sorted(self._drawn(part, outside.__contains__))
+            faults = sorted(self.drawn(part, outside.__contains__))
         if not faults:
-            self.gap(f"{what} is an unknown value, which may be out of range")
+            self.position.gap(f"{what} is an unknown value, which may be out of range")
         return inside + faults
 
     def each_value(self, expr: Expr, what: str) -> list[tuple[Expr, Const]]:
@@ -219,15 +226,20 @@ class Undecided(Writer):
         bounds = self.bounds(expr)
         return bounds is None or (bounds.low <= within[1] and within[0] <= bounds.high)
 
-    def _drawn(self, term: Expr, wanted: Callable[[int], bool]) -> set[int]:
+    def drawn(self, term: Expr, wanted: Callable[[int], bool]) -> set[int]:
         """Values of ``term`` that are wanted and that it takes in some run. There may be more of them."""
         found = leaves(term)
         if len(found) != 1 or not only_leaves(term):
             return set()
         (leaf,) = found
-        known = {each: bounds for each, bounds in self.state.assumed.items() if leaf in leaves(each)}
+        known = {each: bounds for each, bounds in self.position.state.assumed.items() if leaf in leaves(each)}
         of_rank = any(map(names_me_or_nodes, (term, *known)))
-        if of_rank or not leaf.exact or leaf in self.state.guarded or any(leaves(each) != found for each in known):
+        if (
+            of_rank
+            or not leaf.exact
+            or leaf in self.position.state.guarded
+            or any(leaves(each) != found for each in known)
+        ):
             return set()
         bounds = known.pop(leaf, Bounds(leaf.low, leaf.high))
         evaluators = [(evaluator(replaced(each, leaf, Register("", 0))), limits) for each, limits in known.items()]
@@ -242,14 +254,14 @@ class Undecided(Writer):
 
     def _chosen(self, expr: Expr, term: Expr, values: Sequence[int]) -> Expr:
         """``expr`` with a register for ``term``, which holds one of ``values``."""
-        register = self.register(leaves(term)[0].name)
-        self.taken.add(register.index)
+        register = self.registers.register(leaves(term)[0].name)
+        self.registers.taken.add(register.index)
         self.chosen[term] = register
-        branches = (Block((Do(commands.Assign(register, Const(each)), self.span),)) for each in values)
-        Writer.emit(self, Choose(tuple(branches)))
+        branches = (Block((Do(commands.Assign(register, Const(each)), self.position.span),)) for each in values)
+        self.writer.write(Choose(tuple(branches)))
         if not isinstance(term, Leaf):
-            self.state.guarded |= set(leaves(term))
-        self.substitute(self.state, term, register)
+            self.position.state.guarded |= set(leaves(term))
+        self.substitute(self.position.state, term, register)
         return replaced(expr, term, register)
 
     def substitute(self, state: State, term: Expr, new: Register | Const) -> None:
@@ -269,7 +281,7 @@ class Undecided(Writer):
                 if value == old:
                     continue
                 if isinstance(value, Unknown) and not only_leaves(value.expr):
-                    self.given_up(id, offset, size, value.expr)
+                    self.cells.give_up(id, offset, size, value.expr)
                     self._writable(state, id).replace(offset, None)
                 else:
                     self._writable(state, id).replace(offset, value)
@@ -288,65 +300,16 @@ class Undecided(Writer):
             contents = state.memory[id] = contents.copy()
         return contents
 
-    def given_up(self, id: ObjectId, offset: int, size: int, expr: Expr) -> None:
-        """One's own memory does not hold registers: the scalar becomes a cell, which ``expr`` is stored in."""
-        raise NotImplementedError
-
-    # Values
-
-    def materialised(self, value: Value, hint: str = "t") -> Value:
-        """``value`` in a register when it is a large expression, or one that may fault."""
-        if not isinstance(value, Unknown) or isinstance(value.expr, Register):
-            return value
-        expr = value.expr
-        faults, large = may_fault(expr), arithmetic.size(expr) > LARGEST_EXPRESSION
-        if not faults and not large:
-            return value
-        if not leaves(expr):
-            register = self.register(hint)
-            self.issue(commands.Assign(register, expr))
-            return Unknown(register)
-        if faults and isinstance(expr, Binary):
-            self._may_fail(expr)
-            if not self.open:
-                return UNDEFINED
-        if large or not only_leaves(expr):
-            return Unknown(self.blurred(expr))
-        return value
-
-    def _may_fail(self, expr: Binary) -> None:
-        """``expr``, a division or a shift, has no value for some of what it may be."""
-        right = expr.right
-        if not leaves(right):
-            # Of what is divided no more is known, but of this: it faults here or nowhere.
-            self.issue(commands.Assign(self.register("t"), Binary(expr.operator, Const(0), right, expr.type)))
-            return
-        bounds, divides = self.bounds(right), expr.operator in ("/", "%")
-        if divides:
-            fails = bounds is None or (bounds.low <= 0 <= bounds.high and 0 not in bounds.others)
-        else:
-            fails = bounds is None or bounds.low < 0 or bounds.high >= expr.type.bits
-        if not fails:
-            return
-        if self._drawn(right, lambda value: not value if divides else not 0 <= value < expr.type.bits):
-            without = Binary(expr.operator, Const(0), Const(0 if divides else -1), expr.type)
-            failing = Do(commands.Assign(self.register("undefined"), without), self.span)
-            Writer.emit(self, Choose((Block((failing,)), Block(()))))
-        else:
-            self.gap(f"the right side of `{expr.operator}` is an unknown value, for which it may have no value")
-        if divides and only_leaves(right):
-            self.assume(self.state, Binary("!=", right, Const(0), expr.type), True)
-
     # Where ways come together
 
     def forget(self) -> None:
         """What has been assumed is not looked at any more."""
-        self.state.guarded |= {leaf for term in self.state.assumed for leaf in leaves(term)}
-        self.state.assumed.clear()
+        self.position.state.guarded |= {leaf for term in self.position.state.assumed for leaf in leaves(term)}
+        self.position.state.assumed.clear()
 
     def renumber(self) -> None:
         """Number the unknown values by where they are, so that equal states look equal; forget those that are gone."""
-        state = self.state
+        state = self.position.state
         numbers: dict[Leaf, Leaf] = {}
 
         def number(part: Expr) -> Expr | None:

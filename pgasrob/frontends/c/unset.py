@@ -1,4 +1,4 @@
-"""Variables in cells that have not been set: cells hold numbers, and do not tell."""
+"""Which variables in cells a rank has set."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from pgasrob.frontends.c.facts import shortest
-from pgasrob.frontends.c.flows import Flows
 from pgasrob.frontends.c.initialised import ALL, PERHAPS
+from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.values import Address, ObjectId
 from pgasrob.program import core
-from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.statements import Choose, Do, Goto, If, Labelled, Loop, Skip, Statement, While
 
 Places = set[tuple[ObjectId, int | None]]
 
 
-class Unset(Flows):
-    """Keeps what a rank has set of its variables in cells (`State.initialised`)."""
+class Unset:
+    """Keeps track of which variables in cells a rank has set (`State.initialised`): cells hold numbers, and do not tell
+    one that was set from one that was not."""
 
-    def whose(self, address: Address) -> Expr | None:
-        """The rank in whose memory ``address`` is, which may be one's own if it is no number; None for one's own."""
-        if address.owner is None or isinstance(address.owner, Expr):
-            return address.owner
-        return None if address.owner == self.rank else Const(address.owner)
+    def __init__(self, position: Position) -> None:
+        self.position = position
+        self.world = position.world
+        self.facts = position.facts
 
     def is_set(self, address: Address, size: int) -> bool:
         """Whether the scalar of ``size`` bytes at ``address``, which lies in cells, has been set, or may have been.
@@ -33,8 +32,8 @@ class Unset(Flows):
         of them the variable is in the rank's own memory alone, which does tell.
         """
         id = address.object
-        known = self.state.is_set(id)
-        if known is ALL or self.whose(address):
+        known = self.position.state.is_set(id)
+        if known is ALL or self.position.whose(address):
             return True
         object = self.facts.objects[id]
         if isinstance(address.offset, int):
@@ -43,16 +42,16 @@ class Unset(Flows):
             found = known.holds_at(address.offset, size, object.size)
         if found is False and object.reached:
             found = None
-        if found is None and self.world.symbolic:
+        if found is None and self.position.rank.is_symbol:
             what = f"whether `{shortest(id, object)}` has been set here"
-            raise NumberNeeded(f"{what} is another thing on some ranks or numbers of nodes", self.span)
+            raise NumberNeeded(f"{what} is another thing on some ranks or numbers of nodes", self.position.span)
         return found is not False
 
     def initialise(self, address: Address, size: int, undone: bool = False) -> None:
         """The scalar of ``size`` bytes at ``address``, which lies in one's own cells, has been set; or what is put
         there has not been set itself, and it is ``undone``."""
         id, at = address.object, address.offset
-        known = self.state.is_set(id)
+        known = self.position.state.is_set(id)
         if known is ALL and not undone:
             return
         if isinstance(at, int):
@@ -60,13 +59,13 @@ class Unset(Flows):
         else:
             new = PERHAPS if undone else known.set_at(at, size, self.facts.objects[id].size)
         if new is not known:
-            self.state.initialised[id] = new
+            self.position.state.initialised[id] = new
 
     def look_for_initialised(self, statements: Iterable[Statement]) -> None:
         """Note what ``statements`` set."""
         certainly, perhaps = self._set_by(statements)
         for id, offset in perhaps:
-            known = self.state.is_set(id)
+            known = self.position.state.is_set(id)
             if known is ALL:
                 continue
             start, size = (
@@ -74,13 +73,13 @@ class Unset(Flows):
             )
             new = known.set(start, start + size, offset is not None and (id, offset) in certainly)
             if new is not known:
-                self.state.initialised[id] = new
+                self.position.state.initialised[id] = new
 
     def look_for_reached(self, form: core.Form) -> None:
         """Note what a command sets in the memory of other ranks."""
         for made in core.accesses_of(form):
-            if made.writes and made.cell.rank not in (None, self.me):
-                for id, _ in self.cells_at(made.cell.address):
+            if made.writes and made.cell.rank not in (None, self.position.me):
+                for id, _ in self.world.cells.named_by(made.cell.address):
                     self.facts.reach(id)
 
     def _set_by(self, statements: Iterable[Statement]) -> tuple[Places, Places]:
@@ -91,8 +90,8 @@ class Unset(Flows):
             match statement:
                 case Do(command):
                     accesses = core.accesses_of(core.lower(command))
-                    own = (each for each in accesses if each.writes and each.cell.rank in (None, self.me))
-                    found = {place for each in own for place in self.cells_at(each.cell.address)}
+                    own = (each for each in accesses if each.writes and each.cell.rank in (None, self.position.me))
+                    found = {place for each in own for place in self.world.cells.named_by(each.cell.address)}
                     ways = [(found, found)]
                 case If(_, then, otherwise):
                     ways = [self._set_by(each.statements if each else ()) for each in (then, otherwise)]

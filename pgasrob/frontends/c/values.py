@@ -78,7 +78,7 @@ class Address:
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A pointer into the entry of ``rank``, ``byte`` bytes behind its beginning, in a table that has one for each rank,
-    however many there are (`tables.py`)."""
+    however many there are (`rank_tables.py`)."""
 
     object: ObjectId
     rank: Expr

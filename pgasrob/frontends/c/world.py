@@ -14,11 +14,11 @@ from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
 from pgasrob.frontends.c.liveness import live_slots
 from pgasrob.frontends.c.needed import needed_slots
-from pgasrob.frontends.c.symbolic import EVERYONE, NumberNeeded
+from pgasrob.frontends.c.symbolic import EVERYONE, NumberNeeded, Rank
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.options import NO_SHARED_MEMORY, neighbours
 from pgasrob.program.assumptions import Noted
-from pgasrob.program.expressions import MOST_NODES, Const, Register
+from pgasrob.program.expressions import MOST_NODES, Const, Me, Nodes, Register
 
 
 @dataclass
@@ -61,16 +61,23 @@ class World:
         self.cells = Cells(self.facts)
 
     @property
-    def symbolic(self) -> bool:
-        """Whether the program is made for every number of nodes, with `me` and `nodes` in its commands."""
-        return self.number_of_nodes is None
+    def count(self) -> Const | Nodes:
+        """The number of nodes in commands."""
+        return Nodes() if self.number_of_nodes is None else Const(self.number_of_nodes)
 
     @property
     def nodes(self) -> int:
-        """The number of nodes. Raises :class:`NumberNeeded` where it stands for every one."""
+        """The number of nodes. Raises :class:`NumberNeeded` where it is a symbol."""
         if self.number_of_nodes is None:
             raise NumberNeeded("what is done here is another thing on every number of nodes")
         return self.number_of_nodes
+
+    @property
+    def ranks(self) -> tuple[Rank, ...]:
+        """The ranks that machines are run for: a symbol alone where the number of nodes is one."""
+        if self.number_of_nodes is None:
+            return (Rank(Me()),)
+        return tuple(Rank(Const(number)) for number in range(self.number_of_nodes))
 
     @property
     def everyone(self) -> tuple[int, ...]:
@@ -106,7 +113,7 @@ class World:
         return Register(name, self.registers.setdefault(name, len(self.registers)))
 
     def nowhere(self, why: str) -> Const:
-        """An address that no command can have; ``why`` is told where one has it."""
+        """An address that no cell has: a command that accesses it is in error, and reports say ``why``."""
         return Const(self.faults.setdefault(why, -1 - len(self.faults)))
 
     def queue(self, key: Hashable, name: str, unordered: bool) -> Const:

@@ -6,8 +6,8 @@ import pytest
 
 from pgasrob.frontends.apis.gasnet import API
 from pgasrob.frontends.apis.gasnet.header import DEFER, GROUP, LOCAL, NOT_READY, NOW, PUTS
-from pgasrob.frontends.c.output import UNDISTURBED
 from pgasrob.frontends.c.values import Handle, Known
+from pgasrob.frontends.c.writer import UNDISTURBED
 from tests.frontends.apis.recorder import (
     Argument,
     Rank,

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgasrob import SourceError
-from pgasrob.frontends.c import merging
+from pgasrob.frontends.c import merge_points
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.machine import Machine
-from pgasrob.frontends.c.merging import Merging
+from pgasrob.frontends.c.merge_points import MergePoints
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, INT, LONG_DOUBLE, UCHAR, UINT, CType, Floating
 from pgasrob.frontends.c.values import UNDEFINED, Known
 from pgasrob.frontends.lower import parse_c
@@ -69,16 +69,16 @@ int main(void) {
 
 def counted(monkeypatch: pytest.MonkeyPatch, hot: int) -> list[int]:
     """With so many iterations before a loop is translated: how often what is translated has run."""
-    monkeypatch.setattr(merging, "HOT", hot)
+    monkeypatch.setattr(merge_points, "HOT", hot)
     runs = [0]
-    original = Merging._run_known
+    original = MergePoints._run_known
 
-    def run(self: Merging, head: tuple[str, int]) -> bool:
+    def run(self: MergePoints, head: tuple[str, int]) -> bool:
         ran = original(self, head)
         runs[0] += ran
         return ran
 
-    monkeypatch.setattr(Merging, "_run_known", run)
+    monkeypatch.setattr(MergePoints, "_run_known", run)
     return runs
 
 
@@ -101,7 +101,7 @@ def lowered(text: str) -> Program | str:
 
 def test_random_programs_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [looping_c.drawn(Random(seed)) for seed in range(examples(24, 1_000))]
-    monkeypatch.setattr(merging, "HOT", NEVER)
+    monkeypatch.setattr(merge_points, "HOT", NEVER)
     written = [lowered(text) for text in texts]
     runs = counted(monkeypatch, 0)
     for seed, text in enumerate(texts):
@@ -137,8 +137,8 @@ def test_long_computations_take_few_instructions_of_the_machine(monkeypatch: pyt
 
 def test_a_computation_behind_long_code_is_no_loop_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loops are kept there that would make the code longer; this one does not."""
-    monkeypatch.setattr(merging, "LONG_CODE", 3)
-    monkeypatch.setattr(merging, "FEW_VALUES", 2)
+    monkeypatch.setattr(merge_points, "LONG_CODE", 3)
+    monkeypatch.setattr(merge_points, "FEW_VALUES", 2)
     text = """#include <shmem.h>
         static int x; int main(void) { shmem_init(); long sum = 0; shmem_int_p(&x, 1, 0);
         for (int i = 0; i < 20; i++) shmem_int_p(&x, 1, 0);
@@ -155,7 +155,7 @@ def test_what_is_in_cells_is_left_to_the_machine(monkeypatch: pytest.MonkeyPatch
           shmem_int_p(&b[5], s, 1 - me); shmem_int_put_nbi(&b[2], &a[3], 1, 1 - me); shmem_barrier_all();
           for (int i = 0; i < 8; i++) { s += b[i]; b[i] = i; if (i > 3) a[i] = s & 1; }
           shmem_int_p(&flag, s, 0); }"""
-    monkeypatch.setattr(merging, "HOT", NEVER)
+    monkeypatch.setattr(merge_points, "HOT", NEVER)
     program = parse_c(text).program(2)
     runs = counted(monkeypatch, 0)
     assert parse_c(text).program(2) == program
@@ -179,7 +179,7 @@ def test_states_that_differ_in_a_row_are_told_apart(monkeypatch: pytest.MonkeyPa
         for (int i = 0; i < 300; i++) a[i] = 0;
         while (shmem_int_g(&x, 0) == 0) if (a[9] < 3) for (int i = -1; i < 300; i++) if (i >= 0) a[i]++;
         shmem_int_p(&y, a[299], 0); }"""
-    monkeypatch.setattr(merging, "HOT", NEVER)
+    monkeypatch.setattr(merge_points, "HOT", NEVER)
     program = parse_c(text).program(1)
     runs = counted(monkeypatch, 0)
     assert parse_c(text).program(1) == program and "set, 3, 0, y" in to_source(program)

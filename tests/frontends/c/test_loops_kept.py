@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pgasrob import check, load
-from pgasrob.frontends.c import driver, merging
+from pgasrob.frontends.c import driver, merge_points
 from pgasrob.frontends.c.assemble import _merged
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.graph import Node
@@ -65,8 +65,8 @@ BODIES = {
 
 def program(body: str, kept: bool, monkeypatch: pytest.MonkeyPatch) -> Program:
     """The program on 2 nodes, with loops kept as soon as may be, or written out."""
-    monkeypatch.setattr(merging, "LONG_CODE", 2 if kept else 100_000)
-    monkeypatch.setattr(merging, "FEW_VALUES", 2)
+    monkeypatch.setattr(merge_points, "LONG_CODE", 2 if kept else 100_000)
+    monkeypatch.setattr(merge_points, "FEW_VALUES", 2)
     return parse_c(SOURCE.format(body)).program(2)
 
 
@@ -152,8 +152,8 @@ def test_a_list_that_grows_is_written_out(monkeypatch: pytest.MonkeyPatch) -> No
         return learned[-1]
 
     monkeypatch.setattr(driver, "Facts", noted)
-    monkeypatch.setattr(merging, "KEPT_STATES", 40)
-    monkeypatch.setattr(merging, "MOST_SNAPSHOTS", 400)
+    monkeypatch.setattr(merge_points, "KEPT_STATES", 40)
+    monkeypatch.setattr(merge_points, "MOST_SNAPSHOTS", 400)
     kept = program(body, True, monkeypatch)
     assert [facts.loops_kept for facts in learned] == [True, False]
     elements = [sum(id.kind == "heap" for id in facts.objects) for facts in learned]

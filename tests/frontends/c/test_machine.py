@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgasrob import SourceError, check
-from pgasrob.frontends.c import machine
+from pgasrob.frontends.c import rank_position
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.parser import parse
@@ -206,7 +206,7 @@ def test_a_loop_in_which_nothing_happens_ends_the_rank() -> None:
     ],
 )
 def test_what_is_too_much(monkeypatch: pytest.MonkeyPatch, body: str, code: str | None) -> None:
-    monkeypatch.setattr(machine, "MOST_INSTRUCTIONS", 100_000)
+    monkeypatch.setattr(rank_position, "MOST_INSTRUCTIONS", 100_000)
     if code is None:
         lowered(body)
         return

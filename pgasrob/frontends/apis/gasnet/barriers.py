@@ -20,8 +20,8 @@ from pgasrob.frontends.apis.gasnet.header import ANONYMOUS, BARRIER_MISMATCH, MI
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.prototypes import Prototypes
 from pgasrob.frontends.apis.transfers import Steps
-from pgasrob.frontends.c.output import LEFT_OPEN, UNDISTURBED
 from pgasrob.frontends.c.values import Known
+from pgasrob.frontends.c.writer import LEFT_OPEN, UNDISTURBED
 from pgasrob.program.commands import Fetch, Store
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr
 

@@ -46,8 +46,10 @@ def sorted_already(call: Call) -> Outcome:
     if base is None or not isinstance(base.offset, int) or not bytes:
         return Outcome(result=Known(1))
     machine = machine_of(call).machine
-    machine.object(base.object)
-    if machine.pieces(base, bytes) or not machine.contents(base.object).unknown_parts(base.offset, bytes):
+    machine.objects.object(base.object)
+    if machine.pointers.pieces(base, bytes) or not machine.objects.contents(base.object).unknown_parts(
+        base.offset, bytes
+    ):
         return Outcome(result=VALUE)
     forget(call, base, bytes)
     return Outcome(result=Known(1))
@@ -60,5 +62,5 @@ def swap(call: Call) -> Outcome:
     machine = machine_of(call).machine
     aside = call.internal("swap", size, bytes=-(-size // 8) * 8, name="aside")
     for to, of in ((aside, one), (one, other), (other, aside)):
-        machine.copy(to, of, size)
+        machine.memory.copy(to, of, size)
     return Outcome()

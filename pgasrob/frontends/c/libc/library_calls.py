@@ -62,7 +62,7 @@ def anything(call: Call, interval: Interval = ANY, *, said: bool = True) -> Valu
     if said:
         call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
     of = [leaf for value in call.arguments for leaf in leaves_of(value)]
-    return Unknown(machine_of(call).machine.new_leaf(INPUT, interval, exact=False, of=of))
+    return Unknown(machine_of(call).machine.undecided.new_leaf(INPUT, interval, exact=False, of=of))
 
 
 def told(call: Call, interval: Interval = ANY) -> Outcome:
@@ -89,9 +89,9 @@ def _byte(call: Call, place: Address) -> Value | None:
     """The byte at ``place``, one's own; None where it is not known. Raises
     :class:`~pgasrob.frontends.c.problem.Faults` outside of the object."""
     machine = machine_of(call).machine
-    machine.object(place.object)
-    if machine.whose(place) is None and isinstance(place.offset, int) and not machine.within(place, 1):
-        raise Faults(machine.outside(place, 1))
+    machine.objects.object(place.object)
+    if machine.position.whose(place) is None and isinstance(place.offset, int) and not machine.objects.within(place, 1):
+        raise Faults(machine.objects.outside(place, 1))
     return call.load(place, UCHAR)
 
 

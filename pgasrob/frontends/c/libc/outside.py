@@ -46,7 +46,7 @@ def line(call: Call) -> Outcome | list[Outcome]:
     if to is None:
         call.fail(f"a null pointer where `{call.name}` puts a line", "pass memory")
     machine = machine_of(call).machine
-    room = machine.room(to)
+    room = machine.objects.room(to)
     forget(call, to, min(room, call.known(1)) if call.name == "fgets" else room)
     return [Outcome(result=to), Outcome(result=NULL)]
 

@@ -120,7 +120,7 @@ def _followed(call: Call, index: int, value: Value) -> Address | None:
     if index in UNUSED.get(call.name, ()) or index in HANDLED.get(call.name, ()):
         return None
     machine = machine_of(call).machine
-    return value if machine.whose(value) is None else machine.followed(value, "read")
+    return value if machine.position.whose(value) is None else machine.pointers.followed(value, "read")
 
 
 def _look_at(steps: Steps, index: int, address: Address) -> None:

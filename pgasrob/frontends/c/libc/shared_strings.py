@@ -23,8 +23,8 @@ def which(call: Call, index: int) -> str:
 def in_cells(call: Call, address: Address) -> bool:
     """Whether other ranks may access the object at ``address``."""
     machine = machine_of(call).machine
-    machine.object(address.object)
-    return machine.whose(address) is not None or machine.facts.objects[address.object].in_cells
+    machine.objects.object(address.object)
+    return machine.position.whose(address) is not None or machine.facts.objects[address.object].in_cells
 
 
 def issue(steps: Steps) -> None:
@@ -32,15 +32,15 @@ def issue(steps: Steps) -> None:
     statements = steps.outcome().statements
     if statements:
         machine = machine_of(steps.call).machine
-        machine.emit(*statements)
-        machine.read = {}
+        machine.issuer.emit(*statements)
+        machine.flows.read = {}
 
 
 def may_change(call: Call, address: Address) -> bool:
     """Whether more than stores of known values by the rank that reads set anything in the object at ``address``."""
     machine = machine_of(call).machine
     facts = machine.facts.objects[address.object]
-    foreign = machine.whose(address) is not None
+    foreign = machine.position.whose(address) is not None
     return in_cells(call, address) and (foreign or facts.all_restless or bool(facts.restless))
 
 
@@ -52,20 +52,20 @@ def read_bytes(steps: Steps, index: int, address: Address, bytes: int) -> None:
         return
     if not isinstance(address.offset, int):
         call.fail(f"it is not known where {which(call, index)} points to", "use a known index")
-    if not machine.within(address, bytes):
-        steps.do(Load(call.register("read"), machine.world.nowhere(machine.outside(address, bytes))))
+    if not machine.objects.within(address, bytes):
+        steps.do(Load(call.register("read"), machine.world.nowhere(machine.objects.outside(address, bytes))))
         return
-    owner = machine.whose(address)
+    owner = machine.position.whose(address)
     if owner is not None:
         steps.do(*(Load(call.register("read"), cell, owner) for cell, _ in pairs(call, address, address, bytes)))
         return
-    for offset, size in machine.pieces(address, bytes).items():
+    for offset, size in machine.pointers.pieces(address, bytes).items():
         if machine.facts.is_steady(address.object, offset):
             continue
         scalar = Address(address.object, offset)
         begin, end = max(offset, address.offset), min(offset + size, address.offset + bytes)
         part = () if end - begin == size else ((begin - offset, end - offset),)
-        steps.do(Load(call.register("read"), machine.placed(scalar, size), bytes=part))
+        steps.do(Load(call.register("read"), machine.pointers.placed(scalar, size), bytes=part))
 
 
 def read_string(
@@ -97,7 +97,7 @@ def ends_in_string(steps: Steps, goes_on: Expr, address: Address) -> None:
     call = steps.call
     machine = machine_of(call).machine
     if not machine.facts.uncertain.offsets:
-        why = machine.world.nowhere(f"there is no zero at the end of the string in {machine.sized(address)}")
+        why = machine.world.nowhere(f"there is no zero at the end of the string in {machine.objects.sized(address)}")
         steps.do(If(goes_on, Block(call.do(Load(call.register("undefined"), why))), None, call.span))
 
 
@@ -105,14 +105,14 @@ def byte_to(call: Call, register: Register, byte: Known | Address) -> tuple[Comm
     """The commands that put a byte of :func:`string_bytes` into ``register``."""
     if isinstance(byte, Known):
         return (Assign(register, Const(byte.value)),)
-    return machine_of(call).machine.reading(register, byte)
+    return machine_of(call).machine.memory.reading(register, byte)
 
 
 def string_bytes(call: Call, index: int, address: Address, most: int | None) -> tuple[list[Known | Address], bool]:
     """The bytes of the string at ``address``, argument ``index``, as far as it may go, ``most`` bytes at most: those
     that are known, and where the others are; and whether other ranks may write any of them."""
     machine = machine_of(call).machine
-    machine.object(address.object)
+    machine.objects.object(address.object)
     shared = in_cells(call, address)
     if not isinstance(address.offset, int) and not may_change(call, address):
         return [], False
@@ -120,7 +120,7 @@ def string_bytes(call: Call, index: int, address: Address, most: int | None) -> 
         call.fail(f"it is not known where {which(call, index)} points to", "use a known index")
     chain: list[Known | Address] = []
     written = False
-    size = machine.room(address)
+    size = machine.objects.room(address)
     for at in range(size if most is None else min(size, most)):
         place = call.moved(address, at)
         value = call.load(place, CHAR)
@@ -133,7 +133,11 @@ def string_bytes(call: Call, index: int, address: Address, most: int | None) -> 
         if not shared and len(chain) > MOST_BYTES:
             break
         assert isinstance(place.offset, int)
-        written = written or machine.whose(place) is not None or machine.facts.is_shared(place.object, place.offset, 1)
+        written = (
+            written
+            or machine.position.whose(place) is not None
+            or machine.facts.is_shared(place.object, place.offset, 1)
+        )
         chain.append(place)
         if written and len(chain) > MOST_BYTES:
             call.fail(

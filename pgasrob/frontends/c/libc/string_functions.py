@@ -63,7 +63,7 @@ def compare_memory(call: Call) -> Outcome | Look:
         held = []
         for cell in (one, other):
             register = call.register("compared")
-            machine_of(call).machine.taken.add(register.index)
+            machine_of(call).machine.registers.taken.add(register.index)
             steps.do(commands.Load(register, cell))
             held.append(register)
         equal = Binary("&&", equal, Binary("==", held[0], held[1], IntType(64, True)))
@@ -141,7 +141,7 @@ def length(call: Call) -> Outcome:
 
 def _room(call: Call, address: Address) -> int:
     """The bytes from ``address`` to the end of its object."""
-    return machine_of(call).machine.room(address)
+    return machine_of(call).machine.objects.room(address)
 
 
 @calls(
@@ -276,7 +276,7 @@ def _written(call: Call, to: Address, data: bytes) -> tuple[tuple[Address, Value
 def copy_string(call: Call) -> Outcome:
     to, data = call.pointer(0), text_of(call, 1, call.known(2) if call.name in ("strncpy", "strncat") else None)
     if to is None:
-        machine_of(call).machine.fault(no_pointer(call.arguments[0], "argument 1"))
+        machine_of(call).machine.issuer.fault(no_pointer(call.arguments[0], "argument 1"))
         return Outcome()
     start = text_of(call, 0) if "cat" in call.name else b""
     if data is None or start is None:
@@ -307,7 +307,7 @@ def forget(call: Call, to: Address, size: int) -> None:
     """Anything may lie in ``size`` bytes from ``to`` on."""
     if size > 0:
         call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
-        machine_of(call).machine.fill(to, ANYTHING, size)
+        machine_of(call).machine.memory.fill(to, ANYTHING, size)
 
 
 @calls("char *strtok(char *s, const char *ends); char *strtok_r(char *s, const char *ends, char **next);")

@@ -14,9 +14,11 @@ from dataclasses import replace
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.facts import shortest
+from pgasrob.frontends.c.issuing import Issuer
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import leaves, values_of
 from pgasrob.frontends.c.objects import Objects
+from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import Address, Entry, Known, ObjectId, Table, Unknown, Value
@@ -49,8 +51,16 @@ def _factor(expr: Expr) -> int:
     return each if type.wrap(each * MOST_NODES) == each * MOST_NODES else 0
 
 
-class Tables(Objects):
-    """Objects that have an entry for each rank."""
+class Tables:
+    """The objects of a rank that have an entry for each rank."""
+
+    def __init__(self, objects: Objects, registers: Registers, issuer: Issuer) -> None:
+        self.position = objects.position
+        self.objects = objects
+        self.registers = registers
+        self.issuer = issuer
+        self.world = self.position.world
+        self.facts = self.position.facts
 
     def declare_table(self, id: ObjectId, name: str, each: int, type: CType | None, span: Span) -> None:
         """The object ``id``, of ``each`` bytes for each rank."""
@@ -61,12 +71,14 @@ class Tables(Objects):
 
     def fill_table(self, address: Address, entry: int, fields: tuple[tuple[int, Address | Known], ...]) -> None:
         """Put ``fields`` into each entry of the table at ``address``, which must have entries of so many bytes."""
-        self.object(address.object)
+        self.objects.object(address.object)
         object = self.facts.objects[address.object]
         if object.each != entry or address.offset != 0:
             name = shortest(address.object, object)
-            raise NumberNeeded(f"`{name}` does not have an entry for each rank, however many there are", self.span)
-        self.state.tables[address.object] = Table(entry, fields)
+            raise NumberNeeded(
+                f"`{name}` does not have an entry for each rank, however many there are", self.position.span
+            )
+        self.position.state.tables[address.object] = Table(entry, fields)
 
     def entry(self, pointer: Value) -> Entry | None:
         """The entry of a table that ``pointer`` points into, if it does."""
@@ -89,18 +101,20 @@ class Tables(Objects):
             return replace(pointer, byte=pointer.byte + LONG.wrap(index.value) * size)
         if size != each or (isinstance(index, Unknown) and leaves(index.expr)):
             name = shortest(pointer.object, self.facts.objects[pointer.object])
-            raise NumberNeeded(f"which entry of `{name}` this is, is another thing on every number of nodes", self.span)
+            raise NumberNeeded(
+                f"which entry of `{name}` this is, is another thing on every number of nodes", self.position.span
+            )
         moved = arithmetic.binary("+", arithmetic.value_of(pointer.rank), index, Integer(LONG))
         assert isinstance(moved, Known | Unknown)
         return replace(pointer, rank=arithmetic.expression(moved))
 
     def from_table(self, entry: Entry, type: CType) -> Value:
         """The scalar of ``type`` at ``entry``. A run in which there is no such rank faults."""
-        table, name = self.state.tables.get(entry.object), self.facts.objects[entry.object].name
+        table, name = self.position.state.tables.get(entry.object), self.facts.objects[entry.object].name
         held = None if table is None else dict(table.fields).get(entry.byte)
         if held is None or isinstance(type, Floating) or size_of(type) != FIELD:
             raise NumberNeeded(
-                f"what is read of `{name}` is no field that a call has put there for each rank", self.span
+                f"what is read of `{name}` is no field that a call has put there for each rank", self.position.span
             )
         self._check_rank(entry.rank, name)
         if isinstance(held, Known):
@@ -113,8 +127,8 @@ class Tables(Objects):
             return
         outside = Binary("||", Binary("<", rank, Const(0), LONG), Binary(">=", rank, Nodes(), LONG))
         nowhere = self.world.nowhere(f"`{name}` has no entry of a rank that is not there")
-        fault = Do(commands.Load(self.register("undefined"), nowhere), self.span)
-        self.emit(If(outside, Block((fault,)), None, self.span))
+        fault = Do(commands.Load(self.registers.register("undefined"), nowhere), self.position.span)
+        self.issuer.emit(If(outside, Block((fault,)), None, self.position.span))
 
 
 def is_a_rank(expr: Expr) -> bool:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from pgasrob.frontends.c.pointers import Pointers
+from pgasrob.frontends.c.flows import Flows
 from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.rank_position import Position
+from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.types import Array, Floating, Integer
+from pgasrob.frontends.c.unset import Unset
 from pgasrob.frontends.c.values import ObjectId
+from pgasrob.frontends.c.writer import Writer
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands, core
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr, constant
-from pgasrob.program.statements import Choose, Do, If, Labelled, Loop, Statement, While, statements_in
+from pgasrob.program.statements import Choose, Do, If, Labelled, Loop, Span, Statement, While, statements_in
 
 PUT, FENCED = "machine.put", "machine.fenced"
 """What the state holds the queues under with ranks to which puts of theirs may be pending, and those of which such have
@@ -22,24 +26,43 @@ MOST_KNOWN = 64
 """Scalars in cells of one object, up to which it is kept what they hold: nobody decides by a large buffer."""
 
 
-class Effects(Pointers):
-    """Commands on their way to the program: what they write is not known any more, unless their rank stores it."""
+class Issuer:
+    """Issues the commands of a rank: takes unknown values out of them, and notes what they do to memory before they are
+    written. What commands write is not known any more, unless it is a store of the rank itself."""
+
+    def __init__(self, position: Position, writer: Writer, registers: Registers, flows: Flows, unset: Unset) -> None:
+        self.position = position
+        self.writer = writer
+        self.registers = registers
+        self.flows = flows
+        self.unset = unset
+        self.world = position.world
+        self.facts = position.facts
+
+    def issue(self, command: commands.Command, span: Span | None = None) -> None:
+        """Issue ``command``, by default at the current instruction."""
+        self.emit(Do(command, span or self.position.span))
+
+    def fault(self, why: str) -> None:
+        """End the rank with a command in error: what the program does here has no meaning, for the reason ``why``."""
+        self.issue(commands.Load(self.registers.register("undefined"), self.world.nowhere(why)))
+        self.writer.close()
 
     def emit(self, *statements: Statement) -> None:
-        known = self.without_unknowns(statements)
+        known = self.flows.without_unknowns(statements)
         for statement in known:
             self._look_for_writes(statement)
-        self.look_for_initialised(known)
-        super().emit(*known)
+        self.unset.look_for_initialised(known)
+        self.writer.write(*known)
 
     def issue_store(self, store: commands.Store | commands.FetchUpdate) -> None:
         """One of the program's own stores: who makes it notes what it stores, unless in the memory of another rank."""
-        read, chosen = self.read, self.chosen
-        known = self.without_unknowns((Do(store, self.span),))
-        if store.rank not in (None, self.me):
+        read, chosen = self.flows.read, self.flows.undecided.chosen
+        known = self.flows.without_unknowns((Do(store, self.position.span),))
+        if store.rank not in (None, self.position.me):
             self._unsettle(core.lower(store))
-        super().emit(*known)
-        self.read, self.chosen = read, chosen
+        self.writer.write(*known)
+        self.flows.read, self.flows.undecided.chosen = read, chosen
 
     def _look_for_writes(self, statement: Statement) -> None:
         """Scalars that operations write are not what their rank has stored in them."""
@@ -48,14 +71,14 @@ class Effects(Pointers):
                 form = core.lower(command)
                 self._unsettle(form)
                 for expr in addresses_lent(form):
-                    for id, _ in self.cells_at(expr):
+                    for id, _ in self.world.cells.named_by(expr):
                         self.facts.lend(id)
                 self._look_for_fences(form)
                 if isinstance(form, core.Transfer):
                     self.look_for_mixing([place for each in core.accesses_of(form)
-                                           for place in self.cells_at(each.cell.address)])  # fmt: skip
-                if any(not id.of_api for expr in addresses_computed(form) for id, _ in self.cells_at(expr)):
-                    self.rests_on(Kind.ATOMIC_TO_ALL, self.called)
+                                           for place in self.world.cells.named_by(each.cell.address)])  # fmt: skip
+                if any(not id.of_api for expr in addresses_computed(form) for id, _ in self.world.cells.named_by(expr)):
+                    self.position.rests_on(Kind.ATOMIC_TO_ALL, self.position.called)
             case Choose(branches):
                 for branch in branches:
                     for each in branch.statements:
@@ -70,16 +93,16 @@ class Effects(Pointers):
                 self._look_for_writes(inner)
 
     def _unsettle(self, form: core.Form) -> None:
-        self.look_for_reached(form)
+        self.unset.look_for_reached(form)
         for expr in addresses_written(form):
-            for id, offset in self.cells_at(expr):
+            for id, offset in self.world.cells.named_by(expr):
                 large = len(self.facts.objects[id].shared) > MOST_KNOWN
                 self.facts.unsettle(id, None if large else offset)
 
     @property
     def fenced(self) -> frozenset[tuple[Expr, int | None]]:
         """The queues, and the ranks, with puts that a fence has ordered and that may be pending."""
-        return cast("frozenset[tuple[Expr, int | None]]", self.state.notes.get(FENCED, frozenset()))
+        return cast("frozenset[tuple[Expr, int | None]]", self.position.state.notes.get(FENCED, frozenset()))
 
     def look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
         """What a transfer moves may come from integers with a sign to some without, which are other numbers there."""
@@ -97,7 +120,7 @@ class Effects(Pointers):
                 "PG142",
                 f"a transfer takes the bits of a float for an integer, or those of an integer for a float, in {names}",
                 "transfer floats to floats, and integers to integers",
-                self.span,
+                self.position.span,
             )
         if len(signs) > 1 or any(object.mixed for _, _, object in known):
             for id, _, _ in known:
@@ -109,7 +132,10 @@ class Effects(Pointers):
         """Whether commands read what may be no value of its type."""
         forms = (core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do))
         places = (
-            place for form in forms for made in core.accesses_of(form) for place in self.cells_at(made.cell.address)
+            place
+            for form in forms
+            for made in core.accesses_of(form)
+            for place in self.world.cells.named_by(made.cell.address)
         )
         return any(self.facts.objects[id].mixed for id, _ in places)
 
@@ -117,7 +143,7 @@ class Effects(Pointers):
         """A fence puts what a rank stores later in the memory of others behind its earlier puts."""
         if self.world.shared_memory == NO_SHARED_MEMORY:
             return
-        put, fenced = self.state.notes.get(PUT, frozenset()), self.fenced
+        put, fenced = self.position.state.notes.get(PUT, frozenset()), self.fenced
         assert isinstance(put, frozenset)
         match form:
             case core.Transfer(rank, queue, steps) if any(step.fenced for step in steps):
@@ -127,10 +153,10 @@ class Effects(Pointers):
                 fenced |= {each for each in put if each[0] == queue and (to is None or each[1] in (None, to))}
             case core.Wait(queue, local=False):
                 put, fenced = (frozenset(each for each in queues if each[0] != queue) for queues in (put, fenced))
-        self.state.notes.update({key: queues for key, queues in ((PUT, put), (FENCED, fenced)) if queues})
+        self.position.state.notes.update({key: queues for key, queues in ((PUT, put), (FENCED, fenced)) if queues})
         for key, queues in ((PUT, put), (FENCED, fenced)):
             if not queues:
-                self.state.notes.pop(key, None)
+                self.position.state.notes.pop(key, None)
 
 
 def addresses_written(form: core.Form) -> Iterator[Expr]:

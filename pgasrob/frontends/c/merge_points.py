@@ -9,13 +9,16 @@ from dataclasses import replace
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.code import Label, Slot
 from pgasrob.frontends.c.initialised import PERHAPS
-from pgasrob.frontends.c.memory import Memory
+from pgasrob.frontends.c.issuing import Issuer
+from pgasrob.frontends.c.memory_access import Memory
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, range_of, replaced
 from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.snapshots import Frame, Variables, various
 from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.undecided import Undecided
 from pgasrob.frontends.c.values import Address, Known, Unknown, of_registers
-from pgasrob.frontends.c.world import World
+from pgasrob.frontends.c.writer import Writer
 from pgasrob.program import commands
 from pgasrob.program.expressions import Const, Expr, Register, is_of_rank, registers_of
 from pgasrob.program.statements import Span
@@ -40,44 +43,45 @@ HOT = 16
 """So many iterations are executed instruction by instruction before a loop is translated."""
 
 
-class Merging(Memory):
-    """Merge points. ``branched``: a branch has been taken since the latest one that nobody knew."""
+class MergePoints:
+    """Merge points of one rank. ``labels``: of the states that have been met so far; ``seen``: their variables, by
+    place. ``branched``: a branch on an unknown condition has been taken since the latest merge point. ``silent`` counts
+    the iterations in which nothing has been written."""
 
-    def __init__(self, world: World, rank: int | None) -> None:
-        super().__init__(world, rank)
+    def __init__(
+        self, writer: Writer, registers: Registers, undecided: Undecided, issuer: Issuer, memory: Memory
+    ) -> None:
+        self.position = writer.position
+        self.writer = writer
+        self.registers = registers
+        self.undecided = undecided
+        self.issuer = issuer
+        self.memory = memory
+        self.world = self.position.world
+        self.facts = self.position.facts
         self.labels: dict[Hashable, str] = {}
         self.seen: dict[Hashable, list[Variables]] = defaultdict(list)
-        self.heads: Counter[tuple[str, int]] = Counter()
         self.silent = 0
         self.branched = False
-
-    def too_large(self, what: str) -> Problem:
-        if self.facts_changed:
-            raise TryAgain
-        problem = super().too_large(what)
-        for (name, place), count in self.heads.most_common(1):
-            problem.span = self.unit.functions[name].spans[place]
-            problem.message += f"; this loop has been passed {count:,} times"
-        return problem
 
     def join(self) -> None:
         """The branches of a statement come together here."""
         if self.branched:
             self.merge(JOIN_VALUES)
         else:
-            self.frame.pc += 1
+            self.position.frame.pc += 1
 
     def loop_head(self) -> None:
         """An iteration begins."""
-        frame = self.frame
+        frame = self.position.frame
         key = (frame.function.name, frame.pc)
-        self.heads[key] += 1
+        self.position.heads[key] += 1
         unknown = self._is_left_unknown()
-        silent = self.quiet and not self.branched and not unknown
+        silent = self.writer.quiet and not self.branched and not unknown
         if silent:
             self.silent += 1
             if self.silent < SILENT_HEADS or self.silent % SILENT_STRIDE:
-                if self.heads[key] <= HOT or not self._run_known(key):
+                if self.position.heads[key] <= HOT or not self._run_known(key):
                     frame.pc += 1
                 return
         most = LOOP_VALUES if unknown else KNOWN_LOOP_VALUES
@@ -87,42 +91,40 @@ class Merging(Memory):
 
     def _run_known(self, head: tuple[str, Label]) -> bool:
         """Iterations in which everything is known, until one is to be compared with others. Whether there are any."""
-        frame = self.frame
+        frame = self.position.frame
         loop = self.world.known_loop(frame.function, frame.pc)
         if loop is None or any((frame.function.name, each) in self.facts.left_unknown for each in loop.loops):
             return False
         compared = max(SILENT_HEADS - 1, self.silent) // SILENT_STRIDE * SILENT_STRIDE + SILENT_STRIDE
         most = compared - self.silent  # this time, and so many more less one
-        ran = loop.run(self, frame.slots, most)
+        ran = loop.run(self.memory, frame.slots, most)
         if ran is None:
             return False
         frame.pc, left, *counts = ran
         passed = most - left - 1
         self.silent += passed
-        self.heads[head] += passed - sum(counts)
-        self.heads.update({(frame.function.name, each): count for each, count in zip(loop.heads, counts, strict=True)})
-        self.count(passed * loop.instructions // (1 + len(counts)))
-        self.turn()
+        self.position.heads[head] += passed - sum(counts)
+        self.position.heads.update(
+            {(frame.function.name, each): count for each, count in zip(loop.heads, counts, strict=True)}
+        )
+        self.position.count(passed * loop.instructions // (1 + len(counts)))
+        self.position.turn()
         return True
-
-    def count(self, instructions: int) -> None:
-        """So many more instructions have been executed."""
-        raise NotImplementedError
 
     def _is_left_unknown(self) -> bool:
         """Whether a branch that nobody knows leaves the loop whose head this is."""
-        frame = self.frame
+        frame = self.position.frame
         instruction = frame.function.code[frame.pc]
         assert isinstance(instruction, code.LoopHead)
         return (frame.function.name, instruction.loop) in self.facts.left_unknown
 
     def _is_to_be_kept(self) -> bool:
         """Whether this loop is not to be written out any longer; a loop around it comes first, where one goes round."""
-        if self.statements <= LONG_CODE:
+        if self.writer.statements <= LONG_CODE:
             return False
-        return self.statements > 4 * LONG_CODE or not any(
-            self.heads[frame.function.name, head] > 1
-            for frame in self.state.frames
+        return self.writer.statements > 4 * LONG_CODE or not any(
+            self.position.heads[frame.function.name, head] > 1
+            for frame in self.position.state.frames
             for head, end in self.world.loops(frame.function).items()
             if head < frame.pc <= end
         )
@@ -131,7 +133,7 @@ class Merging(Memory):
         """Go to the label of this state, a new one if there is none yet. In ``silent`` iterations nothing is written:
         however many there are, the code gets no longer, and no variable is generalised for them."""
         self.settle_variables()
-        state = self.state
+        state = self.position.state
         state.initialised.update(dict.fromkeys(self.facts.untold, PERHAPS))
         place = state.place
         if head:
@@ -142,30 +144,30 @@ class Merging(Memory):
         group = place, state.heads[-1][1] if state.heads else ""
         if self.facts.unknowns:
             if len(self.seen[group]) >= JOIN_VALUES:
-                self.forget()
-            self.renumber()
+                self.undecided.forget()
+            self.undecided.renumber()
         key = state.key()
         label = self.labels.get(key)
         if label is not None:
-            self.close(label)
+            self.writer.close(label)
             return
         if len(self.labels) >= MOST_SNAPSHOTS:
-            raise self.too_large(f"more than {MOST_SNAPSHOTS:,} states of {self.who}")
+            raise self.position.too_large(f"more than {MOST_SNAPSHOTS:,} states of {self.position.rank}")
         if not silent:
             self._look_for_variables(group, most, head)
-        node = self.fresh()
+        node = self.writer.fresh()
         self.labels[key] = node.label
-        self.close(node.label)
+        self.writer.close(node.label)
         if head:
             state.heads.append((place, node.label))
-        self.node, self.open = node, True
-        self.quiet, self.branched = True, False
-        self.frame.pc += 1
+        self.writer.node, self.writer.open = node, True
+        self.writer.quiet, self.branched = True, False
+        self.position.frame.pc += 1
 
     def _look_for_variables(self, group: Hashable, most: int, head: bool) -> None:
         """Generalise what takes too many values in the states of ``group``."""
         states = self.seen[group]
-        states.append(self.state.variables())
+        states.append(self.position.state.variables())
         # At powers of two beyond the bound is often enough, and does not look at all pairs again and again.
         if len(states) <= most or (len(states) - most - 1) % most:
             return
@@ -188,44 +190,46 @@ class Merging(Memory):
         if chosen:
             self.facts.loops_kept |= self.facts.keeps_loops and most == FEW_VALUES
             raise TryAgain
-        if head and self.world.symbolic and len(states) > KEPT_STATES and self._is_left_unknown():
+        if head and self.position.rank.is_symbol and len(states) > KEPT_STATES and self._is_left_unknown():
             raise self._endless(states)
         if head and self.facts.loops_kept and len(states) > KEPT_STATES and self._is_left_unknown():
-            raise self.too_large(f"more than {KEPT_STATES} states at the head of a loop that is kept")
+            raise self.position.too_large(f"more than {KEPT_STATES} states at the head of a loop that is kept")
 
     def _endless(self, states: Sequence[Variables]) -> Problem:
         """Nobody knows how often a loop is passed, and what it changes each time can be in no register: it would be
         written out without an end."""
-        if self.facts_changed:
+        if self.position.facts_changed:
             raise TryAgain
         before, now = states[-2:]
         slots = {variable for variable, value in now.slots.items() if before.slots.get(variable) != value}
         names = (
             frame.function.slots[slot].name
-            for frame, live in self.state.live()
+            for frame, live in self.position.state.live()
             for slot in live
             if ("slot", frame.function.name, frame.depth, frame.pc, slot) in slots
         )
         name = next((f"the pointer `{each}`" for each in names if each is not None), "memory")
         return NumberNeeded(
-            f"it is not known how often this loop is passed, and it changes {name} each time", self.span
+            f"it is not known how often this loop is passed, and it changes {name} each time", self.position.span
         )
 
     def settle_variables(self) -> None:
         """Put every unknown value into the register of its variable, and the generalised ones that are known."""
         # First, for choosing sets registers, and no other value may be on its way to one then.
-        for frame, live in self.state.live():
+        for frame, live in self.position.state.live():
             for slot in live:
                 value = frame.slots[slot]
                 if isinstance(value, Unknown) and leaves(value.expr):
                     frame.slots[slot] = Unknown(self._settled_variable(frame, slot, value.expr))
-        self.taken = set()
+        self.registers.taken = set()
         moves: dict[Register, tuple[Expr, Span]] = {}
-        for frame, live in self.state.live():
+        for frame, live in self.position.state.live():
             for slot in live:
                 value = frame.slots[slot]
                 if of_registers(value):
-                    raise NumberNeeded("to whose memory a pointer points is another thing each time", self.span)
+                    raise NumberNeeded(
+                        "to whose memory a pointer points is another thing each time", self.position.span
+                    )
                 # What has not been set yet stays so, for a run that uses it faults: such a state is another one.
                 if isinstance(value, Known):
                     variable = ("slot", frame.function.name, frame.depth, frame.pc, slot)
@@ -239,13 +243,13 @@ class Merging(Memory):
                     continue
                 if leaves(expr) or self._stays(frame, slot, expr):
                     continue
-                home = self.home(frame, slot)
+                home = self.registers.home(frame, slot)
                 if isinstance(value, Address):
                     frame.slots[slot] = replace(value, offset=home)
                 else:
                     frame.slots[slot] = Unknown(home)
                 if expr != home:
-                    moves[home] = (expr, frame.set_at.get(slot, self.span))
+                    moves[home] = (expr, frame.set_at.get(slot, self.position.span))
         self._move(moves)
 
     def _is_generalised(self, frame: Frame, slot: Slot) -> bool:
@@ -264,11 +268,11 @@ class Merging(Memory):
         if only_leaves(expr) and not (generalised and not isinstance(expr, Leaf)):
             return expr
         if variable in self.facts.decisive_variables:
-            expr = self.exactly(expr)
+            expr = self.undecided.exactly(expr)
         if not leaves(expr):
             return expr
         interval = range_of(frame.function.slots[slot].type) if generalised else None
-        return self.blurred(expr, interval, frozenset({variable}))
+        return self.undecided.blurred(expr, interval, frozenset({variable}))
 
     def _move(self, moves: dict[Register, tuple[Expr, Span]]) -> None:
         """Assign all ``moves`` at once."""
@@ -276,14 +280,14 @@ class Merging(Memory):
             needed = Counter(index for expr, _ in moves.values() for index in registers_of(expr))
             for target, (expr, span) in moves.items():
                 if needed[target.index] - (target.index in registers_of(expr)) == 0:
-                    self.issue(commands.Assign(target, expr), span)
+                    self.issuer.issue(commands.Assign(target, expr), span)
                     del moves[target]
                     break
             else:
                 target = next(iter(moves))
-                self.taken |= set(needed) | {each.index for each in moves}
-                aside = self.register("aside")
-                self.taken = set()
-                self.issue(commands.Assign(aside, target), moves[target][1])
+                self.registers.taken |= set(needed) | {each.index for each in moves}
+                aside = self.registers.register("aside")
+                self.registers.taken = set()
+                self.issuer.issue(commands.Assign(aside, target), moves[target][1])
                 for other, (expr, span) in moves.items():
                     moves[other] = (replaced(expr, target, aside), span)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from pgasrob.frontends.c.arithmetic import LONG, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
-from pgasrob.frontends.c.effects import MOST_KNOWN, Effects
 from pgasrob.frontends.c.facts import ObjectFacts
 from pgasrob.frontends.c.flows import UNKNOWN
+from pgasrob.frontends.c.issuing import MOST_KNOWN, Issuer
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range_of
+from pgasrob.frontends.c.objects import Objects
+from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, CType, Floating, Integer
+from pgasrob.frontends.c.undecided import Undecided
+from pgasrob.frontends.c.unset import Unset
 from pgasrob.frontends.c.values import (
     UNDEFINED,
     Address,
@@ -32,33 +37,53 @@ from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register, 
 from pgasrob.program.statements import Block, Do, While
 
 
-class Memory(Effects):
+class Memory:
     """Loads and stores. What is known is kept in `State.memory`; scalars with cells are accessed by commands."""
+
+    def __init__(
+        self,
+        registers: Registers,
+        undecided: Undecided,
+        unset: Unset,
+        issuer: Issuer,
+        objects: Objects,
+        pointers: Pointers,
+    ) -> None:
+        self.position = objects.position
+        self.registers = registers
+        self.undecided = undecided
+        self.unset = unset
+        self.issuer = issuer
+        self.flows = issuer.flows
+        self.objects = objects
+        self.pointers = pointers
+        self.world = self.position.world
+        self.facts = self.position.facts
 
     def load(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``; loaded into a register if it has a cell, as all has that is in the
         memory of another rank."""
-        size, owner = size_of(type), self.whose(address)
+        size, owner = size_of(type), self.position.whose(address)
         if isinstance(address.offset, int):
-            if not self.within(address, size):
-                self.fault(self.outside(address, size))
+            if not self.objects.within(address, size):
+                self.issuer.fault(self.objects.outside(address, size))
                 return UNDEFINED
             self.facts.note(address.object, address.offset, type)
             if owner is None and not self.facts.is_shared(address.object, address.offset, size):
-                value = self.contents(address.object).load(address.offset, type)
+                value = self.objects.contents(address.object).load(address.offset, type)
                 if value is None:
                     return self._unknown_part(address, type)
                 return value
         else:
-            self.facts.note_each(address.object, self.offsets(address, size), type)
-        if not self.is_set(address, size):
+            self.facts.note_each(address.object, self.pointers.offsets(address, size), type)
+        if not self.unset.is_set(address, size):
             return UNDEFINED
         around = self._around(address, size)
-        register = self.register("t", before=False)
+        register = self.registers.register("t", before=False)
         bytes = () if around is None else _bytes_of(address, size, around[0])
-        self.issue(commands.Load(register, self.cell(*(around or (address, size))), owner, bytes=bytes))
-        if register.index in self.read:
-            return Unknown(self.new_leaf(UNKNOWN, range_of(type), exact=False, of=[self.read[register.index]]))
+        self.issuer.issue(commands.Load(register, self.pointers.cell(*(around or (address, size))), owner, bytes=bytes))
+        if register.index in self.flows.read:
+            return self._unknown_read(register, type)
         if (held := self.held(address, type)) is not None:
             return held
         if around is None:
@@ -66,17 +91,22 @@ class Memory(Effects):
         assert isinstance(type, Integer) and isinstance(address.offset, int) and isinstance(around[0].offset, int)
         return Unknown(extracted(register, around[1], address.offset - around[0].offset, type))
 
+    def _unknown_read(self, register: Register, type: CType) -> Unknown:
+        """What ``register`` holds after a load from a cell that may hold an unknown value."""
+        of = [self.flows.read[register.index]]
+        return Unknown(self.undecided.new_leaf(UNKNOWN, range_of(type), exact=False, of=of))
+
     def reading(self, register: Register, address: Address) -> tuple[commands.Command, ...]:
         """The commands that load the byte at ``address``, which is known, into ``register``. It lies in a cell then, or
         in a part of one."""
         assert isinstance(address.offset, int)
         self.facts.note(address.object, address.offset, CHAR)
-        around, owner = self._around(address, 1), self.whose(address)
+        around, owner = self._around(address, 1), self.position.whose(address)
         if around is None:
-            return (commands.Load(register, self.cell(address, 1), owner),)
+            return (commands.Load(register, self.pointers.cell(address, 1), owner),)
         whole, size = around
         assert isinstance(whole.offset, int)
-        load = commands.Load(register, self.cell(whole, size), owner, bytes=_bytes_of(address, 1, whole))
+        load = commands.Load(register, self.pointers.cell(whole, size), owner, bytes=_bytes_of(address, 1, whole))
         return load, commands.Assign(register, extracted(register, size, address.offset - whole.offset, CHAR))
 
     def _around(self, address: Address, size: int) -> tuple[Address, int] | None:
@@ -88,7 +118,7 @@ class Memory(Effects):
         begin = facts.covered[address.offset]
         if (begin, facts.shared[begin]) == (address.offset, size):
             return None
-        self.rests_on(Kind.PARTS, facts.name)
+        self.position.rests_on(Kind.PARTS, facts.name)
         for offset in range(begin, begin + facts.shared[begin]):
             if Floating(32) in facts.accesses.types(offset):
                 raise Problem(
@@ -100,11 +130,11 @@ class Memory(Effects):
     def _unknown_part(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``, where parts of unknown values lie, or what nobody knows."""
         assert isinstance(address.offset, int)
-        if self.world.symbolic:
+        if self.position.rank.is_symbol:
             # On one number it may be a part of a number.
             what = f"a part of a value in `{self.facts.objects[address.object].name}`"
             raise NumberNeeded(f"{what} is another thing on every number of nodes")
-        contents = self.contents(address.object)
+        contents = self.objects.contents(address.object)
         parts = contents.unknown_parts(address.offset, size_of(type))
         if parts is None or any(not only_leaves(value.expr) for value in parts):
             raise Problem(
@@ -113,18 +143,18 @@ class Memory(Effects):
                 "read what was stored, with the same type",
             )
         of = [leaf for value in parts for leaf in leaves(value.expr)]
-        value = Unknown(self.new_leaf(INPUT, range_of(type), exact=False, of=of))
+        value = Unknown(self.undecided.new_leaf(INPUT, range_of(type), exact=False, of=of))
         if not of:
-            self.contents(address.object, write=True).store(address.offset, value, type)  # it stays what it was
+            self.objects.contents(address.object, write=True).store(address.offset, value, type)  # it stays what it was
         return value
 
     def held(self, address: Address, type: CType) -> Value | None:
         """What the shared scalar at ``address`` holds, when that is known all the same."""
-        if self.whose(address) or not isinstance(address.offset, int):
+        if self.position.whose(address) or not isinstance(address.offset, int):
             return None
         if not self.facts.is_steady(address.object, address.offset):
             return None
-        value = self.contents(address.object).load(address.offset, type)
+        value = self.objects.contents(address.object).load(address.offset, type)
         return value if isinstance(value, Known) else None
 
     def loaded(self, address: Address, register: Register, type: CType) -> Value:
@@ -133,7 +163,7 @@ class Memory(Effects):
         The cell may hold what a transfer or another access put there as a type of the same size with other values.
         """
         object = self.facts.objects[address.object]
-        offsets = self.offsets(address, size_of(type))
+        offsets = self.pointers.offsets(address, size_of(type))
         declared, types = self.facts.declared(address.object, offsets), object.accesses.types(*offsets)
         known = types | declared if isinstance(address.offset, int) else types
         if not isinstance(type, Integer):
@@ -149,10 +179,10 @@ class Memory(Effects):
     def number_at(self, address: Address, type: CType, *, compared: bool) -> None:
         """A call uses the scalar at ``address``, which lies in a cell, as one of ``type``. Cells hold numbers of the
         types that these have where they come from, so who compares them there needs them of one."""
-        id, size, offsets = address.object, size_of(type), self.offsets(address, size_of(type))
+        id, size, offsets = address.object, size_of(type), self.pointers.offsets(address, size_of(type))
         if not isinstance(address.offset, int):
             self.facts.note_each(id, offsets, type)
-        elif self.within(address, size):
+        elif self.objects.within(address, size):
             self.facts.note(id, address.offset, type)
         object = self.facts.objects[id]
         if len({kind for offset in offsets for kind in self.facts.kinds(id, offset)}) > 1:
@@ -176,10 +206,10 @@ class Memory(Effects):
 
     def store(self, address: Address, value: Value, type: CType) -> None:
         """The scalar of ``type`` at ``address`` becomes ``value``."""
-        size, owner = size_of(type), self.whose(address)
+        size, owner = size_of(type), self.position.whose(address)
         if isinstance(address.offset, int):
-            if not self.within(address, size):
-                return self.fault(self.outside(address, size))
+            if not self.objects.within(address, size):
+                return self.issuer.fault(self.objects.outside(address, size))
             self.facts.note(address.object, address.offset, type)
             if owner is None and not self.facts.is_shared(address.object, address.offset, size):
                 value = self._unmixed(address, value)
@@ -189,11 +219,11 @@ class Memory(Effects):
                                       "keep an index instead")  # fmt: skip
                     if of_registers(value):
                         raise NumberNeeded("a pointer is stored, and to whose memory is another thing each time")
-                    self.contents(address.object, write=True).store(address.offset, value, type)
+                    self.objects.contents(address.object, write=True).store(address.offset, value, type)
                     return None
                 self.facts.share(address.object, address.offset, size)
         else:
-            self.facts.note_each(address.object, self.offsets(address, size), type)
+            self.facts.note_each(address.object, self.pointers.offsets(address, size), type)
         if isinstance(value, Address | Entry | Code | Handle):
             raise Problem(
                 "PG143",
@@ -201,9 +231,9 @@ class Memory(Effects):
                 "keep pointers apart from data that is transferred; transfer indices",
             )
         if owner is None:
-            self.initialise(address, size, isinstance(value, Undefined))
+            self.unset.initialise(address, size, isinstance(value, Undefined))
         expr = Const(0) if isinstance(value, Undefined) else expression(value)
-        if owner and any(to in (None, address.owner) for _, to in self.fenced):
+        if owner and any(to in (None, address.owner) for _, to in self.issuer.fenced):
             raise Problem(
                 "PG143",
                 f"memory of rank {address.owner} is set through a pointer behind a fence of puts",
@@ -213,7 +243,7 @@ class Memory(Effects):
         if around is not None:
             self._store_part(*around, address, value, type)
             return None
-        self.issue_store(commands.Store(self.cell(address, size), expr, owner))
+        self.issuer.issue_store(commands.Store(self.pointers.cell(address, size), expr, owner))
         if owner is None:
             self._hold(address, value, type)
         return None
@@ -221,29 +251,29 @@ class Memory(Effects):
     def _store_part(self, whole: Address, size: int, part: Address, value: Value, type: CType) -> None:
         """Set a part of the cell of ``whole``: as it then is, where that is known, else by turning round the bits of it
         that are others, at once, so that what other ranks do to other parts meanwhile is kept."""
-        id, owner = whole.object, self.whose(whole)
+        id, owner = whole.object, self.position.whose(whole)
         assert isinstance(type, Integer) and isinstance(whole.offset, int) and isinstance(part.offset, int)
-        wide, bytes = self.scalar_type(whole, size), _bytes_of(part, size_of(type), whole)
+        wide, bytes = self.objects.scalar_type(whole, size), _bytes_of(part, size_of(type), whole)
         if owner is None and not isinstance(value, Unknown) and self.facts.is_steady(id, whole.offset):
             self._hold(part, value, type)
-            now = self.contents(id).load(whole.offset, wide)
+            now = self.objects.contents(id).load(whole.offset, wide)
             if isinstance(now, Known):
-                self.issue_store(commands.Store(self.cell(whole, size), Const(now.value), bytes=bytes))
+                self.issuer.issue_store(commands.Store(self.pointers.cell(whole, size), Const(now.value), bytes=bytes))
                 return
         self.facts.unsettle(id, whole.offset)
-        held = self.register("whole")
-        self.issue(commands.Load(held, self.cell(whole, size), owner, bytes=bytes))
-        self.taken.add(held.index)
+        held = self.registers.register("whole")
+        self.issuer.issue(commands.Load(held, self.pointers.cell(whole, size), owner, bytes=bytes))
+        self.registers.taken.add(held.index)
         assert isinstance(value, Known | Unknown | Undefined)
         new = Const(0) if isinstance(value, Undefined) else expression(value)
         bits = turned(held, part.offset - whole.offset, new, type)
         as_double = DOUBLE in self.facts.objects[id].accesses.types(whole.offset)
         kind = wide.type if isinstance(wide, Integer) and not as_double else IntType(8 * size, True)
-        rank = self.me if owner is None else owner
-        cell = self.cell(whole, size)
-        before = self.register("before")
-        self.issue_store(commands.FetchUpdate("xor", before, rank, cell, bits, kind, atomic="", bytes=bytes))
-        self.taken.discard(held.index)
+        rank = self.position.me if owner is None else owner
+        cell = self.pointers.cell(whole, size)
+        before = self.registers.register("before")
+        self.issuer.issue_store(commands.FetchUpdate("xor", before, rank, cell, bits, kind, atomic="", bytes=bytes))
+        self.registers.taken.discard(held.index)
 
     def _unmixed(self, address: Address, value: Value) -> Value:
         """``value`` as one's own memory can hold it, which has no registers: one that unknown values are mixed with is
@@ -253,8 +283,8 @@ class Memory(Effects):
         expr, place = value.expr, (address.object, address.offset)
         assert isinstance(address.offset, int)
         if self.facts.decisive_cells.has(address.object, address.offset):
-            expr = self.exactly(expr)
-        return Unknown(self.blurred(expr, origins=frozenset({place})) if leaves(expr) else expr)
+            expr = self.undecided.exactly(expr)
+        return Unknown(self.undecided.blurred(expr, origins=frozenset({place})) if leaves(expr) else expr)
 
     def _hold(self, address: Address, value: Value, type: CType) -> None:
         """Note what a store has put into the shared scalar at ``address``."""
@@ -264,31 +294,31 @@ class Memory(Effects):
             self.facts.unsettle(address.object, address.offset)
         elif self.facts.is_steady(address.object, address.offset):
             known = Known(0) if isinstance(value, Undefined) else value
-            self.contents(address.object, write=True).store(address.offset, known, type)
+            self.objects.contents(address.object, write=True).store(address.offset, known, type)
 
     def fill(self, address: Address, byte: int, bytes: int) -> None:
         """Set ``bytes`` bytes from ``address`` on to ``byte``, one from 0 to 255, or to ``ANYTHING``."""
-        self.object(address.object)
+        self.objects.object(address.object)
         if not isinstance(address.offset, int):
             raise Problem("PG140", "memory is filled, and it is not known from where on", "use a known index")
-        if not self.within(address, bytes):
-            return self.fault(self.outside(address, bytes))
+        if not self.objects.within(address, bytes):
+            return self.issuer.fault(self.objects.outside(address, bytes))
         if bytes <= 0:
             return None
         start, end = address.offset, address.offset + bytes
-        for offset, size in self.pieces(address, bytes).items():
+        for offset, size in self.pointers.pieces(address, bytes).items():
             if offset < start or offset + size > end:
                 for place in range(max(start, offset), min(end, offset + size)):
                     self._fill_scalar(Address(address.object, place, address.owner), byte, CHAR)
             else:
                 scalar = Address(address.object, offset, address.owner)
-                self._fill_scalar(scalar, byte, self.scalar_type(scalar, size))
-        self.contents(address.object, write=True).fill(start, end, byte)
+                self._fill_scalar(scalar, byte, self.objects.scalar_type(scalar, size))
+        self.objects.contents(address.object, write=True).fill(start, end, byte)
         return None
 
     def _fill_scalar(self, address: Address, byte: int, type: CType) -> None:
         if byte == ANYTHING:
-            value: Value = Unknown(self.new_leaf(INPUT, range_of(type), exact=False))
+            value: Value = Unknown(self.undecided.new_leaf(INPUT, range_of(type), exact=False))
         else:
             value = Known(from_bytes(byte.to_bytes() * size_of(type), type))
         self.store(address, value, type)
@@ -300,21 +330,21 @@ class Memory(Effects):
 
     def copy(self, to: Address, of: Address, bytes: int) -> None:
         """Copy ``bytes`` bytes of one's own memory."""
-        self.object(to.object)
-        self.object(of.object)
+        self.objects.object(to.object)
+        self.objects.object(of.object)
         if not isinstance(to.offset, int) or not isinstance(of.offset, int):
             raise Problem("PG140", "memory is copied, and it is not known from or to where", "use a known index")
-        if not self.within(to, bytes) or not self.within(of, bytes):
-            return self.fault(self.outside(of if self.within(to, bytes) else to, bytes))
+        if not self.objects.within(to, bytes) or not self.objects.within(of, bytes):
+            return self.issuer.fault(self.objects.outside(of if self.objects.within(to, bytes) else to, bytes))
         if bytes <= 0:
             return None
-        source = self.contents(of.object).copy()
-        read = self.pieces(of, bytes)
+        source = self.objects.contents(of.object).copy()
+        read = self.pointers.pieces(of, bytes)
         shift = to.offset - of.offset
-        written = {offset - shift: size for offset, size in self.pieces(to, bytes).items()}
+        written = {offset - shift: size for offset, size in self.pointers.pieces(to, bytes).items()}
         known = {offset: (size, value, floating) for offset, size, value, floating in
                  source.inside(of.offset, of.offset + bytes)}  # fmt: skip
-        target = self.contents(to.object, write=True)
+        target = self.objects.contents(to.object, write=True)
         for start, end, byte in source.fills:
             first, last = max(start, of.offset), min(end, of.offset + bytes)
             if first < last:
@@ -328,9 +358,9 @@ class Memory(Effects):
             if floating:
                 type: CType = Floating(8 * size)
             elif offset in written and offset not in read and offset not in known:
-                type = self.scalar_type(there, size)
+                type = self.objects.scalar_type(there, size)
             else:
-                type = self.known_type(place, size) or self.scalar_type(there, size)
+                type = self.objects.known_type(place, size) or self.objects.scalar_type(there, size)
             if offset in read:
                 self.facts.note(of.object, offset, type)
             if offset < of.offset or offset + size > of.offset + bytes:
@@ -348,21 +378,21 @@ class Memory(Effects):
                 return held[1]
             value = source.load(place.offset, type)
             return self._unknown_part(place, type) if value is None else value
-        if not self.is_set(place, size):
+        if not self.unset.is_set(place, size):
             return UNDEFINED
-        register = self.register("t")
-        self.issue(commands.Load(register, self.cell(place, size)))
-        if register.index in self.read:
-            return Unknown(self.new_leaf(UNKNOWN, range_of(type), exact=False, of=[self.read[register.index]]))
+        register = self.registers.register("t")
+        self.issuer.issue(commands.Load(register, self.pointers.cell(place, size)))
+        if register.index in self.flows.read:
+            return self._unknown_read(register, type)
         steady = self.held(place, type)
         if steady is None:
-            self.taken.add(register.index)
+            self.registers.taken.add(register.index)
         return steady or Unknown(register)
 
-    def given_up(self, id: ObjectId, offset: int, size: int, expr: Expr) -> None:
+    def give_up(self, id: ObjectId, offset: int, size: int, expr: Expr) -> None:
         self.facts.share(id, offset, size)
         self.facts.unsettle(id, offset)
-        self.issue_store(commands.Store(self.cell(Address(id, offset), size), expr))
+        self.issuer.issue_store(commands.Store(self.pointers.cell(Address(id, offset), size), expr))
 
     def end_of_life(self, id: ObjectId) -> None:
         """The memory of an object is given back and holds anything from now on: an operation that still reads or writes
@@ -372,24 +402,24 @@ class Memory(Effects):
         if id in self.facts.objects and self.facts.objects[id].grows:
             self._give_back_growing(id)
         elif id in self.facts.objects and self.facts.objects[id].lent:
-            for offset, size in sorted(self.pieces(Address(id, 0), self.size(Address(id, 0))).items()):
-                self.issue_store(commands.Store(self.cell(Address(id, offset), size), Const(0)))
-        self.state.memory.pop(id, None)
-        self.state.tables.pop(id, None)
-        self.state.initialised.pop(id, None)
+            for offset, size in sorted(self.pointers.pieces(Address(id, 0), self.objects.size(Address(id, 0))).items()):
+                self.issuer.issue_store(commands.Store(self.pointers.cell(Address(id, offset), size), Const(0)))
+        self.position.state.memory.pop(id, None)
+        self.position.state.tables.pop(id, None)
+        self.position.state.initialised.pop(id, None)
 
     def _give_back_growing(self, id: ObjectId) -> None:
         cells = self.world.cells
         if not self.facts.objects[id].lent or id not in cells.granule:
             return
-        place = self.register("element")
-        first, count = Symbol(self.facts.objects[id].name, cells.base[id]), self.cells_of(id)
+        place = self.registers.register("element")
+        first, count = Symbol(self.facts.objects[id].name, cells.base[id]), self.pointers.cells_of(id)
         store = commands.Store(Binary("+", first, place, LONG), Const(0))
         step = commands.Assign(place, Binary("+", place, Const(1), LONG))
-        body = Block((Do(store, self.span), Do(step, self.span)))
-        self.emit(
-            Do(commands.Assign(place, Const(0)), self.span),
-            While(Binary("<", place, count, LONG), body, self.span),
+        body = Block((Do(store, self.position.span), Do(step, self.position.span)))
+        self.issuer.emit(
+            Do(commands.Assign(place, Const(0)), self.position.span),
+            While(Binary("<", place, count, LONG), body, self.position.span),
         )
 
 

@@ -1,0 +1,261 @@
+"""Calls: of functions of the program, and of those that the handlers of an API or of the C library know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
+from pgasrob.frontends.c import arithmetic, code
+from pgasrob.frontends.c.branching import Branch
+from pgasrob.frontends.c.code import CompiledFunction
+from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.machine_parts import Parts
+from pgasrob.frontends.c.nondeterminism import RANDOM, Leaf, leaves, leaves_of, range_of
+from pgasrob.frontends.c.parts import scalars_of
+from pgasrob.frontends.c.problem import Problem, Several
+from pgasrob.frontends.c.registers import registers_in
+from pgasrob.frontends.c.snapshots import Frame
+from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.types import CType, Integer, Pointer, Void
+from pgasrob.frontends.c.undecided import committed
+from pgasrob.frontends.c.values import UNDEFINED, Address, Unknown, Value, no_pointer
+from pgasrob.frontends.c.writer import LEFT_OPEN, disturbed
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.expressions import Unary, folded
+
+MOST_FRAMES = 500
+
+MakesCalls = Callable[[Parts, code.Call, str], Call]
+"""Makes what a handler sees of the machine at a call of the named function."""
+
+
+class Calling:
+    """Executes the calls of one rank, and ends it."""
+
+    def __init__(self, parts: Parts, seen_by_handlers: MakesCalls) -> None:
+        self.parts = parts
+        self.seen_by_handlers = seen_by_handlers
+        self.world = parts.world
+        self.facts = parts.facts
+        self.unit = parts.world.unit
+        self.position = parts.position
+        self.writer = parts.writer
+        self.registers = parts.registers
+        self.undecided = parts.undecided
+        self.branching = parts.branching
+        self.flows = parts.flows
+        self.issuer = parts.issuer
+        self.pointers = parts.pointers
+        self.memory = parts.memory
+
+    def end(self) -> None:
+        """End the rank."""
+        if isinstance(open := self.position.state.notes.get(LEFT_OPEN), str):
+            self.facts.publish(self.position.rank.publisher, open, True)
+        self.parts.agreements.end()
+        self.writer.close()
+
+    def call(self, call: code.Call) -> None:
+        frame = self.position.frame
+        name = self.position.called
+        function = self.unit.functions.get(name)
+        if function is not None:
+            self._enter(function, call)
+            return
+        handler = self.world.handler(name)
+        if handler is None:
+            if name not in self.world.pure:
+                raise self._unknown_function(name)
+            self.position.rests_on(Kind.ASSUMED_PURE, f"{name}()")
+            self._pure(call)
+            return
+        self.registers.taken = set()
+        before = self.position.state.copy() if any(leaves_of(frame.slots[slot]) for slot in call.arguments) else None
+        issued = len(self.writer.node.statements)
+        self._look_at_pointers(call)
+        try:
+            outcomes = handler(self.seen_by_handlers(self.parts, call, name))
+        except NumberNeeded as needed:
+            if needed.span is None:
+                needed.message = f"what `{name}` does here is another thing on every number of nodes"
+            raise
+        except Several as several:
+            assert before is not None
+            del self.writer.node.statements[issued:]
+            self.position.go_to(before)
+            self._try_each(several)
+            return
+        if not self.writer.open:
+            return
+        ways = [outcomes] if isinstance(outcomes, Outcome | Look) else outcomes
+        match ways:
+            case [Outcome() as outcome]:
+                self._finish(outcome)
+            case []:
+                raise NumberNeeded(
+                    f"how `{name}` may end is another thing on every number of nodes", self.position.span
+                )
+            case _:
+                self._choose(ways)
+
+    def _look_at_pointers(self, call: code.Call) -> None:
+        """A call may take integers with a sign for such without, which are other numbers there."""
+        for slot, type in zip(call.arguments, call.types, strict=False):
+            value = self.position.frame.slots[slot]
+            if not isinstance(value, Address) or not isinstance(type, Pointer) or not isinstance(type.to, Integer):
+                continue
+            if value.object in self.facts.objects and not value.object.of_api:
+                self.used_as(value, size_of(type.to), type.to.type.signed)
+
+    def used_as(self, address: Address, size: int, signed: bool) -> None:
+        """The integer at ``address`` is taken for one with a sign, or without."""
+        offset = address.offset if isinstance(address.offset, int) else None
+        if self.facts.signs(address.object, offset, size) - {signed}:
+            self.facts.mix(address.object)
+
+    def _pure(self, call: code.Call) -> None:
+        """What a function computes that is assumed to be pure is not known; 0 would decide branches by a guess."""
+        if call.texts[:1] == ("",) and isinstance(call.types[0], Pointer):
+            # A struct: the first argument, which is not written in the source, says where it goes to.
+            to = self.pointers.followed(self.position.frame.slots[call.arguments[0]], "set")
+            assert to is not None and isinstance(to.offset, int)
+            stores = tuple(
+                (Address(to.object, to.offset + offset), Unknown(self.undecided.new_leaf(RANDOM, range_of(type))), type)
+                for offset, type in scalars_of(call.types[0].to)
+            )
+            self._finish(Outcome(stores=stores))
+            return
+        known = isinstance(call.result, Void)
+        self._finish(
+            Outcome(result=UNDEFINED if known else Unknown(self.undecided.new_leaf(RANDOM, range_of(call.result))))
+        )
+
+    def _try_each(self, several: Several) -> None:
+        """Make the call at hand once for each value of what must be known in it."""
+        ways = []
+        for term, value in self.undecided.each_value(several.expr, several.what):
+            state = self.position.state.copy()
+            self.undecided.substitute(state, term, value)
+            disturbed(state)
+            ways.append(Branch(self.writer.fresh().label, state, first=committed(self.position.span)))
+        self.branching.any_of(ways)
+
+    def _choose(self, ways: Sequence[Way]) -> None:
+        """The call at hand does any of ``ways``."""
+        if any(isinstance(way, Look) for way in ways):
+            again = self.writer.fresh()
+            self.writer.close(again.label)
+            self.writer.node = again
+        self.branching.any_of([self.branching.branch(way, self.writer.node.label) for way in ways])
+
+    def _look(self, look: Look, again: str) -> None:
+        """The rest of the call at hand, which begins with ``look``; the node ``again`` makes it again."""
+        self.flows.read = {}
+        self.issuer.emit(*look.statements)
+        condition = self.branching.settled(self.flows.with_reads(look.condition))
+        if not isinstance(condition, bool) and leaves(condition) and None in (look.yes, look.no):
+            # It may be either; to make the call again does nothing but find this out.
+            truth = look.no is None
+            self.undecided.assume(self.position.state, condition, truth)
+            condition = truth
+        if isinstance(condition, bool):
+            self.go_on(look.yes if condition else look.no, again)
+            return
+        self.branching.fork(condition, *(self.branching.branch(way, again) for way in (look.yes, look.no)))
+
+    def go_on(self, way: Way | None, again: str) -> None:
+        if way is None:
+            self.writer.close(again)
+        elif isinstance(way, Look):
+            self._look(way, again)
+        else:
+            self._finish(way)
+
+    def _finish(self, outcome: Outcome) -> None:
+        """The rest of the call at hand, of which ``outcome`` is what it does."""
+        frame = self.position.frame
+        call = frame.function.code[frame.pc]
+        assert isinstance(call, code.Call)
+        self.flows.read = {}
+        if outcome.statements:
+            self.issuer.emit(*outcome.statements)
+        result = self.flows.known_result(outcome.result)
+        if isinstance(result, Unknown) and isinstance(result.expr, Leaf) and result != outcome.result:
+            low, high = range_of(call.result)
+            result = Unknown(replace(result.expr, low=low, high=high))
+        stores = [(address, self.flows.known_result(value), type) for address, value, type in outcome.stores]
+        given = (result, *(value for _, value, _ in stores))
+        if any(isinstance(value, Unknown) for value in given) and self.issuer.in_mixed_cells(outcome.statements):
+            result = _as_type(result, call.result)
+            stores = [(address, _as_type(value, type), type) for address, value, type in stores]
+        self.registers.taken |= registers_in(result)
+        for address, value, type in stores:
+            followed = self.pointers.followed(address, "set")
+            if followed is None:
+                self.issuer.fault(no_pointer(address, "a pointer argument"))
+            else:
+                self.facts.stored(followed, value)
+                self.memory.store(followed, value, type)
+            if not self.writer.open:
+                return
+        if outcome.after:
+            self.issuer.emit(*outcome.after)
+        self.position.state.notes.update(outcome.state)
+        self.registers.taken = set()
+        if outcome.ends:
+            self.end()
+            return
+        if call.target is not None:
+            frame.slots[call.target] = result
+            if isinstance(result, Address) and result.object.nameless:
+                variable = frame.function.slots[call.target]
+                self.facts.points(variable.name, variable.type, result)
+            frame.set_at[call.target] = self.position.span
+        frame.pc += 1
+
+    def _enter(self, function: CompiledFunction, call: code.Call) -> None:
+        self._look_at_more(function, call)
+        if len(self.position.state.frames) >= MOST_FRAMES:
+            raise Problem(
+                "PG145",
+                f"calls nest more than {MOST_FRAMES} deep, in `{function.name}`",
+                "a recursion must end by what is known on each rank; make it a loop",
+            )
+        depth = sum(frame.function is function for frame in self.position.state.frames)
+        caller = self.position.frame
+        frame = Frame(function, self.world.live_slots(function), depth, call.target, call.result)
+        for slot, argument in zip(function.parameters, call.arguments, strict=False):
+            frame.slots[slot] = caller.slots[argument]
+            frame.set_at[slot] = self.position.span
+        caller.pc += 1
+        self.position.state.frames.append(frame)
+        self.position.frame = frame
+        self.position.turn()
+
+    def _look_at_more(self, function: CompiledFunction, call: code.Call) -> None:
+        """What a function with `...` is given beyond its parameters, it can only hand on to be printed, and so read."""
+        for slot in call.arguments[len(function.parameters) :]:
+            value = self.position.frame.slots[slot]
+            object = self.facts.objects.get(value.object) if isinstance(value, Address) else None
+            if object is not None and object.in_cells:
+                raise Problem(
+                    "PG143",
+                    f"a pointer into `{object.name}`, memory that other ranks access, is given to the `...` of "
+                    f"`{function.name}`, and it is not known what is done with it",
+                    "print it with the functions of the C library, or copy to memory of the rank's own",
+                )
+
+    def _unknown_function(self, name: str) -> Problem:
+        from pgasrob.diagnostics.suggestions import did_you_mean
+
+        hint = did_you_mean(name, self.unit.functions)
+        pure = f"define it in this file, or, if it accesses no memory of the program, give `--assume-pure {name}`"
+        return Problem("PG144", f"nothing is known of the function `{name}`", f"{hint} {pure}".strip())
+
+
+def _as_type(value: Value, type: CType) -> Value:
+    """``value``, which may come from a cell with one of another type, as one of ``type``."""
+    if not isinstance(value, Unknown) or not isinstance(type, Integer) or leaves_of(value):
+        return value
+    return arithmetic.value_of(folded(Unary("cast", value.expr, type.type)))

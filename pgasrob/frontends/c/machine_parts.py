@@ -1,0 +1,47 @@
+"""The parts of a machine, put together for one rank."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.c.agreements import Agreements
+from pgasrob.frontends.c.branching import Branching
+from pgasrob.frontends.c.evaluation import Evaluation
+from pgasrob.frontends.c.flows import Flows
+from pgasrob.frontends.c.issuing import Issuer
+from pgasrob.frontends.c.lifetimes import Lifetimes
+from pgasrob.frontends.c.memory_access import Memory
+from pgasrob.frontends.c.merge_points import MergePoints
+from pgasrob.frontends.c.objects import Objects
+from pgasrob.frontends.c.pointers import Pointers
+from pgasrob.frontends.c.rank_position import Position
+from pgasrob.frontends.c.rank_tables import Tables
+from pgasrob.frontends.c.registers import Registers
+from pgasrob.frontends.c.symbolic import Rank
+from pgasrob.frontends.c.undecided import Undecided
+from pgasrob.frontends.c.unset import Unset
+from pgasrob.frontends.c.world import World
+from pgasrob.frontends.c.writer import Writer
+
+
+class Parts:
+    """Each part works on those that are made before it. Only :class:`Undecided` asks :class:`Memory`, which comes
+    later: a scalar for which it chooses a value may have to go to a cell."""
+
+    def __init__(self, world: World, rank: Rank) -> None:
+        self.world = world
+        self.facts = world.facts
+        self.position = position = Position(world, rank)
+        self.agreements = Agreements(position)
+        self.objects = objects = Objects(position)
+        self.unset = unset = Unset(position)
+        self.writer = writer = Writer(position)
+        self.registers = registers = Registers(position)
+        self.undecided = undecided = Undecided(position, writer, registers)
+        self.branching = Branching(writer, undecided)
+        self.flows = flows = Flows(position, registers, undecided)
+        self.issuer = issuer = Issuer(position, writer, registers, flows, unset)
+        self.evaluation = evaluation = Evaluation(writer, registers, undecided, issuer)
+        self.tables = tables = Tables(objects, registers, issuer)
+        self.pointers = pointers = Pointers(objects, tables, undecided, evaluation)
+        self.memory = undecided.cells = Memory(registers, undecided, unset, issuer, objects, pointers)
+        self.lifetimes = Lifetimes(self.memory)
+        self.merge_points = MergePoints(writer, registers, undecided, issuer, self.memory)

@@ -1,0 +1,120 @@
+"""Where one rank is in the program while it is executed, and what messages and assumptions say about that place."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pgasrob.frontends.c import code
+from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.snapshots import Frame, State
+from pgasrob.frontends.c.symbolic import Rank
+from pgasrob.frontends.c.values import Address, Code
+from pgasrob.frontends.c.world import World
+from pgasrob.frontends.options import NO_SHARED_MEMORY
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.statements import NOWHERE, Span
+
+MOST_INSTRUCTIONS = 200_000_000
+"""For one rank in one pass."""
+
+
+class Position:
+    """The state of a rank and its innermost call, which the parts of a machine share.
+
+    ``state`` is replaced where the rank goes on at another branch, ``frame`` where it calls or returns as well.
+    ``heads`` counts how often the head of each loop (function, place) has been passed.
+    """
+
+    def __init__(self, world: World, rank: Rank) -> None:
+        self.world = world
+        self.facts = world.facts
+        self.unit = world.unit
+        self.rank = rank
+        self.me = rank.expr
+        self.version = world.facts.version
+        self.instructions = 0
+        self.turns = 0
+        self.heads: Counter[tuple[str, int]] = Counter()
+        self.state: State
+        self.frame: Frame
+
+    def go_to(self, state: State) -> None:
+        """The rank goes on from ``state``."""
+        self.state, self.frame = state, state.frames[-1]
+
+    @property
+    def span(self) -> Span:
+        """The source text that is executed; where there is none (a header), the call that leads there."""
+        frame = self.frame
+        span = frame.span
+        if not span.line:
+            calls = (caller.function.spans[caller.pc - 1] for caller in self.state.frames[-2::-1])
+            span = next((each for each in calls if each.line), NOWHERE)
+        return Span(span.line, span.column, span.end_line, span.end_column, frame.turn, span.holds)
+
+    def turn(self) -> None:
+        """Number what is executed from here on in this call differently from what was executed there before."""
+        self.turns += 1
+        self.frame.turn = self.turns
+
+    @property
+    def called(self) -> str:
+        """The name of the function that the current instruction calls."""
+        call = self.frame.function.code[self.frame.pc]
+        assert isinstance(call, code.Call)
+        if isinstance(call.function, str):
+            return call.function
+        pointed = self.frame.slots[call.function]
+        if not isinstance(pointed, Code):
+            raise Problem("PG140", "it is not known which function is called", "call it by its name")
+        return pointed.name
+
+    def whose(self, address: Address) -> Expr | None:
+        """The rank in whose memory ``address`` is, which may be this rank if it is no number; None for this rank."""
+        owner = address.owner
+        if owner is None or isinstance(owner, Expr):
+            return owner
+        return None if owner == self.rank.number else Const(owner)
+
+    # What is learned and noted
+
+    @property
+    def facts_changed(self) -> bool:
+        """Whether a fact was added in this pass, so that there will be another pass."""
+        return self.facts.version != self.version
+
+    def rests_on(self, kind: Kind, *about: str) -> None:
+        """Note that the translation of the current instruction is right only under an assumption."""
+        self.world.assumptions.add(kind, *about, line=self.span.line)
+
+    def rests_on_memory(self, about: str) -> None:
+        """Note that the current instruction, by ``about``, depends on which ranks share memory."""
+        shared = self.world.shared_memory
+        if shared == NO_SHARED_MEMORY:
+            self.rests_on(Kind.SEPARATE_MEMORY, about)
+        else:
+            self.rests_on(Kind.SHARED_MEMORY, "all ranks" if shared == "all" else f"blocks of ranks ({shared})")
+
+    def gap(self, what: str) -> None:
+        """Note that some runs are left out because of ``what``, an unknown value."""
+        self.world.gaps[f"line {self.span.line}: {what}" if self.span.line else what] = None
+
+    # Limits
+
+    def count(self, instructions: int) -> None:
+        """Count executed ``instructions``; raises :class:`Problem` beyond the limit."""
+        self.instructions += instructions
+        if self.instructions > MOST_INSTRUCTIONS:
+            raise self.too_large(f"{self.rank} executes more than {MOST_INSTRUCTIONS:,} instructions")
+
+    def too_large(self, what: str) -> Problem:
+        """The error that some limit is exceeded, at the hottest loop. Raises :class:`TryAgain` where a fact of this
+        pass may make the program smaller in the next."""
+        if self.facts_changed:
+            raise TryAgain
+        problem = Problem("PG141", what, "verify a smaller case: fewer iterations, or smaller arrays")
+        for (name, place), count in self.heads.most_common(1):
+            problem.span = self.unit.functions[name].spans[place]
+            problem.message += f"; this loop has been passed {count:,} times"
+        return problem

@@ -1,0 +1,93 @@
+"""Which register a value is put into: one that no value is in that is still needed."""
+
+from __future__ import annotations
+
+from pgasrob.frontends.c import code
+from pgasrob.frontends.c.code import Slot
+from pgasrob.frontends.c.rank_position import Position
+from pgasrob.frontends.c.snapshots import Frame
+from pgasrob.frontends.c.values import Address, Entry, Unknown, Value, of_registers
+from pgasrob.program.expressions import Register, registers_of
+
+
+class Registers:
+    """The registers of one rank. ``taken``: those that the current instruction needs beside all live variables."""
+
+    def __init__(self, position: Position) -> None:
+        self.position = position
+        self.world = position.world
+        self.taken: set[int] = set()
+
+    def live(self, before: bool) -> list[tuple[Frame, list[Slot]]]:
+        """The live slots of all frames, ``before`` or after the current instruction."""
+        state, frame = self.position.state, self.position.frame
+        if before:
+            return state.live()
+        frame.pc += 1
+        *others, (_, here) = state.live()
+        frame.pc -= 1
+        target = getattr(frame.function.code[frame.pc], "target", None)
+        return [*others, (frame, [slot for slot in here if slot != target])]
+
+    def mentioned(self, before: bool) -> set[int]:
+        """The registers that live values need."""
+        found = set(self.taken)
+        for frame, live in self.live(before):
+            slots = frame.slots
+            for slot in live:
+                value = slots[slot]
+                if isinstance(value, Unknown | Address | Entry):
+                    found |= registers_in(value)
+        return found
+
+    def home(self, frame: Frame, slot: Slot) -> Register:
+        """The register of a variable wherever branches come together."""
+        name = self.world.slot_names(frame.function)[slot]
+        home = self.world.register(f"{name}^{frame.depth}" if frame.depth else name)
+        variable = frame.function.slots[slot].name
+        if variable is not None:
+            self.world.variables[home.name] = variable
+        return home
+
+    def destination(self) -> Slot | None:
+        """The variable that the result of the current instruction is moved to right after it."""
+        function, pc = self.position.frame.function, self.position.frame.pc
+        slot = getattr(function.code[pc], "target", None)
+        for instruction in function.code[pc + 1 : pc + 4]:
+            if slot is None or function.slots[slot].name is not None:
+                return slot
+            match instruction:
+                case code.Move(target, source) | code.Convert(target, source) if source == slot:
+                    slot = target
+                case _:
+                    return None
+        return slot if slot is not None and function.slots[slot].name is not None else None
+
+    def register(self, hint: str = "t", before: bool = True) -> Register:
+        """A register that no live value needs, if possible that of the variable which the result goes to; else one
+        called after ``hint``. ``before``: what the current instruction reads is still live.
+
+        No variable has the name of another register: reports show the one and not the other.
+        """
+        mentioned = self.mentioned(before)
+        variable = self.destination()
+        if variable is not None:
+            home = self.home(self.position.frame, variable)
+            if home.index not in mentioned:
+                return home
+        number = 1
+        while True:
+            name = hint if number == 1 else f"{hint}_{number}"
+            if name not in self.world.named and (found := self.world.register(name)).index not in mentioned:
+                return found
+            number += 1
+
+
+def registers_in(value: Value) -> frozenset[int]:
+    """The indexes of the registers that ``value`` depends on."""
+    if isinstance(value, Unknown):
+        return registers_of(value.expr)
+    if isinstance(value, Address | Entry):
+        offset = value.offset if isinstance(value, Address) else 0
+        return of_registers(value) | (frozenset() if isinstance(offset, int) else registers_of(offset))
+    return frozenset()
