@@ -18,6 +18,19 @@ RULES = ("R1", "R2", "F1", "F2", "F3", "IR", "GA", "PG", "CAS-F", "CAS-T", "LO",
 """The rules that give edges, in the order of Table 6."""
 
 
+TABLE_3 = {
+    "load": (("r", 0),),
+    "store": (("w", 0),),
+    "get": (("er", 1), ("ew", 0)),
+    "put": (("er", 1), ("ew", 0)),
+    "rga": (("er", 2), ("erw", 1), ("ew", 0)),
+    "cas": (("er", 2), ("er", 3), ("erw", 1), ("ew", 0)),
+}
+"""The actions of each statement but a flush, with the operand that each of them is about."""
+REMOTE_ACTION = {"get": 0, "put": 1, "rga": 1, "cas": 2}
+"""Which of these is in the set Remote of section 5.3."""
+
+
 class Action(NamedTuple):
     """``kind``: r, w, er, ew, erw or flush; ``reads``, ``writes``: locations or None; ``remote``: whether it is in the
     set Remote of section 5.3; ``source``, ``target``: processes."""
@@ -63,46 +76,17 @@ def actions_of(shape: Shape, ir_own: bool = True, local_order: str = "all") -> A
     owners = shape.owners
     statements: list[tuple[str, list[int]]] = []
     for thread, (process, text) in enumerate(zip(shape.nodes, shape.threads, strict=True)):
-        for number, (kind, places) in enumerate(text):
-
-            def add(
-                action: str,
-                target: int,
-                reads: int | None = None,
-                writes: int | None = None,
-                remote: bool = False,
-                *,
-                thread: int = thread,
-                number: int = number,
-                process: int = process,
-            ) -> None:
-                actions.append(Action(action, thread, number, process, target, reads, writes, remote))
-
+        for number, (kind, operands) in enumerate(text):
             begin = len(actions)
-            match kind:
-                case "load":
-                    add("r", process, reads=places[0])
-                case "store":
-                    add("w", process, writes=places[0])
-                case "get":
-                    add("er", owners[places[1]], reads=places[1], remote=True)
-                    add("ew", process, writes=places[0])
-                case "put":
-                    add("er", process, reads=places[1])
-                    add("ew", owners[places[0]], writes=places[0], remote=True)
-                case "rga":
-                    add("er", process, reads=places[2])
-                    add("erw", owners[places[1]], reads=places[1], writes=places[1], remote=True)
-                    add("ew", process, writes=places[0])
-                case "cas":
-                    add("er", process, reads=places[2])
-                    add("er", process, reads=places[3])
-                    add("erw", owners[places[1]], reads=places[1], writes=places[1], remote=True)
-                    add("ew", process, writes=places[0])
-                case "flush":
-                    add("flush", places[0])
-                case _:
-                    raise ValueError(f"coreRMA has no {kind}")
+            if kind == "flush":
+                actions.append(Action(kind, thread, number, process, operands[0], None, None, False))
+            elif kind not in TABLE_3:
+                raise ValueError(f"coreRMA has no {kind}")
+            for at, (action, operand) in enumerate(TABLE_3.get(kind, ())):
+                place = operands[operand]
+                reads, writes = (place if letter in action else None for letter in "rw")
+                remote = REMOTE_ACTION.get(kind) == at
+                actions.append(Action(action, thread, number, process, owners[place], reads, writes, remote))
             statements.append((kind, list(range(begin, len(actions)))))
     places_count = len(owners)
     return Actions(

@@ -9,6 +9,8 @@ from pgasrob.models.generate.programs import ACTIONS, ON_NODES, Shape, Statement
 
 WRITES = {"load": (), "store": (0,), "get": (0,), "put": (0,), "rga": (0, 1), "cas": (0, 1), "flush": ()}
 """Which operands a statement writes."""
+OPERANDS = ((("load", "store"), "n"), (("get",), "nf"), (("put",), "fn"), (("rga",), "nfn"), (("cas",), "nfnn"))
+"""The statements with the ends of their operands: n for a location of the own process, f for one of any process."""
 REMOTE = ("get", "put", "rga", "cas")
 NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "F1": (("flush",), REMOTE),
@@ -36,7 +38,7 @@ def shapes(
     special order. ``needs``: only those with a statement of each of these groups of kinds."""
     if processes not in (1, 2):
         raise ValueError("tests are generated for one or two processes")
-    for shape in _completions(size, processes, conventions, exactly, needs):
+    for shape in _Growing(processes, conventions, exactly).shapes(size, needs):
         if processes == 2:
             if conventions.interacting and not interact(shape):
                 continue
@@ -54,113 +56,106 @@ def interact(shape: Shape) -> bool:
     )
 
 
-def _completions(
-    size: int, processes: int, conventions: Conventions, exactly: bool, needs: tuple[tuple[str, ...], ...]
-) -> Iterator[Shape]:
-    owners: list[int] = []
-    lack: list[int] = []
-    threads: list[list[Statement]] = [[] for _ in range(processes)]
-    reads = conventions.reads
-    own_targets = processes == 1 or conventions.own_targets == "always"
-    groups = [
-        (
-            frozenset(kinds),
-            min(ACTIONS[kind] for kind in kinds),
-            0 if reads == "none" else min(len(WRITES[kind]) for kind in kinds),
+Group = tuple[frozenset[str], int, int]
+"""Kinds of statements of which there must be one, with the actions and the writes that each of them has at least."""
+
+
+class _Growing:
+    """Grows programs, statement by statement.
+
+    ``owners``: the process of each location that is mentioned; ``lack``: its writes that are not yet read, negative for
+    reads beyond that. A location is taken back with the statement that mentions it first.
+    """
+
+    def __init__(self, processes: int, conventions: Conventions, exactly: bool) -> None:
+        self.processes, self.exactly = processes, exactly
+        self.reads = conventions.reads
+        self.own_targets = processes == 1 or conventions.own_targets == "always"
+        self.owners: list[int] = []
+        self.lack: list[int] = []
+        self.threads: list[list[Statement]] = [[] for _ in range(processes)]
+
+    def shapes(self, size: int, needs: tuple[tuple[str, ...], ...]) -> Iterator[Shape]:
+        writes = 0 if self.reads == "none" else 1
+        return self._grown(
+            0,
+            size,
+            tuple(
+                (
+                    frozenset(kinds),
+                    min(ACTIONS[kind] for kind in kinds),
+                    writes * min(len(WRITES[kind]) for kind in kinds),
+                )
+                for kinds in needs
+            ),
         )
-        for kinds in needs
-    ]
 
-    def cells(owner: int | None, count: int) -> Iterator[int]:
-        """Locations of ``owner`` (None: anybody) that may be mentioned next; a new one is taken back afterwards."""
-        for place in range(len(owners)):
-            if owner is None or owners[place] == owner:
-                yield place
-        if count > 0:
-            for node in range(processes):
-                if owner is None or node == owner:
-                    owners.append(node)
-                    lack.append(0)
-                    yield len(owners) - 1
-                    owners.pop()
-                    lack.pop()
-
-    def statements(process: int, left: int) -> Iterator[tuple[Statement, int]]:
-        """Each statement of ``process`` of at most ``left`` actions, new locations counted."""
-        known = len(owners)
-
-        def room(cost: int) -> int:
-            return left - cost - (len(owners) - known)
-
-        def targets(cost: int) -> Iterator[int]:
-            for place in cells(None, room(cost)):
-                if own_targets or owners[place] != process:
-                    yield place
-
-        def done(cost: int) -> int:
-            return cost + len(owners) - known
-
-        if left < 1:
-            return
-        for node in range(processes):
-            if own_targets or node != process:
-                yield ("flush", (node,)), 1
-        for x in cells(process, room(1)):
-            yield ("load", (x,)), done(1)
-            yield ("store", (x,)), done(1)
-        if left >= 2:
-            for x in cells(process, room(2)):
-                for z in targets(2):
-                    yield ("get", (x, z)), done(2)
-            for z in targets(2):
-                for x in cells(process, room(2)):
-                    yield ("put", (z, x)), done(2)
-        if left >= 3:
-            for x in cells(process, room(3)):
-                for z in targets(3):
-                    for y in cells(process, room(3)):
-                        yield ("rga", (x, z, y)), done(3)
-        if left >= 4:
-            for x in cells(process, room(4)):
-                for z in targets(4):
-                    for y in cells(process, room(4)):
-                        for w in cells(process, room(4)):
-                            yield ("cas", (x, z, y, w)), done(4)
-
-    def grow(process: int, left: int, missing: tuple[tuple[frozenset[str], int, int], ...]) -> Iterator[Shape]:
-        """``lack``: writes of a location that are not yet read, negative for reads beyond that. ``missing``: the groups
-        that there is no statement of yet, with the actions and the writes that one has at least."""
-        thread = threads[process]
-        if thread:
-            if process + 1 < processes:
-                # What is unread here must stay unread: only this process reads its locations.
-                if reads == "none" or not any(n > 0 and o <= process for n, o in zip(lack, owners, strict=True)):
-                    yield from grow(process + 1, left, missing)
-            elif (
-                owners
-                and (left == 0 or not exactly)
-                and not missing
-                and (reads == "none" or all(n == 0 or (n < 0 and reads == "more") for n in lack))
-            ):
-                yield Shape(tuple(owners), tuple(range(processes)), tuple(map(tuple, threads)))
-        for statement, cost in statements(process, left):
+    def _grown(self, process: int, left: int, missing: tuple[Group, ...]) -> Iterator[Shape]:
+        """The programs with ``left`` actions more, locations counted, that ``process`` and those behind it do.
+        ``missing``: the groups that there is no statement of yet."""
+        thread, lack = self.threads[process], self.lack
+        if thread and process + 1 < self.processes:
+            # What is unread here must stay unread: only this process reads its locations.
+            if self.reads == "none" or not any(n > 0 and o <= process for n, o in zip(lack, self.owners, strict=True)):
+                yield from self._grown(process + 1, left, missing)
+        elif thread and self.owners and (left == 0 or not self.exactly) and not missing and self._all_read():
+            yield Shape(tuple(self.owners), tuple(range(self.processes)), tuple(map(tuple, self.threads)))
+        for statement, cost in self._statements(process, left):
             kind, operands = statement
-            changes = [(operands[at], 1) for at in WRITES[kind]]
-            if kind == "load":
-                changes.append((operands[0], -1))
+            changes = [(operands[at], 1) for at in WRITES[kind]] + [(operands[0], -1)] * (kind == "load")
             for place, change in changes:
                 lack[place] += change
             rest = tuple(group for group in missing if kind not in group[0])
-            least = sum(group[1] for group in rest)
-            if reads != "none":
-                # A write to come may be read by a local read that is there already.
-                early = -sum(n for n in lack if n < 0)
-                least += sum(n for n in lack if n > 0) + max(0, sum(group[2] for group in rest) - early)
-            if least <= left - cost:
+            if self._least(rest) <= left - cost:
                 thread.append(statement)
-                yield from grow(process, left - cost, rest)
+                yield from self._grown(process, left - cost, rest)
                 thread.pop()
             for place, change in changes:
                 lack[place] -= change
 
-    yield from grow(0, size, tuple(groups))
+    def _all_read(self) -> bool:
+        return self.reads == "none" or all(n == 0 or (n < 0 and self.reads == "more") for n in self.lack)
+
+    def _least(self, missing: tuple[Group, ...]) -> int:
+        """How many actions must still come: statements of the groups that are missing, and reads of what is written."""
+        least = sum(group[1] for group in missing)
+        if self.reads == "none":
+            return least
+        # A write to come may be read by a local read that is there already.
+        early = -sum(n for n in self.lack if n < 0)
+        return least + sum(n for n in self.lack if n > 0) + max(0, sum(group[2] for group in missing) - early)
+
+    def _statements(self, process: int, left: int) -> Iterator[tuple[Statement, int]]:
+        """Each statement of ``process`` of at most ``left`` actions, new locations counted."""
+        known = len(self.owners)
+        for node in range(self.processes if left >= 1 else 0):
+            if self.own_targets or node != process:
+                yield ("flush", (node,)), 1
+        for kinds, ends in OPERANDS:
+            cost = ACTIONS[kinds[0]]
+            for operands in self._operands(process, ends, known + left - cost) if left >= cost else ():
+                for kind in kinds:
+                    yield (kind, operands), cost + len(self.owners) - known
+
+    def _operands(self, process: int, ends: str, most: int) -> Iterator[tuple[int, ...]]:
+        """Each choice of locations for these ``ends``, with at most so many locations in all."""
+        if not ends:
+            yield ()
+            return
+        for place in self._cells(process if ends[0] == "n" else None, len(self.owners) < most):
+            if ends[0] == "n" or self.own_targets or self.owners[place] != process:
+                for rest in self._operands(process, ends[1:], most):
+                    yield place, *rest
+
+    def _cells(self, owner: int | None, more: bool) -> Iterator[int]:
+        """Locations of ``owner`` (None: anybody) that may be mentioned next, and new ones if there may be ``more``."""
+        for place in range(len(self.owners)):
+            if owner is None or self.owners[place] == owner:
+                yield place
+        for node in range(self.processes if more else 0):
+            if owner is None or node == owner:
+                self.owners.append(node)
+                self.lack.append(0)
+                yield len(self.owners) - 1
+                self.owners.pop()
+                self.lack.pop()

@@ -87,7 +87,7 @@ def _static_pivots(actions: Actions, rule: str, name: str, conventions: Conventi
         open_edges = [edge for edge in group if not reach[edge.before] >> edge.after & 1]
         if not open_edges:
             continue
-        for found, source, order in _executions(actions, reach, conventions):
+        for found, source, order in _Executions(actions, conventions).within(reach):
             if _closes(found, open_edges):
                 edges = tuple((edge.before, edge.after) for edge in group)
                 yield Pivot(rule, edges, source, order, tuple(found))
@@ -99,80 +99,95 @@ def _closes(reach: Reach, edges: Sequence[Edge]) -> bool:
     return not all(add(reach, edge.before, edge.after) for edge in edges)
 
 
-def _executions(
-    actions: Actions,
-    reach: Reach,
-    conventions: Conventions,
-    split: tuple[int, int] | None = None,
-    left_out: Literal["R1", "R2"] | None = None,
-    of: int = -1,
-) -> Iterator[tuple[Reach, dict[int, int | None], tuple[tuple[int, ...], ...]]]:
-    """Choices of the order of writes and of reads-from that keep ``reach`` acyclic: the closure, reads-from, order.
+Found = tuple[Reach, dict[int, int | None], tuple[tuple[int, ...], ...]]
+"""A choice: the closure, reads-from, and the order of the writes to each location."""
+
+
+class _Executions:
+    """Choices of the order of writes and of reads-from that keep a closure acyclic.
 
     ``split``: these two writes are neighbours in the order, which is not put into hb, nor is what R1 makes of it.
     ``left_out``: of the reading action ``of`` the edge of R2, or that of R1 to the next write, is left out.
     """
-    places = len(actions.writers)
-    required = _required(actions, conventions)
-    if required is None:
-        return
-    local = [action.kind == "r" for action in actions.actions]
-    same = [(action.thread, action.statement) for action in actions.actions]
-    reads: list[tuple[int, int, int]] = []
-    for place, readers in enumerate(actions.readers):
-        first = sorted(readers, key=lambda reader: not local[reader])
-        count = sum(local[reader] for reader in first)
-        reads += [(reader, place, max(0, count - number)) for number, reader in enumerate(first)]
-    of_place = [sum(1 << writer for writer in writers) & required for writers in actions.writers]
-    orders: list[tuple[int, ...]] = [()] * places
-    source: dict[int, int | None] = {}
 
-    def order_from(place: int, reach: Reach) -> Iterator[Reach]:
-        if place == places:
-            yield from read_from(0, reach, required)
+    def __init__(
+        self,
+        actions: Actions,
+        conventions: Conventions,
+        split: tuple[int, int] | None = None,
+        left_out: Literal["R1", "R2"] | None = None,
+        of: int = -1,
+    ) -> None:
+        self.writers, self.own_reads = actions.writers, conventions.own_reads
+        self.split, self.left_out, self.of = split, left_out, of
+        self.required = _required(actions, conventions)
+        self.local = [action.kind == "r" for action in actions.actions]
+        self.same = [(action.thread, action.statement) for action in actions.actions]
+        self.reads: list[tuple[int, int, int]] = []
+        """Each reading action with its location and how many local reads of that there are from it on; local reads of a
+        location come first."""
+        for place, readers in enumerate(actions.readers):
+            first = sorted(readers, key=lambda reader: not self.local[reader])
+            count = sum(self.local[reader] for reader in first)
+            self.reads += [(reader, place, max(0, count - number)) for number, reader in enumerate(first)]
+        self.of_place = [sum(1 << writer for writer in writers) & (self.required or 0) for writers in actions.writers]
+        self.orders: list[tuple[int, ...]] = [()] * len(actions.writers)
+        self.source: dict[int, int | None] = {}
+
+    def within(self, reach: Reach) -> Iterator[Found]:
+        if self.required is not None:
+            for found in self._ordered(0, list(reach), self.required):
+                yield found, dict(self.source), tuple(self.orders)
+
+    def _ordered(self, place: int, reach: Reach, required: int) -> Iterator[Reach]:
+        """With an order of the writes to each location from ``place`` on."""
+        if place == len(self.writers):
+            yield from self._read(0, reach, required)
             return
-        for order in permutations(actions.writers[place]):
-            if split is not None and split[0] in order and split not in pairwise(order):
+        for order in permutations(self.writers[place]):
+            if self.split is not None and self.split[0] in order and self.split not in pairwise(order):
                 continue
             after = list(reach)
             if all(
-                (first, second) == split or add(after, first, second)
+                (first, second) == self.split or add(after, first, second)
                 for at, first in enumerate(order)
                 for second in order[at + 1 :]
             ):
-                orders[place] = order
-                yield from order_from(place + 1, after)
+                self.orders[place] = order
+                yield from self._ordered(place + 1, after, required)
 
-    def read_from(at: int, reach: Reach, unread: int) -> Iterator[Reach]:
-        if at == len(reads):
+    def _read(self, at: int, reach: Reach, unread: int) -> Iterator[Reach]:
+        """With what the reading actions from number ``at`` on read from; the writes ``unread`` must still be read by
+        local reads."""
+        if at == len(self.reads):
             yield reach
             return
-        reader, place, reads_left = reads[at]
-        order = orders[place]
+        reader, place, reads_left = self.reads[at]
+        order = self.orders[place]
         for number in range(-1, len(order)):
             write = None if number < 0 else order[number]
             still = unread
-            if local[reader] and write is not None:
+            if self.local[reader] and write is not None:
                 still &= ~(1 << write)
-            if write == reader or (not conventions.own_reads and write is not None and same[write] == same[reader]):
+            own = write is not None and self.same[write] == self.same[reader]
+            if write == reader or (own and not self.own_reads):
                 continue
-            if local[reader] and (still & of_place[place]).bit_count() >= reads_left:
+            if self.local[reader] and (still & self.of_place[place]).bit_count() >= reads_left:
                 continue
             after = list(reach)
-            if write is not None and not (reader == of and left_out == "R2") and not add(after, write, reader):
-                continue
-            later = order[number + 1 :]
-            if reader == of and left_out == "R1":
-                later = later[1:]
-            if all(
-                other == reader or (split is not None and (write, other) == split) or add(after, reader, other)
-                for other in later
-            ):
-                source[reader] = write
-                yield from read_from(at + 1, after, still)
+            if self._with_edges(after, reader, write, order[number + 1 :]):
+                self.source[reader] = write
+                yield from self._read(at + 1, after, still)
 
-    for found in order_from(0, list(reach)):
-        yield found, dict(source), tuple(orders)
+    def _with_edges(self, reach: Reach, reader: int, write: int | None, later: tuple[int, ...]) -> bool:
+        """Put into ``reach`` what R2 and R1 say of a ``reader`` of ``write``, before the ``later`` writes."""
+        left_out = self.left_out if reader == self.of else None
+        if write is not None and left_out != "R2" and not add(reach, write, reader):
+            return False
+        return all(
+            other == reader or (self.split is not None and (write, other) == self.split) or add(reach, reader, other)
+            for other in (later[1:] if left_out == "R1" else later)
+        )
 
 
 def _compares(actions: Actions, pivot: Pivot, initial: Sequence[int]) -> bool | None:
@@ -259,7 +274,7 @@ def _reading_pivots(actions: Actions, rule: Literal["R1", "R2"], conventions: Co
     static = _closure(len(actions.actions), actions.edges)
     for place, readers in enumerate(actions.readers):
         for reader in readers if actions.writers[place] else ():
-            for reach, source, orders in _executions(actions, static, conventions, left_out=rule, of=reader):
+            for reach, source, orders in _Executions(actions, conventions, None, rule, reader).within(static):
                 order, write = orders[place], source[reader]
                 if rule == "R2":
                     if write is None:
@@ -278,7 +293,7 @@ def _order_pivots(actions: Actions, conventions: Conventions) -> Iterator[Pivot]
     static = _closure(len(actions.actions), actions.edges)
     for writers in actions.writers:
         for split in permutations(writers, 2):
-            for reach, source, orders in _executions(actions, static, conventions, split=split):
+            for reach, source, orders in _Executions(actions, conventions, split).within(static):
                 first, second = split
                 if reach[first] >> second & 1:
                     continue

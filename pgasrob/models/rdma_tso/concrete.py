@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pgasrob.models.litmus.program import Program
 from pgasrob.models.operational import Access, Machine, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import pairs
-from pgasrob.models.rdma_tso.pairs import QueuePairs, Then, Write
+from pgasrob.models.rdma_tso.pairs import FETCH, SOURCE, QueuePairs, Then, Write
 from pgasrob.models.rdma_tso.processor import Entry, Local, PairChange, left_out, machine_of
 
 PREMISES = (
@@ -106,7 +106,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
                 def read(value: int, rest: Entries = rest, remote: int = first) -> Local[ConcretePair]:
                     return then(pair._replace(request=rest, inbox=(*pair.inbox, ("value", remote, value))))
 
-                yield from self._source(number, pair, second, sources, read)
+                yield from self._read(SOURCE, number, pair, second, sources, read)
                 sources += 1
             elif kind == "get":
                 new = pair._replace(request=rest, inbox=(*pair.inbox, (kind, first, second)))
@@ -128,7 +128,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
                 def fetched(value: int, place: int = place, target: int = target) -> Local[ConcretePair]:
                     return then(pair._replace(outbox=at(pair.outbox, place, ("got", target, value))))
 
-                yield from self._fetch(number, pair, remote, before, fetched)
+                yield from self._read(FETCH, number, pair, remote, before, fetched)
                 before += 1
         if not self._has("fetch-in-outR"):
             for place, (kind, target, remote) in enumerate(pair.inbox):
@@ -137,7 +137,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
                     def early(value: int, place: int = place, target: int = target) -> Local[ConcretePair]:
                         return then(pair._replace(inbox=at(pair.inbox, place, ("got", target, value))))
 
-                    yield from self._fetch(number, pair, remote, before, early)
+                    yield from self._read(FETCH, number, pair, remote, before, early)
                     before += 1
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from pgasrob.models.operational import Access, Option, Queue, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import processor
@@ -37,6 +37,22 @@ Write = tuple[int, int]
 NOTIFIED_PUT: Write = (-1, 0)
 NOTIFIED_GET: Write = (-1, 1)
 """Notifications in wbL, told apart for the sake of ``placed`` alone."""
+
+
+class End(NamedTuple):
+    """Where an operation reads: the ``step``, the queue in which reads wait (``stage``), the one of the writes in the
+    write-back buffer (``behind``), and the premises about that buffer."""
+
+    step: str
+    stage: Literal["source", "fetch"]
+    behind: Literal["land", "place"]
+    waits: str
+    looks: str
+    takes_the_latest: str
+
+
+SOURCE = End("read source", "source", "land", "put-reads-behind-wbL", "put-looks-in-wbL", "put-takes-the-latest-in-wbL")
+FETCH = End("fetch", "fetch", "place", "get-waits-for-wbR", "get-looks-in-wbR", "get-takes-the-latest-in-wbR")
 
 
 class QueuePair(Protocol):
@@ -168,58 +184,27 @@ class QueuePairs(ABC, Generic[Pair]):
             or self.unread(local.pairs[number])
         )
 
-    def _source(
-        self, number: int, pair: Pair, source: int, before: int, after: Callable[[int], Local[Pair]]
-    ) -> Iterator[PairChange]:
-        """A put reads its ``source``, so many puts ``before`` it have not: when wbL is cn*, or through wbL."""
-        node = self._thread.nodes[number]
-        pending = tuple(write for write in pair.returned if write[0] >= 0)
-        if self._pcie and pending and self._has("put-reads-behind-wbL"):
-            return
-        looks = not self._pcie and self._has("put-looks-in-wbL")
-        mine = _latest(pending, source, self._has("put-takes-the-latest-in-wbL")) if looks else []
-        calm = self._thread.sharing.calm(("source", self._number, node), source)
-        yield from self._read(
-            "read source", ("source", node), before, source, ("land", node), pending, mine, calm, after
-        )
-
-    def _fetch(
-        self, number: int, pair: Pair, remote: int, before: int, after: Callable[[int], Local[Pair]]
-    ) -> Iterator[PairChange]:
-        """A get is fetched, so many gets ``before`` it have not been: when wbR is empty, or through wbR."""
-        node = self._thread.nodes[number]
-        if self._pcie and pair.remote and self._has("get-waits-for-wbR"):
-            return
-        looks = not self._pcie and self._has("get-looks-in-wbR")
-        mine = _latest(pair.remote, remote, self._has("get-takes-the-latest-in-wbR")) if looks else []
-        calm = self._thread.sharing.calm(("fetch", self._number, node), remote)
-        yield from self._read("fetch", ("fetch", node), before, remote, ("place", node), pair.remote, mine, calm, after)
-
     def _read(
-        self,
-        name: str,
-        queue: Queue,
-        before: int,
-        location: int,
-        buffer: Queue,
-        writes: tuple[Write, ...],
-        mine: list[int],
-        calm: bool,
-        after: Callable[[int], Local[Pair]],
+        self, end: End, number: int, pair: Pair, location: int, before: int, after: Callable[[int], Local[Pair]]
     ) -> Iterator[PairChange]:
-        """A read from memory, or from one of those of the ``writes`` in ``buffer`` that are at the places ``mine``."""
+        """A put or a get, with so many ``before`` it that have not read, reads ``location`` at this ``end``: when no
+        write waits in the write-back buffer there, or through that buffer."""
+        node, has = self._thread.nodes[number], self._has
+        writes = pair.remote if end is FETCH else tuple(write for write in pair.returned if write[0] >= 0)
+        if self._pcie and writes and has(end.waits):
+            return
+        mine: list[int] = []
+        if not self._pcie and has(end.looks):
+            mine = [place for place, write in enumerate(writes) if write[0] == location]
+            mine = mine[-1:] if has(end.takes_the_latest) else mine
 
         def result(value: int, own: int | None = None) -> Result:
-            access = Access(queue, before, location, value, None, None if own is None else (buffer, own))
-            return Result((Step(self._number, name, None, (), (access,)),), after(value))
+            source: tuple[Queue, int] | None = None if own is None else ((end.behind, node), own)
+            access = Access((end.stage, node), before, location, value, None, source)
+            return Result((Step(self._number, end.step, None, (), (access,)),), after(value))
 
         for own in mine:
             yield False, fixed(result(writes[own][1], own))
         if not mine:
+            calm = self._thread.sharing.calm((end.stage, self._number, node), location)
             yield calm, Option((location,), result)
-
-
-def _latest(writes: tuple[Write, ...], location: int, only: bool) -> list[int]:
-    """Where in ``writes`` is the last one to ``location``; each of them, unless ``only`` that one counts."""
-    mine = [place for place, write in enumerate(writes) if write[0] == location]
-    return mine[-1:] if only else mine

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from pgasrob.models.litmus.program import Program
 from pgasrob.models.operational import Access, Machine, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import pairs
-from pgasrob.models.rdma_tso.pairs import QueuePairs, Then, Write
+from pgasrob.models.rdma_tso.pairs import FETCH, SOURCE, QueuePairs, Then, Write
 from pgasrob.models.rdma_tso.processor import Entry, Local, PairChange, left_out, machine_of
 
 PREMISES = (
@@ -80,7 +80,7 @@ class SimplePairs(QueuePairs[SimplePair]):
                         def read(value: int, place: int = place, remote: int = first) -> Local[SimplePair]:
                             return then(pair._replace(pipe=at(pipe, place, ("value", remote, value))))
 
-                        yield from self._source(number, pair, second, sources, read)
+                        yield from self._read(SOURCE, number, pair, second, sources, read)
                     unread = unplaced = True
                     sources += 1
                 case "value":
@@ -95,7 +95,7 @@ class SimplePairs(QueuePairs[SimplePair]):
                         def fetched(value: int, place: int = place, target: int = first) -> Local[SimplePair]:
                             return then(pair._replace(pipe=at(pipe, place, ("got", target, value))))
 
-                        yield from self._fetch(number, pair, second, fetches, fetched)
+                        yield from self._read(FETCH, number, pair, second, fetches, fetched)
                     unfetched = True
                     fetches += 1
                 case "fence":
