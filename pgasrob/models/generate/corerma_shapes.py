@@ -139,12 +139,13 @@ class _Growing:
 
     def _operands(self, process: int, ends: str, most: int) -> Iterator[tuple[int, ...]]:
         """Each choice of locations for these ``ends``, with at most so many locations in all."""
-        if not ends:
-            yield ()
-            return
-        for place in self._cells(process if ends[0] == "n" else None, len(self.owners) < most):
-            if ends[0] == "n" or self.own_targets or self.owners[place] != process:
-                for rest in self._operands(process, ends[1:], most):
+        near, further = ends[0] == "n", ends[1:]
+        for place in self._cells(process if near else None, len(self.owners) < most):
+            if near or self.own_targets or self.owners[place] != process:
+                if not further:
+                    yield (place,)
+                    continue
+                for rest in self._operands(process, further, most):
                     yield place, *rest
 
     def _cells(self, owner: int | None, more: bool) -> Iterator[int]:

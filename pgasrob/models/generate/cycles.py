@@ -163,17 +163,17 @@ class _Executions:
             yield reach
             return
         reader, place, reads_left = self.reads[at]
-        order = self.orders[place]
+        order, local, same = self.orders[place], self.local[reader], self.same
         for number in range(-1, len(order)):
             write = None if number < 0 else order[number]
+            if write == reader or (not self.own_reads and write is not None and same[write] == same[reader]):
+                continue
             still = unread
-            if self.local[reader] and write is not None:
-                still &= ~(1 << write)
-            own = write is not None and self.same[write] == self.same[reader]
-            if write == reader or (own and not self.own_reads):
-                continue
-            if self.local[reader] and (still & self.of_place[place]).bit_count() >= reads_left:
-                continue
+            if local:
+                if write is not None:
+                    still &= ~(1 << write)
+                if (still & self.of_place[place]).bit_count() >= reads_left:
+                    continue
             after = list(reach)
             if self._with_edges(after, reader, write, order[number + 1 :]):
                 self.source[reader] = write
