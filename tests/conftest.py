@@ -29,10 +29,10 @@ CliRunner.invoke = outputs.invoke  # type: ignore[method-assign]  # all that tes
 @pytest.fixture(autouse=True, scope="session")
 def patience() -> None:
     """What the package leaves out where it takes longer than somebody wants to wait is never left out in tests."""
-    from pgasrob.cli import check
+    from pgasrob.cli import further
     from pgasrob.models import answers
 
-    answers.LONGEST_WHY = answers.LONGEST_UNASKED = check.FIX_SECONDS = 600.0
+    answers.LONGEST_WHY = answers.LONGEST_UNASKED = further.FIX_SECONDS = 600.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -19,10 +19,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob import __version__, twins
-from pgasrob.cli import EXAMPLES, cli, main
+from pgasrob.cli import EXAMPLES, NAMES, cli, command_named, main
 from pgasrob.cli.check import EXAMPLES as CHECK_EXAMPLES
-from pgasrob.cli.check import outcome
-from pgasrob.cli.options import Size, memory_for
+from pgasrob.cli.exit_codes import code_of_verdict
+from pgasrob.cli.option_groups import memory_for
+from pgasrob.cli.parameter_types import Size
 from pgasrob.program.assumptions import Kind
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES
 from pgasrob.robustness.limits import DEFAULT_MAX_STATES
@@ -248,16 +249,16 @@ def test_strict_does_not_take_an_open_question_for_a_good_answer(folder: Path) -
 def test_assertions_alone_never_change_the_exit_code(verdict: str, assertions: str | None) -> None:
     result: Any = {"verdict": verdict, "assertions": assertions, "deadlock": True}
     codes = {"robust": 0, "not robust": 1, "unknown": 3, "error": 2}
-    assert outcome(result, expect=False, strict=False) == codes[verdict]
-    assert outcome(result, expect=False, strict=True) == (codes[verdict] or 1)
+    assert code_of_verdict(result, expect=False, strict=False) == codes[verdict]
+    assert code_of_verdict(result, expect=False, strict=True) == (codes[verdict] or 1)
 
 
 @pytest.mark.parametrize(("effect", "code"), [("outcome", 1), ("assertion", 1), ("none found", 0), (None, 1)])
 def test_outcomes_alone_change_the_exit_code(effect: str | None, code: int) -> None:
     result: Any = {"verdict": "not robust", "effect": effect, "assertions": None, "deadlock": True}
-    assert outcome(result, expect=False, strict=False, outcomes_alone=True) == code
-    assert outcome(result, expect=False, strict=True, outcomes_alone=True) == 1
-    assert outcome(result, expect=False, strict=False) == 1
+    assert code_of_verdict(result, expect=False, strict=False, outcomes_alone=True) == code
+    assert code_of_verdict(result, expect=False, strict=True, outcomes_alone=True) == 1
+    assert code_of_verdict(result, expect=False, strict=False) == 1
 
 
 def test_a_violation_without_an_outcome_is_printed_all_the_same() -> None:
@@ -762,7 +763,7 @@ def test_help_and_version() -> None:
     options = ["--nodes", "--engine", "--max-states", "--timeout", "--format", "--expect", "--strict", "--verbose"]
     options += ["--memory-limit", "--jobs", "--no-reduction", "--without", "--assumptions", *REDUCTIONS]
     assert all(option in check_help for option in [*options, *ENGINES, "Exit code:", "Examples:"])
-    assert all(run(name, "-h").exit_code == 0 for name in cli.commands)
+    assert all(run(name, "-h").exit_code == 0 for name in NAMES)
     assert max(map(len, (text + check_help).splitlines())) <= 100
 
 
@@ -772,11 +773,11 @@ def test_the_examples_of_the_help_are_commands() -> None:
     assert len(examples) > 5
     for example in examples:
         name, *arguments = re.split(r" [|>] ", example)[0].split()
-        cli.commands[name].make_context(name, arguments)
+        command_named(name).make_context(name, arguments)
 
 
 def test_defaults_are_those_of_the_library() -> None:
-    options = {option.name: option for option in cli.commands["check"].params}
+    options = {option.name: option for option in command_named("check").params}
     assert options["engine"].default == DEFAULT_ENGINE and options["max_states"].default == DEFAULT_MAX_STATES
 
 

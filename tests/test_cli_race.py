@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import pgasrob
 from pgasrob.cli import cli
-from pgasrob.cli.race import outcome
+from pgasrob.cli.exit_codes import code_of_races
 
 RACE = "memory x, y; register r; queue q;\nprocess 0 { write(x, 1, y, q); }\nprocess { r <- mem[y]; }\n"
 NONE = "memory x;\nprocess { mem[x] <- me; }\n"
@@ -142,10 +142,10 @@ def test_expected_numbers_of_pairs(folder: Path, header: str, text: str, code: i
 def test_a_list_that_may_not_be_whole_is_not_compared(folder: Path) -> None:
     Path("p.pgas").write_text(f"// races: 2 pairs\n{TWO}")
     (result,) = objects("p.pgas", "--expect")
-    assert outcome(result, True) == 0  # type: ignore[arg-type]
+    assert code_of_races(result, True) == 0  # type: ignore[arg-type]
     cut = {**result, "reason": "there may be more races", "as_expected": False}
-    assert outcome(cut, True) == 3  # type: ignore[arg-type]
-    assert outcome(cut, False) == 1  # type: ignore[arg-type]
+    assert code_of_races(cut, True) == 3  # type: ignore[arg-type]
+    assert code_of_races(cut, False) == 1  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """The command line: parse the options, call the library, print.
 
-A command is a module of this package. At the top they import click and each other's options alone, so that `--help`
-and `--version` cost little; everything else is imported where it is used.
+A command is a module of this package, imported when it is used. At the top they import click and each other's options
+alone, so that `--help` costs little; everything else is imported where it is used. The body of a command checks its
+options (`declare`), builds the question, has it answered, prints, and returns the exit code.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any
 import click
 
 from pgasrob import __version__
+from pgasrob.cli.declare import HELP
 from pgasrob.cli.exit_codes import BROKEN_PIPE, CRASHED, ERROR, INTERRUPTED, UNKNOWN
-from pgasrob.cli.options import HELP
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 EXAMPLES = """\b
@@ -57,7 +58,8 @@ def main() -> None:
 
 
 class _Commands(click.Group):
-    """A group that suggests a command for a mistyped one, and ends quietly when nobody reads on or Ctrl-C is hit."""
+    """A group that imports a command when it is used, suggests one for a mistyped one, and ends quietly when nobody
+    reads on or Ctrl-C is hit."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -70,7 +72,10 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(NAMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return command_named(cmd_name) if cmd_name in NAMES else None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -119,12 +124,16 @@ NAMES = (
     "catalogue",
     "schema",
     "course",
-    "explain_error",
-    "explain_assumption",
+    "explain-error",
+    "explain-assumption",
     "completion",
     "man",
 )
 """The commands in the order of the help: each is a function of the same name in the module of its name."""
 
-for name in NAMES:
-    cli.add_command(getattr(import_module(f"pgasrob.cli.{name}"), name))
+
+def command_named(name: str) -> click.Command:
+    """The command of a name that is one of `NAMES`."""
+    module = name.replace("-", "_")
+    found: click.Command = getattr(import_module(f"pgasrob.cli.{module}"), module)
+    return found

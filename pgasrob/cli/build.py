@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pgasrob.cli.options import HELP, refuse
+from pgasrob.cli.declare import HELP
+from pgasrob.cli.steps import refuse
 
 EXAMPLES = """\b
 Examples:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from pgasrob.cli.declare import HELP
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
-from pgasrob.cli.options import DEFAULT_ENGINE, HELP, memory_for, mention_a_missing_kernel, progress_display, refuse
+from pgasrob.cli.option_groups import memory_for
+from pgasrob.cli.steps import mention_a_missing_kernel, progress_display, refuse
 
 
 @click.command(context_settings=HELP)
@@ -41,7 +43,7 @@ def catalogue(folder: str, only_check: bool) -> None:
         return
     if problems:
         raise click.UsageError("; ".join(problems))
-    mention_a_missing_kernel(DEFAULT_ENGINE)
+    mention_a_missing_kernel()
     jobs = available_cores()
     job = Job(limits=Limits(memory=memory_for(None, jobs)), resources=Resources(jobs=jobs))
     display = progress_display(job.limits.max_states)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.exit_codes import NOT_ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, Size, c_options, memory_for, progress_display, refuse, seconds
+from pgasrob.cli.declare import argument, command, group
+from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST, UNKNOWN
+from pgasrob.cli.option_groups import COptions, TimeAndMemory
+from pgasrob.cli.steps import progress_display, refuse
 
 if TYPE_CHECKING:
+    from pgasrob.certificates.check.accept import Answer
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.robustness.limits import Limits
 
 EXAMPLES = """\b
 Exit code:
@@ -31,67 +36,66 @@ Examples:
 """
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
-@click.argument("certificate", type=click.Path())
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
-              help="Give up after so many seconds. Default: never.")  # fmt: skip
-@click.option("--memory-limit", type=Size(), metavar="SIZE",
-              help="Give up when it takes so much memory beside the process: 500M, 2G; 0: never. Default: three "
-              "quarters of what is available.")  # fmt: skip
-@c_options
-@click.pass_context
-def certify(
-    ctx: click.Context,
-    /,
-    file: str,
-    certificate: str,
-    timeout: float | None,
-    memory_limit: int | None,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class CertifyOptions:
+    """Which certificate of which program."""
+
+    file: str = argument(type=click.Path())
+    certificate: str = argument(type=click.Path())
+    limits: Limits = group(TimeAndMemory, beside=" beside the process")
+    front_end: FrontEnd = group(COptions)
+
+
+@command(CertifyOptions, examples=EXAMPLES)
+def certify(options: CertifyOptions) -> int:
     """Check a certificate that `pgasrob check --certificate` has written.
 
     The certificate says on how many nodes and in which reading the program is robust, and has evidence for it. The
     checker shares with the engines what programs do and nothing else; what it refuses may be robust all the same. A
     certificate whose name ends with .gz is unpacked. The other files of a C program are given by --with.
     """
+    file = options.file
+    reason, found = _examined(options)
+    if reason is not None or found is None:
+        click.echo(f"{file}: refused: {reason}")
+        return NOT_ROBUST
+    reading, frame = found["reading"], found["frame"]
+    count = found["nodes"] if frame is None else "every number of"
+    read_with = f"--failed-polls {reading.failed_polls} --conflicts {reading.conflicts}"
+    click.echo(f"{file}: robust on {count} nodes, read with {read_with}")
+    sources = sum(len(part["infeasible"]) for part in found["parts"])
+    states = sum(len(part["states"]) for part in found["parts"])
+    evidence = [f"{sources} infeasible sources"] * bool(sources) + [f"{states} states"] * bool(states)
+    click.echo(f"  accepted by {' and '.join(evidence) or 'the commands, none of which has steps'}")
+    return ROBUST
+
+
+def _examined(options: CertifyOptions) -> Answer:
+    """What the checker says; ends the command where the program or the certificate cannot be read."""
     from pgasrob.certificates.check.accept import Answer, examine
     from pgasrob.certificates.files import BadFile, stored
     from pgasrob.diagnostics import SourceError
-    from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.load import load
     from pgasrob.robustness.watch import LimitReached, Watch
 
-    limits = Limits(None, timeout, memory_for(memory_limit, 1))
+    file, certificate = options.file, options.certificate
     display = progress_display(None)
     try:
         with display(f"{file}, {certificate}") if display else nullcontext() as progress:
-            watch = Watch(limits, progress, time.monotonic())
+            watch = Watch(options.limits, progress, time.monotonic())
 
             def answer() -> Answer:
-                program, look = load(file, front_end), partial(watch.look_around, "checking the certificate", 0)
+                program = load(file, options.front_end)
+                look = partial(watch.look_around, "checking the certificate", 0)
                 try:
                     return examine(program, stored(certificate), look)
                 except BadFile as problem:
                     return Answer(str(problem))
 
-            told = watch.within("while checking it", answer)
+            return watch.within("while checking it", answer)
     except OSError as error:
         refuse(f"pgasrob: {certificate} cannot be read: {error.strerror}")
     except SourceError as error:
         refuse(str(error))
     except LimitReached as limit:
         refuse(f"{file}: undecided: {limit}", UNKNOWN)
-    reason, found = told
-    if reason is not None or found is None:
-        click.echo(f"{file}: refused: {reason}")
-        ctx.exit(NOT_ROBUST)
-    reading, frame = found["reading"], found["frame"]
-    count = found["nodes"] if frame is None else "every number of"
-    options = f"--failed-polls {reading.failed_polls} --conflicts {reading.conflicts}"
-    click.echo(f"{file}: robust on {count} nodes, read with {options}")
-    sources = sum(len(part["infeasible"]) for part in found["parts"])
-    states = sum(len(part["states"]) for part in found["parts"])
-    evidence = [f"{sources} infeasible sources"] * bool(sources) + [f"{states} states"] * bool(states)
-    click.echo(f"  accepted by {' and '.join(evidence) or 'the commands, none of which has steps'}")

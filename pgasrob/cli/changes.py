@@ -1,64 +1,86 @@
-"""What `pgasrob repair` and `pgasrob thrift` share: reading a source, costs, and writing what it becomes."""
+"""What `pgasrob repair` and `pgasrob thrift` share: their options, costs, and writing what a source becomes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from shutil import copymode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from pgasrob.cli.options import (
-    DEFAULT_ENGINE,
-    MOST_STATES,
-    NodeCounts,
-    Size,
-    c_options,
-    mention_a_missing_kernel,
-    refuse,
-    seconds,
-)
+from pgasrob.cli.declare import group, option
+from pgasrob.cli.option_groups import COptions, SearchLimits, node_counts_option
+from pgasrob.cli.steps import limited, mention_a_missing_kernel, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.repairs import Costs
     from pgasrob.repairs.verifier import AnyProgram, Parse
+    from pgasrob.robustness.limits import Limits
 
 BACKUP = ".orig"
 BYTE_ORDER_MARK = "\ufeff"
 
 
-def change_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that changes a source."""
-    options = (
-        click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
-                     help="Node counts on which it has to hold: 2..5 or 2,4. Default: the program's own, or 2."),
-        click.option("--costs", "costs_file", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
-                     help="A TOML file with costs: order (1), local-completion (2), completion (4), notification (6), "
-                     "barrier (8), and loop (3), by which each loop around the place multiplies."),
-        click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
-                     help="Give up a check after so many states; 0: never."),
-        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
-                     help="Give up after so many seconds. Default: never."),
-        click.option("--memory-limit", type=Size(), metavar="SIZE",
-                     help="Give up a check when it takes so much memory: 500M, 2G; 0: never. Default: three quarters "
-                     "of what is available."),
-        c_options,
+class Changeable(NamedTuple):
+    """A program, how a changed text of it is read, and the node counts on which the change has to hold."""
+
+    program: AnyProgram
+    parse: Parse
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ChangeOptions:
+    """Where and within which limits changes of a source are looked for."""
+
+    nodes: tuple[int, ...] | None = node_counts_option(
+        "Node counts on which it has to hold: 2..5 or 2,4. Default: the program's own, or 2."
+    )
+    costs_file: str | None = option(
+        "--costs", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+        help="A TOML file with costs: order (1), local-completion (2), completion (4), notification (6), barrier (8), "
+        "and loop (3), by which each loop around the place multiplies.",
     )  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    limits: Limits = group(
+        SearchLimits,
+        states="Give up a check after so many states",
+        seconds="Give up after so many seconds",
+        memory="Give up a check when it takes so much memory",
+    )
+    front_end: FrontEnd = group(COptions)
+
+    def read(self, file: str) -> Changeable:
+        """What is in ``file``; ends the command when that is no program."""
+        from pgasrob.program.program import DEFAULT_NODES
+
+        program, parse = limited(self.limits, "while reading the program", partial(_read, file, self.front_end))
+        return Changeable(program, parse, self.nodes or (program.nodes or DEFAULT_NODES,))
+
+    def costs(self) -> Costs:
+        """Those of the file; those of the tool without one."""
+        import tomllib
+
+        from pgasrob.repairs import Costs
+
+        if self.costs_file is None:
+            return Costs()
+        try:
+            return Costs.read(tomllib.loads(Path(self.costs_file).read_text(encoding="utf-8")))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError) as error:
+            raise click.BadParameter(f"{self.costs_file}: {error}.", param_hint="--costs") from None
 
 
-def read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
+def _read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
     """The program in ``file``, and how a changed text is read; ends the command when it is none."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.repairs.reading import read as read_source
 
-    mention_a_missing_kernel(DEFAULT_ENGINE)
+    mention_a_missing_kernel()
     try:
         return read_source(file, front_end)
     except SourceError as error:
@@ -71,20 +93,6 @@ def can_write(asked: bool, file: str) -> None:
 
     if asked and file in GIVEN:
         raise click.UsageError("--write: the standard input has no file to write to; --format diff prints the change.")
-
-
-def costs_in(path: str | None) -> Costs:
-    """The costs that the file ``path`` gives; those of the tool when None."""
-    import tomllib
-
-    from pgasrob.repairs import Costs
-
-    if path is None:
-        return Costs()
-    try:
-        return Costs.read(tomllib.loads(Path(path).read_text(encoding="utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError) as error:
-        raise click.BadParameter(f"{path}: {error}.", param_hint="--costs") from None
 
 
 def write_changes(first: str, before: str, after: str, what: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pgasrob.cli.options import HELP
+from pgasrob.cli.declare import HELP
 
 COMPLETION = {
     "bash": 'Add to ~/.bashrc:\n#     eval "$(pgasrob completion bash)"',

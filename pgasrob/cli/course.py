@@ -6,25 +6,18 @@ import contextlib
 import os
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pgasrob.cli.check import check
-from pgasrob.cli.exit_codes import UNKNOWN
-from pgasrob.cli.options import (
-    DEFAULT_ENGINE,
-    HELP,
-    MOST_STATES,
-    Size,
-    memory_for,
-    mention_a_missing_kernel,
-    print_json,
-    refuse,
-    seconds,
-)
+from pgasrob.cli.declare import HELP, argument, command, option
+from pgasrob.cli.exit_codes import ROBUST, UNKNOWN
+from pgasrob.cli.option_groups import format_option, max_states_option, memory_for, memory_option, timeout_option
 from pgasrob.cli.race import race
+from pgasrob.cli.steps import mention_a_missing_kernel, print_json, refuse
 
 if TYPE_CHECKING:
     from pgasrob.course.lecture_page import Part
@@ -46,21 +39,22 @@ def course() -> None:
     """Teach with the lectures: slides, notebooks, hand-outs, marks."""
 
 
-pages_argument = click.argument("pages", metavar="PAGE...", nargs=-1, required=True, type=click.Path())
-folder_option = click.option(
-    "-o", "--output", "folder", type=click.Path(file_okay=False), default=".", metavar="FOLDER",
-    help="Where to write. Default: here.",
-)  # fmt: skip
-solutions_option = click.option(
-    "--solutions/--no-solutions", default=True, show_default=True, help="With the solutions of the exercises."
-)
+@dataclass(frozen=True)
+class PageOptions:
+    """What is made of which lecture pages."""
+
+    pages: tuple[str, ...] = argument(metavar="PAGE...", nargs=-1, required=True, type=click.Path())
+    folder: str = option(
+        "-o", "--output", type=click.Path(file_okay=False), default=".", metavar="FOLDER",
+        help="Where to write. Default: here.",
+    )  # fmt: skip
+    solutions: bool = option(
+        "--solutions/--no-solutions", default=True, show_default=True, help="With the solutions of the exercises."
+    )
 
 
-@course.command(context_settings=HELP)
-@pages_argument
-@folder_option
-@solutions_option
-def slides(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
+@command(PageOptions, parent=course)
+def slides(options: PageOptions) -> None:
     """Make slides of lecture pages: an HTML file each, which needs nothing else.
 
     Run it in the folder that the commands on the pages are for, that with `programs` in it: runs that a page shows are
@@ -69,20 +63,17 @@ def slides(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
     """
     from pgasrob.course.slides import to_slides
 
-    for page in pages:
+    for page in options.pages:
         parts = _parts(page)
         try:
-            deck = to_slides(_name(page), parts, Path(page).parent, _result, solutions)
+            deck = to_slides(_name(page), parts, Path(page).parent, _result, options.solutions)
         except OSError as error:
             refuse(f"pgasrob: {page}: cannot read {error.filename}: {error.strerror}")
-        _write(folder, f"{_name(page)}.html", deck)
+        _write(options.folder, f"{_name(page)}.html", deck)
 
 
-@course.command(context_settings=HELP)
-@pages_argument
-@folder_option
-@solutions_option
-def notebook(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
+@command(PageOptions, parent=course)
+def notebook(options: PageOptions) -> None:
     """Make Jupyter notebooks of lecture pages: a file each, and the programs that it needs below `programs`.
 
     Run it in the folder that the commands on the pages are for, that with `programs` in it. In a notebook programs can
@@ -90,7 +81,7 @@ def notebook(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
     """
     from pgasrob.course.notebook import to_notebook
 
-    for page in pages:
+    for page in options.pages:
         parts = _parts(page)
         place = os.path.relpath(Path(page).parent)
         shown = {part.name: os.path.join(place, part.name) for part in parts if part.kind == "program"}
@@ -101,9 +92,9 @@ def notebook(pages: tuple[str, ...], folder: str, solutions: bool) -> None:
                 copied |= {path: Path(path).read_text(encoding="utf-8") for path in _programs_in(part.name)}
         texts = {name: copied[path] for name, path in shown.items()}
         for path, text in copied.items():
-            _not_the_same(path, os.path.join(folder, path))
-            _write(folder, path, text, told=False)
-        _write(folder, f"{_name(page)}.ipynb", to_notebook(parts, place, texts, solutions))
+            _not_the_same(path, os.path.join(options.folder, path))
+            _write(options.folder, path, text, announce=False)
+        _write(options.folder, f"{_name(page)}.ipynb", to_notebook(parts, place, texts, options.solutions))
 
 
 def _programs_in(command: str) -> list[str]:
@@ -144,11 +135,18 @@ def _need(path: str) -> None:
         refuse(f"pgasrob: there is no {path} here; run this in the folder that the commands on the page are for")
 
 
-@course.command(context_settings=HELP)
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("-o", "--output", "folder", type=click.Path(file_okay=False), required=True, metavar="FOLDER",
-              help="Where to write.")  # fmt: skip
-def handout(paths: tuple[str, ...], folder: str) -> None:
+@dataclass(frozen=True)
+class HandoutOptions:
+    """Which programs are copied where."""
+
+    paths: tuple[str, ...] = argument(metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
+    folder: str = option(
+        "-o", "--output", type=click.Path(file_okay=False), required=True, metavar="FOLDER", help="Where to write."
+    )
+
+
+@command(HandoutOptions, parent=course)
+def handout(options: HandoutOptions) -> None:
     """Copy programs without what their headers say.
 
     The comments at the head of a program say what is expected of it and why: they are left blank, so that lines keep
@@ -156,11 +154,11 @@ def handout(paths: tuple[str, ...], folder: str) -> None:
     """
     from pgasrob.course.handout import ENDINGS, to_hand_out
 
-    for file, place in to_hand_out(paths):
+    for file, place in to_hand_out(options.paths):
         if file.suffix not in ENDINGS:
             refuse(f"pgasrob: {file}: programs to hand out end in {' or '.join(ENDINGS)}")
-        _not_the_same(str(file), os.path.join(folder, place))
-        _write(folder, str(place), _handed_out(str(file)))
+        _not_the_same(str(file), os.path.join(options.folder, place))
+        _write(options.folder, str(place), _handed_out(str(file)))
 
 
 GRADING = """\b
@@ -171,33 +169,31 @@ Exit code:
 """
 
 
-@course.command(context_settings=HELP, epilog=GRADING)
-@click.argument("key", type=click.Path(exists=True, file_okay=False))
-@click.argument(
-    "students", metavar="STUDENT...", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False)
-)
-@click.option("--handout", "given", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
-              help="What was handed out, for exercises in which nothing may be taken away. Default: the programs of "
-              "KEY.")  # fmt: skip
-@click.option("--format", "format_", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True,
-              help="json: one object per student, one per line; csv: one row per student and exercise.")  # fmt: skip
-@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
-              help="Give up on a check (undecided) after so many states; 0: never.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
-              callback=seconds, metavar="SECONDS",
-              help="Give up on a check (undecided) after so many seconds.")  # fmt: skip
-@click.option("--memory-limit", type=Size(), metavar="SIZE",
-              help="Give up on a check (undecided) that takes so much memory: 500M, 2G; 0: never. Default: three "
-              "quarters of what is available.")  # fmt: skip
-def grade(
-    key: str,
-    students: tuple[str, ...],
-    given: str | None,
-    format_: str,
-    max_states: int,
-    timeout: float | None,
-    memory_limit: int | None,
-) -> None:
+@dataclass(frozen=True)
+class GradeOptions:
+    """What is marked, and how the marks are printed."""
+
+    key: str = argument(type=click.Path(exists=True, file_okay=False))
+    students: tuple[str, ...] = argument(
+        metavar="STUDENT...", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False)
+    )
+    given: str | None = option(
+        "--handout", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
+        help="What was handed out, for exercises in which nothing may be taken away. Default: the programs of KEY.",
+    )  # fmt: skip
+    format: str = format_option(
+        "json", "csv", help="json: one object per student, one per line; csv: one row per student and exercise."
+    )
+    max_states: int = max_states_option("Give up on a check (undecided) after so many states; 0: never.")
+    timeout: float | None = timeout_option("Give up on a check (undecided) after so many seconds.", 60.0)
+    memory_limit: int | None = memory_option(
+        "Give up on a check (undecided) that takes so much memory: 500M, 2G; 0: never. Default: three quarters of what "
+        "is available."
+    )
+
+
+@command(GradeOptions, parent=course, examples=GRADING)
+def grade(options: GradeOptions) -> int:
     """Mark what students have handed in.
 
     KEY is a folder of programs whose headers say what is expected of the programs of these names in each folder
@@ -214,22 +210,21 @@ def grade(
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.robustness.limits import Limits
 
-    limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
-    mention_a_missing_kernel(DEFAULT_ENGINE)
+    limits = Limits(options.max_states or None, options.timeout, memory_for(options.memory_limit, 1))
+    mention_a_missing_kernel()
     try:
-        grader = Grader(Path(key), limits, None if given is None else Path(given))
-        graded = [grader.grade(Path(student)) for student in students]
+        grader = Grader(Path(options.key), limits, None if options.given is None else Path(options.given))
+        graded = [grader.grade(Path(student)) for student in options.students]
     except BadKey as error:
         refuse(f"pgasrob: {error}")
-    if format_ == "json":
+    if options.format == "json":
         for each in graded:
             print_json(graded_to_json(each))
-    elif format_ == "csv":
+    elif options.format == "csv":
         click.echo(grades_csv(graded), nl=False)
     else:
         write(grades_report(grader.exercises, graded, terminal_width()), sys.stdout)
-    if any(each.undecided for each in graded):
-        raise click.exceptions.Exit(UNKNOWN)
+    return UNKNOWN if any(each.undecided for each in graded) else ROBUST
 
 
 def _name(page: str) -> str:
@@ -251,7 +246,7 @@ def _parts(page: str) -> list[Part]:
         refuse(f"pgasrob: {page}: {error}")
 
 
-def _write(folder: str, name: str, text: str, told: bool = True) -> None:
+def _write(folder: str, name: str, text: str, announce: bool = True) -> None:
     from pgasrob.render.files import replace_file
 
     path = os.path.join(folder, name)
@@ -260,7 +255,7 @@ def _write(folder: str, name: str, text: str, told: bool = True) -> None:
         replace_file(path, text)
     except OSError as error:
         refuse(f"pgasrob: cannot write {path}: {error.strerror}")
-    if told:
+    if announce:
         click.echo(path)
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from pgasrob.cli.options import HELP, FromTable, Name, listed, refuse
+from pgasrob.cli.declare import argument, command, option
+from pgasrob.cli.parameter_types import Name, listed
+from pgasrob.cli.steps import refuse
 from pgasrob.cli.witness_files import (
     PLACEHOLDER,
     PLACEHOLDERS_SHOWN,
@@ -22,9 +26,10 @@ from pgasrob.cli.witness_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from pgasrob.render.files import Format
     from pgasrob.render.verdict_json import RaceResult, Result
+
+    AnyResult = Result | RaceResult
 
 RUNS = {"violation": "witness", "assertion": "assertion_run", "deadlock": "deadlock_run"}
 """The runs of a result by what they show; a fault, or a simulated run, stands where a violation does."""
@@ -54,111 +59,144 @@ class FormatName(Name):
         return super().convert(str(value).lstrip("."), param, ctx)
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path(allow_dash=True))
-@click.option("-o", "--output", "outputs", type=WitnessPath(), multiple=True, metavar="PATH",
-              cls=FromTable, told=lambda: f"Write to PATH, in the format that its ending says: {endings()}. PATH may "
-              f"have {listed(PLACEHOLDERS_SHOWN)}. Can be repeated.")  # fmt: skip
-@click.option("--to", "format_", type=FormatName(), metavar="FORMAT",
-              cls=FromTable, told=lambda: f"Print in this format: {listed(FormatName().names())}.")  # fmt: skip
-@click.option("--result", "number", type=click.IntRange(min=1), metavar="N",
-              cls=FromTable, told=lambda: "Of several results in FILE the one of this number, from 1. Default: the "
-              f"first with a run; {holding_many()} hold all.")  # fmt: skip
-@click.option("--run", "run", type=click.Choice(list(RUNS)),
-              help="Which run of the result: the violation (or fault), that of a failing assertion, or that of a "
-              "deadlock. Default: the first that it has.")  # fmt: skip
-@fold_option
-def draw(
-    file: str,
-    outputs: tuple[str, ...],
-    format_: str | None,
-    number: int | None,
-    run: str | None,
-    cycle_only: bool,
-) -> None:
+@dataclass(frozen=True)
+class DrawOptions:
+    """Which run of which file, and the formats to draw it in."""
+
+    file: str = argument(type=click.Path(allow_dash=True))
+    outputs: tuple[str, ...] = option(
+        "-o", "--output", type=WitnessPath(), multiple=True, metavar="PATH",
+        help=lambda: f"Write to PATH, in the format that its ending says: {endings()}. PATH may have "
+        f"{listed(PLACEHOLDERS_SHOWN)}. Can be repeated.",
+    )  # fmt: skip
+    format: str | None = option(
+        "--to", type=FormatName(), metavar="FORMAT",
+        help=lambda: f"Print in this format: {listed(FormatName().names())}.",
+    )  # fmt: skip
+    number: int | None = option(
+        "--result", type=click.IntRange(min=1), metavar="N",
+        help=lambda: "Of several results in FILE the one of this number, from 1. Default: the first with a run; "
+        f"{holding_many()} hold all.",
+    )  # fmt: skip
+    run: str | None = option(
+        "--run", type=click.Choice(list(RUNS)),
+        help="Which run of the result: the violation (or fault), that of a failing assertion, or that of a deadlock. "
+        "Default: the first that it has.",
+    )  # fmt: skip
+    fold: bool = fold_option()
+
+
+@command(DrawOptions, examples=EXAMPLES)
+def draw(options: DrawOptions) -> None:
     """Draw a run that was kept as JSON.
 
     FILE is what `check`, `run` or `outcomes` has written with --witness run.json, or what `check` or `run` prints with
     --format json; or it is a single - for standard input.
     Nothing is checked again. What is drawn is what the file says.
     """
-    from pgasrob.diagnostics import visible
-    from pgasrob.render.diagram.model import shown
-    from pgasrob.render.english import on_nodes
-    from pgasrob.render.files import FORMATS, TEXT_WIDTH, Format, drawable, format_of, write
-    from pgasrob.render.lines import glyphs_for, plain
-    from pgasrob.render.report import report
+    if not options.outputs and options.format is None:
+        raise click.UsageError("say where to: -o run.svg, or --to svg for standard output.")
+    for output in options.outputs:
+        known_placeholders(output, "-o")
+    need_a_drawing(options.fold, "-o", [*options.outputs, *([f"run.{options.format}"] if options.format else [])])
+    drawing = _Drawing(options, _read(options.file))
+    for output in options.outputs:
+        drawing.write(output)
+    if options.format is not None:
+        drawing.print(options.format)
+
+
+def _read(file: str) -> list[AnyResult]:
+    """The results in ``file``; ends the command where there are none."""
     from pgasrob.render.witness_file import BadWitnessFile, read_results
 
-    if not outputs and format_ is None:
-        raise click.UsageError("say where to: -o run.svg, or --to svg for standard output.")
-    for output in outputs:
-        known_placeholders(output, "-o")
-    need_a_drawing(cycle_only, "-o", [*outputs, *([f"run.{format_}"] if format_ else [])])
     try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except (OSError, ValueError) as error:
-        refuse(f"pgasrob: cannot read {file}: {getattr(error, 'strerror', None) or error}")
-    try:
-        results = read_results(data)
+        return read_results(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
     except BadWitnessFile as error:
         source = Path(file).suffix in (".pgas", ".c")
         hint = f"; draw needs what `pgasrob check {file} --witness run.json` writes"
         refuse(f"pgasrob: {file}: {error}{hint if source else ''}")
-    numbers = {id(result): place for place, result in enumerate(results, 1)}
-    count = len(results)
-    if number is not None:
-        if number > len(results):
-            raise click.UsageError(f"--result {number}: {file} has {_count(len(results))}.")
-        results = [results[number - 1]]
-    if run is not None:
-        kept = [cast("Result", result) for result in results if result.get(RUNS[run])]
-        results = [only(result, run) for result in kept]
-        numbers = {id(drawn): numbers[id(result)] for drawn, result in zip(results, kept, strict=True)}
-        if not results:
-            refuse(f"pgasrob: {file}: there is no run of that kind ({run})")
+    except (OSError, ValueError) as error:
+        refuse(f"pgasrob: cannot read {file}: {getattr(error, 'strerror', None) or error}")
 
-    def chosen(target: Format, results: list[Result | RaceResult] = results) -> list[Result | RaceResult]:
+
+class _Drawing:
+    """The results of a file of which ``options`` ask for some, or for one run of each."""
+
+    def __init__(self, options: DrawOptions, results: list[AnyResult]) -> None:
+        self.options, self.results, self.count = options, results, len(results)
+        self.numbers = {id(result): place for place, result in enumerate(results, 1)}
+        number, run = options.number, options.run
+        if number is not None:
+            if number > self.count:
+                raise click.UsageError(f"--result {number}: {options.file} has {_count(self.count)}.")
+            self.results = [results[number - 1]]
+        if run is not None:
+            kept = [cast("Result", result) for result in self.results if result.get(RUNS[run])]
+            self.results = [only(result, run) for result in kept]
+            self.numbers = {
+                id(drawn): self.numbers[id(result)] for drawn, result in zip(self.results, kept, strict=True)
+            }
+            if not kept:
+                refuse(f"pgasrob: {options.file}: there is no run of that kind ({run})")
+
+    def write(self, output: str) -> None:
+        """Write to the files that ``output`` names."""
+        from pgasrob.render.files import format_of, write
+
+        target = format_of(output)
+        for path, those in _targets(output, self.results).items():
+            drawn = self._chosen(target, those)
+            try:
+                write(drawn, path, self.options.fold)
+            except OSError as error:
+                refuse(f"pgasrob: cannot write {path}: {error.strerror or error}")
+            if not target.holds_many:
+                self._mention(path, drawn[0], len(those))
+
+    def print(self, name: str) -> None:
+        """Print in the format of this ``name``."""
+        from pgasrob.render.files import FORMATS, TEXT_WIDTH
+        from pgasrob.render.lines import glyphs_for, plain
+        from pgasrob.render.report import report
+
+        target = FORMATS[f".{name}"]
+        drawn = self._chosen(target, self.results)
+        if name == "txt":
+            sys.stdout.write("\n".join(plain(report(each, TEXT_WIDTH, glyphs_for(sys.stdout))) for each in drawn))
+        else:
+            sys.stdout.buffer.write(target.text(drawn, self.options.fold).encode())
+        if not target.holds_many:
+            self._mention("this", drawn[0], len(self.results))
+
+    def _chosen(self, target: Format, results: list[AnyResult]) -> list[AnyResult]:
+        """Those of the ``results`` that a file of the format ``target`` shows."""
+        from pgasrob.render.diagram.model import shown
+        from pgasrob.render.files import drawable
+
         if target.holds_many:
             return results
         with_run = [result for result in results if shown(drawable(result))]
         if target.needs_run and not with_run:
-            refuse(f"pgasrob: {file}: there is no run to draw; {_without_run(results)}")
+            refuse(f"pgasrob: {self.options.file}: there is no run to draw; {_without_run(results)}")
         return (with_run or results)[:1]
 
-    def say(where: str, drawn: Result | RaceResult, of: int) -> None:
-        """Of several results only one is drawn: which?"""
-        if number is None and of > 1:
-            shows = f"{where} shows result {numbers[id(drawn)]} of {count}"
-            told = f"{shows}, {visible(drawn['file'])}{on_nodes(drawn['nodes'])}"
-            click.echo(f"pgasrob: {told}; --result N draws another", err=True)
+    def _mention(self, where: str, drawn: AnyResult, of: int) -> None:
+        """Say which of several results is drawn."""
+        from pgasrob.diagnostics import visible
+        from pgasrob.render.english import on_nodes
 
-    for output in outputs:
-        target = format_of(output)
-        for path, those in _targets(output, results).items():
-            drawn = chosen(target, those)
-            try:
-                write(drawn, path, cycle_only)
-            except OSError as error:
-                refuse(f"pgasrob: cannot write {path}: {error.strerror or error}")
-            if not target.holds_many:
-                say(path, drawn[0], len(those))
-    if format_ is not None:
-        target = FORMATS[f".{format_}"]
-        drawn = chosen(target)
-        if format_ == "txt":
-            sys.stdout.write("\n".join(plain(report(each, TEXT_WIDTH, glyphs_for(sys.stdout))) for each in drawn))
-        else:
-            sys.stdout.buffer.write(target.text(drawn, cycle_only).encode())
-        if not target.holds_many:
-            say("this", drawn[0], len(results))
+        if self.options.number is None and of > 1:
+            shows = f"{where} shows result {self.numbers[id(drawn)]} of {self.count}"
+            place = f"{visible(drawn['file'])}{on_nodes(drawn['nodes'])}"
+            click.echo(f"pgasrob: {shows}, {place}; --result N draws another", err=True)
 
 
-def _targets(output: str, results: list[Result | RaceResult]) -> dict[str, list[Result | RaceResult]]:
+def _targets(output: str, results: list[AnyResult]) -> dict[str, list[AnyResult]]:
     """The files that ``output`` names with its placeholders filled in, and what goes into each."""
     if not PLACEHOLDER.search(output):
         return {output: results}
-    found: dict[str, list[Result | RaceResult]] = {}
+    found: dict[str, list[AnyResult]] = {}
     for result in results:
         found.setdefault(filled(output, result["file"], result["nodes"]), []).append(result)
     return found
@@ -170,7 +208,7 @@ def only(result: Result, run: str) -> Result:
     return {**result, **others}
 
 
-def _without_run(results: list[Result | RaceResult]) -> str:
+def _without_run(results: list[AnyResult]) -> str:
     if len(results) > 1:
         return f"none of the {len(results)} results has one"
     return f"the verdict is {results[0]['verdict']}"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from pgasrob.cli.options import HELP, print_json, refuse
+from pgasrob.cli.declare import HELP
+from pgasrob.cli.steps import print_json, refuse
 
 EXAMPLES = """\b
 Examples:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pgasrob.render.network_json import NetworkResult
+    from pgasrob.render.verdict_json import RaceResult, Result
 
 ROBUST, NOT_ROBUST, ERROR, UNKNOWN = 0, 1, 2, 3
 NO_RACE, RACE = ROBUST, NOT_ROBUST
@@ -18,3 +23,49 @@ GRAVEST_FIRST = (ERROR, UNKNOWN, NOT_ROBUST, ROBUST)
 def gravest(codes: Collection[int]) -> int:
     """The exit code of several; that of none is 0."""
     return next((code for code in GRAVEST_FIRST if code in codes), ROBUST)
+
+
+def code_of_verdict(result: Result, expect: bool, strict: bool, outcomes_alone: bool = False) -> int:
+    """The exit code that ``result`` alone stands for (the design, section 6).
+
+    ``outcomes_alone``: a violation of which no outcome was found that only the network has counts for nothing.
+    """
+    verdict = result["verdict"]
+    fails = strict and (result["assertions"] == "violated" or result["deadlock"] is True)
+    leaves_open = strict and not fails and "unknown" in (result["assertions"], result["deadlock"])
+    good = NOT_ROBUST if fails else UNKNOWN if leaves_open else ROBUST
+    if not expect:
+        if outcomes_alone and result.get("effect") == "none found":
+            return good
+        codes = {"robust": ROBUST, "not robust": NOT_ROBUST, "error": ERROR, "unknown": UNKNOWN}
+        return codes[verdict] or good
+    expected = result.get("expected")
+    if expected is None or (verdict == "error" and expected != "error"):
+        return ERROR
+    if verdict == "unknown":
+        return UNKNOWN
+    return good if verdict == expected else NOT_ROBUST
+
+
+def code_of_races(result: RaceResult, expect: bool) -> int:
+    """The exit code that ``result`` alone stands for."""
+    if not expect:
+        return {"no race": NO_RACE, "race": RACE, "error": ERROR, "unknown": UNKNOWN}[result["verdict"]]
+    expected = result.get("expected")
+    if expected is None or (result["verdict"] == "error" and expected != "error"):
+        return ERROR
+    if result["as_expected"]:
+        return NO_RACE
+    return UNKNOWN if result["reason"] is not None and result["verdict"] != "error" else RACE
+
+
+def code_of_network_verdict(result: NetworkResult, expect: bool) -> int:
+    """The exit code that the ``result`` on a network alone stands for."""
+    verdict = result["verdict"]
+    if not expect:
+        return {"robust": ROBUST, "not robust": NOT_ROBUST, "unknown": UNKNOWN}.get(verdict, ERROR)
+    if result.get("expected") is None or verdict == "error":
+        return ERROR
+    if verdict == "unknown":
+        return UNKNOWN
+    return ROBUST if result["as_expected"] else NOT_ROBUST

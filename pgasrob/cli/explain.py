@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR, UNKNOWN
-from pgasrob.cli.memory_model import explain_in, memory_model_option
-from pgasrob.cli.options import (
-    DEFAULT_ENGINE,
-    HELP,
-    ProgramPath,
-    c_options,
-    limited,
-    mention_a_missing_kernel,
-    node_count,
-    reading_options,
-    refuse,
-    seconds,
-)
+from pgasrob.cli.declare import Rule, argument, check_rules, command, group, option
+from pgasrob.cli.exit_codes import ERROR, ROBUST, UNKNOWN
+from pgasrob.cli.option_groups import COptions, ReadingOptions, memory_model_option, node_count_option, timeout_option
+from pgasrob.cli.parameter_types import ProgramPath
+from pgasrob.cli.steps import limited, mention_a_missing_kernel, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
     from pgasrob.races.mpi import MemoryModel
+    from pgasrob.render.explanation.chapters import Chapter
 
 EXAMPLES = """\b
 Examples:
@@ -39,33 +33,51 @@ Examples:
 CODE = re.compile(r"PG\d{3}", re.IGNORECASE | re.ASCII)
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=ProgramPath())
-@node_count
-@click.option("--only", metavar="CHAPTER", help="One chapter, by its number or name: program, computation, "
-              "happens-before, sigma, normal-form, heads, marked-word, emptiness, attack.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="OUT.html",
-              help="Write a page to look at in a browser, which needs no network; a picture (.svg) with "
-              "--memory-model.")  # fmt: skip
-@click.option("--max-states", type=click.IntRange(min=1), default=20_000, show_default=True,
-              help="States after which each of the searches that are compared stops.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=6.0, show_default=True,
-              callback=seconds, metavar="SECONDS",
-              help="What the verdict may take, and again all that follows.")  # fmt: skip
-@memory_model_option
-@reading_options
-@c_options
-def explain(
-    file: str,
-    nodes: int | None,
-    only: str | None,
-    output: str | None,
-    max_states: int,
-    timeout: float,
-    memory_model: MemoryModel | None,
-    reading: Reading,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class ExplainOptions:
+    """What is explained of which program, and where it is written."""
+
+    file: str = argument(type=ProgramPath())
+    nodes: int | None = node_count_option()
+    only: str | None = option(
+        "--only", metavar="CHAPTER",
+        help="One chapter, by its number or name: program, computation, happens-before, sigma, normal-form, heads, "
+        "marked-word, emptiness, attack.",
+    )  # fmt: skip
+    output: str | None = option(
+        "-o", "--output", type=click.Path(dir_okay=False), metavar="OUT.html",
+        help="Write a page to look at in a browser, which needs no network; a picture (.svg) with --memory-model.",
+    )  # fmt: skip
+    max_states: int = option(
+        "--max-states", type=click.IntRange(min=1), default=20_000, show_default=True,
+        help="States after which each of the searches that are compared stops.",
+    )  # fmt: skip
+    timeout: float = timeout_option("What the verdict may take, and again all that follows.", 6.0)
+    memory_model: MemoryModel | None = memory_model_option()
+    reading: Reading = group(ReadingOptions)
+    front_end: FrontEnd = group(COptions)
+
+    @property
+    def code(self) -> str:
+        """The file as an error code."""
+        return self.file.upper()
+
+
+RULES: tuple[Rule[ExplainOptions], ...] = (
+    Rule(
+        "{o.file} is an error code: `pgasrob explain-error {o.code}` explains it",
+        lambda o: CODE.fullmatch(o.file) and not Path(o.file).exists(),
+    ),
+    Rule(
+        "--memory-model goes without --only, --failed-polls and --conflicts.",
+        lambda o: o.memory_model is not None,
+        ("--only", "--failed-polls", "--conflicts"),
+    ),
+)
+
+
+@command(ExplainOptions, examples=EXAMPLES)
+def explain(options: ExplainOptions) -> int:
     """Explain the theory on one program, step by step.
 
     What the paper's definitions and lemmas are for it: its control automata, a computation with its happens-before
@@ -77,58 +89,88 @@ def explain(
 
     Exit code 0, whether the program is robust or not; 2 for an error; 3 when it is not known.
     """
+    check_rules(options, RULES)
+    if options.memory_model is not None:
+        return _draw_execution(options, options.memory_model)
     from pgasrob.diagnostics import SourceError, visible
-    from pgasrob.program.reading import DEFAULT_READING
     from pgasrob.render.algebra import simplify_guard
     from pgasrob.render.english import on_nodes
-    from pgasrob.render.explanation.chapters import SEARCHES, NoSuchChapter, chapter_name, chapters
+    from pgasrob.render.explanation.chapters import SEARCHES, chapters
     from pgasrob.robustness.explanation import explain as explained
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.load import load
 
-    if CODE.fullmatch(file) and not Path(file).exists():
-        raise click.UsageError(f"{file} is an error code: `pgasrob explain-error {file.upper()}` explains it")
-    if memory_model is not None:
-        if only is not None or reading != DEFAULT_READING:
-            raise click.UsageError("--memory-model goes without --only, --failed-polls and --conflicts.")
-        explain_in(file, nodes, memory_model, timeout, output, front_end)
-        return
-    if output is not None and not output.endswith((".html", ".htm")):
-        raise click.BadParameter(f"{output!r} is no .html file; without -o it is printed here.", param_hint="-o")
+    name = _chapter(options)
+    limits = Limits(timeout=2 * options.timeout)  # once for the verdict, and again for all that follows
     try:
-        name = None if only is None else chapter_name(only)
-    except NoSuchChapter as error:
-        raise click.BadParameter(f"{error}.", param_hint="--only") from None
-    try:
-        # For the verdict, and again for all that follows.
-        limits = Limits(timeout=2 * timeout)
-        program = limited(limits, "while reading the program", lambda: load(file, front_end))
-        mention_a_missing_kernel(DEFAULT_ENGINE)
+        program = limited(limits, "while reading the program", partial(load, options.file, options.front_end))
+        mention_a_missing_kernel()
         compared = name is None or name in SEARCHES
-        found = limited(
-            limits,
-            "while explaining",
-            lambda: explained(program, nodes, max_states, timeout, compared, simplify_guard, reading),
-        )
+        explaining = partial(
+            explained, program, options.nodes, options.max_states, options.timeout, compared, simplify_guard,
+            options.reading,
+        )  # fmt: skip
+        found = limited(limits, "while explaining", explaining)
     except SourceError as error:
         refuse(str(error))
     verdict = found.verdict
-    title = f"{visible(file)}: {verdict.verdict}{on_nodes(verdict.nodes)}"
-    written = chapters(found, name)
+    title = f"{visible(options.file)}: {verdict.verdict}{on_nodes(verdict.nodes)}"
+    _show(options.output, title, chapters(found, name), found.instance.program.source.text)
+    return {"error": ERROR, "unknown": UNKNOWN}.get(verdict.verdict, ROBUST)
+
+
+def _chapter(options: ExplainOptions) -> str | None:
+    """The name of the chapter to show; None for all. Ends the command where there is none."""
+    from pgasrob.render.explanation.chapters import NoSuchChapter, chapter_name
+
+    if options.output is not None and not options.output.endswith((".html", ".htm")):
+        message = f"{options.output!r} is no .html file; without -o it is printed here."
+        raise click.BadParameter(message, param_hint="-o")
+    try:
+        return None if options.only is None else chapter_name(options.only)
+    except NoSuchChapter as error:
+        raise click.BadParameter(f"{error}.", param_hint="--only") from None
+
+
+def _show(output: str | None, title: str, written: list[Chapter], source: str) -> None:
+    """Print the chapters, or write the page with them."""
     if output is None:
         from pgasrob.render.explanation.text import explanation_lines
         from pgasrob.render.lines import glyphs_for, terminal_width, write
 
         write(explanation_lines(title, written, terminal_width(), glyphs_for(sys.stdout)), sys.stdout)
-    else:
-        from pgasrob.render.explanation.html import to_html
+        return
+    from pgasrob.render.explanation.html import to_html
 
-        page = to_html(title, written, found.instance.program.source.text)
-        try:
-            Path(output).write_text(page, encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise click.UsageError(f"cannot write {output}: {error.strerror}") from None
-        chapters_ = "1 chapter" if len(written) == 1 else f"{len(written)} chapters"
-        click.echo(f"{output}: {chapters_} on {title}", err=True)
-    if verdict.verdict in ("error", "unknown"):
-        raise click.exceptions.Exit(ERROR if verdict.verdict == "error" else UNKNOWN)
+    try:
+        Path(output).write_text(to_html(title, written, source), encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise click.UsageError(f"cannot write {output}: {error.strerror}") from None
+    count = "1 chapter" if len(written) == 1 else f"{len(written)} chapters"
+    click.echo(f"{output}: {count} on {title}", err=True)
+
+
+def _draw_execution(options: ExplainOptions, model: MemoryModel) -> int:
+    """Draw an execution in a memory model of MPI, the first that is undefined where there is one."""
+    from pgasrob.races.mpi import decide_file
+    from pgasrob.render.lines import terminal_width, write
+    from pgasrob.render.memory_model import model_report, model_to_json
+    from pgasrob.render.mpi_execution import execution_lines, execution_svg
+
+    output = options.output
+    if output is not None and not output.endswith(".svg"):
+        raise click.BadParameter(f"{output!r} is no .svg file; without -o it is printed here.", param_hint="-o")
+    verdict = decide_file(options.file, model, options.nodes, options.front_end, timeout=options.timeout)
+    if verdict.execution is None or verdict.instance is None:
+        write(model_report(model_to_json(verdict), terminal_width()), sys.stderr)
+        return ERROR if verdict.status == "error" else UNKNOWN
+    if output is None:
+        write(model_report(model_to_json(verdict), terminal_width()), sys.stdout)
+        write(execution_lines(verdict.execution, verdict.instance), sys.stdout)
+        return ROBUST
+    try:
+        Path(output).write_text(execution_svg(verdict.execution, verdict.instance), encoding="utf-8")
+    except OSError as error:
+        refuse(f"cannot write {output}: {error.strerror}")
+    click.echo(f"{output}: an execution of {options.file}, {verdict.status} in the {model} model", err=True)
+    return ROBUST

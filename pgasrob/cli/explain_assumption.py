@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from pgasrob.cli.declare import HELP
 from pgasrob.cli.explain_error import explain_code
-from pgasrob.cli.options import HELP
 
 
 @click.command("explain-assumption", context_settings=HELP)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.options import HELP
+from pgasrob.cli.declare import HELP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
+from pgasrob.cli.declare import argument, command, group, option
 from pgasrob.cli.exit_codes import ERROR
-from pgasrob.cli.options import HELP, ProgramPath, c_options, node_count, reading_options, refuse
+from pgasrob.cli.option_groups import COptions, ReadingOptions, node_count_option
+from pgasrob.cli.parameter_types import ProgramPath
+from pgasrob.cli.steps import refuse
 
 if TYPE_CHECKING:
     from pgasrob.explore.app import Shown
@@ -24,25 +28,25 @@ Examples:
 """
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=ProgramPath(), required=False)
-@node_count
-@click.option("--run", "run", metavar="RUN", default="",
-              help="Begin with this run: its choices (0.0,1.0,s0.0), or a link that the page has made, which has its "
-              "own program.")  # fmt: skip
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
-@click.option("--browser/--no-browser", default=True, help="Open the page, or print its address alone.")
-@reading_options
-@c_options
-def explore(
-    file: str | None,
-    nodes: int | None,
-    run: str,
-    port: int,
-    browser: bool,
-    reading: Reading,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class ExploreOptions:
+    """Which program and run the page opens with, and where it is served."""
+
+    file: str | None = argument(type=ProgramPath(), required=False)
+    nodes: int | None = node_count_option()
+    run: str = option(
+        "--run", metavar="RUN", default="",
+        help="Begin with this run: its choices (0.0,1.0,s0.0), or a link that the page has made, which has its own "
+        "program.",
+    )  # fmt: skip
+    port: int = option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
+    browser: bool = option("--browser/--no-browser", default=True, help="Open the page, or print its address alone.")
+    reading: Reading = group(ReadingOptions)
+    front_end: FrontEnd = group(COptions)
+
+
+@command(ExploreOptions, examples=EXAMPLES)
+def explore(options: ExploreOptions) -> None:
     """Explore a program live in the browser.
 
     A page on this machine shows what may happen next and what may not and why: choose a command or a delayed step, go
@@ -57,18 +61,19 @@ def explore(
             raise
         refuse(f"pgasrob: explore needs {missing.name}: pip install 'pgasrob[explore]'")
 
-    def told(address: str) -> None:
+    shown = _shown(options)
+
+    def announce(address: str) -> None:
         click.echo(f"Exploring {shown.file} at {address}")
         click.echo("Ctrl-C ends it.")
 
-    shown = _shown(file, nodes, run, front_end, reading)
     try:
-        serve(shown, port, browser, told)
+        serve(shown, options.port, options.browser, announce)
     except OSError as error:
-        refuse(f"pgasrob: cannot listen on port {port}: {error.strerror}", ERROR)
+        refuse(f"pgasrob: cannot listen on port {options.port}: {error.strerror}", ERROR)
 
 
-def _shown(file: str | None, nodes: int | None, run: str, front_end: FrontEnd, reading: Reading) -> Shown:
+def _shown(options: ExploreOptions) -> Shown:
     """What the page opens with; a program with errors too, for it can be edited there."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.explore.app import Shown
@@ -77,6 +82,7 @@ def _shown(file: str | None, nodes: int | None, run: str, front_end: FrontEnd, r
     from pgasrob.program.files import DISK
     from pgasrob.program.parser import read_source
 
+    file, nodes, run = options.file, options.nodes, options.run
     if nodes is not None and nodes > MOST_NODES:
         raise click.UsageError(f"the explorer shows at most {MOST_NODES} nodes.")
     if is_link(run):
@@ -87,7 +93,7 @@ def _shown(file: str | None, nodes: int | None, run: str, front_end: FrontEnd, r
         except ValueError as error:
             raise click.BadParameter(f"{error}.", param_hint="--run") from None
         name = "program.c" if linked.language == "c" else "program.pgas"
-        return Shown(name, linked._replace(nodes=nodes or linked.nodes), front_end, reading)
+        return Shown(name, linked._replace(nodes=nodes or linked.nodes), options.front_end, options.reading)
     if file is None:
         raise click.UsageError("name a FILE, or give the --run of a link.")
     if not file.endswith((".pgas", ".c")):
@@ -101,4 +107,6 @@ def _shown(file: str | None, nodes: int | None, run: str, front_end: FrontEnd, r
     if len(text) > MOST_TEXT:
         refuse(f"pgasrob: {file} has {len(text):,} characters; the explorer takes at most {MOST_TEXT:,}")
     choices = tuple(filter(None, run.replace(" ", "").split(",")))
-    return Shown(file, Linked(text, "c" if file.endswith(".c") else "pgas", nodes, choices), front_end, reading)
+    return Shown(
+        file, Linked(text, "c" if file.endswith(".c") else "pgas", nodes, choices), options.front_end, options.reading
+    )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.options import HELP, ProgramPath, c_options, load_instance, node_count, reading_options, refuse
+from pgasrob.cli.declare import argument, command, group, option
+from pgasrob.cli.option_groups import COptions, ReadingOptions, node_count_option
+from pgasrob.cli.parameter_types import ProgramPath
+from pgasrob.cli.steps import load_instance, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
-
 
 EXAMPLES = """\b
 Examples:
@@ -20,21 +23,22 @@ Examples:
 """
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=ProgramPath())
-@click.option("--to", "language", type=click.Choice(["promela"]), required=True, help="The language to write.")
-@node_count
-@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: standard output.")
-@reading_options
-@c_options
-def export(
-    file: str,
-    language: str,
-    nodes: int | None,
-    output: str | None,
-    reading: Reading,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class ExportOptions:
+    """Which program, in which language."""
+
+    file: str = argument(type=ProgramPath())
+    language: str = option("--to", type=click.Choice(["promela"]), required=True, help="The language to write.")
+    nodes: int | None = node_count_option()
+    output: str | None = option(
+        "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: standard output."
+    )
+    reading: Reading = group(ReadingOptions)
+    front_end: FrontEnd = group(COptions)
+
+
+@command(ExportOptions, examples=EXAMPLES)
+def export(options: ExportOptions) -> None:
     """Write the question for another tool.
 
     promela: a model in which SPIN finds a violated assertion exactly when the program is not robust. Its first comment
@@ -43,10 +47,10 @@ def export(
     from pgasrob.export.promela import Unsupported, to_promela
 
     try:
-        text = to_promela(load_instance(file, nodes, front_end, reading=reading))
+        text = to_promela(load_instance(options.file, options.nodes, options.front_end, reading=options.reading))
     except Unsupported as error:
-        refuse(f"pgasrob: {file} has no {language} model: {error}")
-    if output is None:
+        refuse(f"pgasrob: {options.file} has no {options.language} model: {error}")
+    if options.output is None:
         click.echo(text, nl=False)
     else:
-        Path(output).write_text(text, encoding="utf-8")
+        Path(options.output).write_text(text, encoding="utf-8")

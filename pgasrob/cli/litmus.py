@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import re
 import sys
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from pgasrob.cli.declare import Rule, argument, check_rules, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN, gravest
-from pgasrob.cli.options import HELP, MOST_STATES, FromTable, Size, listed, memory_for, print_json, seconds, sentence
+from pgasrob.cli.option_groups import SearchLimits, format_option
+from pgasrob.cli.parameter_types import GraphPath, ModelNames, ValuesOfNames, listed, sentence
+from pgasrob.cli.steps import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,68 +53,6 @@ Examples:
 """
 
 
-class ModelNames(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
-    """Names of models, parted by commas: ``corerma,rdma-tso``."""
-
-    name = "models"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        if isinstance(value, tuple):
-            return value
-        from pgasrob.models.known import parted
-
-        found = parted(str(value))
-        if not found:
-            self.fail("it names no model.", param, ctx)
-        return found
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        from pgasrob.models.known import NAMES
-
-        before, comma, last = incomplete.rpartition(",")
-        return [CompletionItem(f"{before}{comma}{name}") for name in NAMES if name.startswith(last)]
-
-
-class ValuesOfNames(click.ParamType):  # type: ignore[type-arg]
-    """Values of registers and locations, as expectations have them: ``a=0 b=T``."""
-
-    name = "values"
-    form = re.compile(r"([A-Za-z_]\w*)=(-?\d{1,10}|T)", re.ASCII)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Values:
-        if isinstance(value, tuple):
-            return value
-        found: dict[str, int | Literal["T"]] = {}
-        for piece in str(value).replace(",", " ").split():
-            match = self.form.fullmatch(piece)
-            if match is None:
-                self.fail(f"{piece!r} is no value of a name; write a=0 b=1 or a=T.", param, ctx)
-            if match[1] in found:
-                self.fail(f"the value of `{match[1]}` stands twice; drop one of them.", param, ctx)
-            found[match[1]] = "T" if match[2] == "T" else int(match[2])
-        if not found:
-            self.fail("it takes values like a=0 b=1.", param, ctx)
-        return tuple(found.items())
-
-
-class GraphPath(click.ParamType):  # type: ignore[type-arg]
-    """A file for execution graphs, whose ending says the format."""
-
-    name = "file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if Path(value).suffix not in (".svg", ".dot"):
-            self.fail(f"{value}: the ending says the format, .svg or .dot.", param, ctx)
-        return str(value)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(incomplete, type="file")]
-
-
 class Litmus(click.Command):
     """A command that has another one of the name `generate`."""
 
@@ -123,133 +65,147 @@ class Litmus(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
 
-def _models_told() -> str:
+def _models_help() -> str:
     from pgasrob.models.known import MODELS
 
-    told = "; ".join(f"{name}: {entry.told}" for name, entry in MODELS.items())
+    entries = "; ".join(f"{name}: {entry.told}" for name, entry in MODELS.items())
     return (
-        f"Models, parted by commas, each with words for its variant behind it if need be. {told}. Can be repeated. "
+        f"Models, parted by commas, each with words for its variant behind it if need be. {entries}. Can be repeated. "
         "Default: all that know the program."
     )
 
 
-def _semantics_told() -> str:
+def _semantics_help() -> str:
     from pgasrob.models.known import MODELS
 
     having = [f"{listed(entry.semantics)} of {name}" for name, entry in MODELS.items() if entry.semantics]
     return f"Which semantics of a model that has several: {'; '.join(having)}. The first is the default."
 
 
-@click.command(cls=Litmus, context_settings=HELP, epilog=EXAMPLES)
-@click.argument("tests", metavar="FILE...", nargs=-1)
-@click.option("-e", "--test", "texts", multiple=True, metavar="TEXT",
-              help="A test in one line. A FILE with :: in it is taken for one, too. Can be repeated.")  # fmt: skip
-@click.option("-m", "--model", "models", type=ModelNames(), multiple=True, metavar="NAMES",
-              cls=FromTable, told=_models_told)  # fmt: skip
-@click.option("--semantics", metavar="NAME", cls=FromTable, told=_semantics_told)
-@click.option("--no-pcie", is_flag=True, help="rdma-tso: without the guarantee of PCI Express that reads push writes.")
-@click.option("--placed", is_flag=True, help="rdma-tso: a put that has been polled has been placed.")
-@click.option("--vpi", is_flag=True, help="corerma: for adapters in which gets overtake puts.")
-@click.option("--hb", type=click.Choice(["any", "least"]), default="any", show_default=True,
-              help="corerma: happens-before is any partial order that keeps the rules, or the least one.")  # fmt: skip
-@click.option("--no-repair", is_flag=True, help="corerma: non-atomic reads as its letter has them.")
-@click.option("--local-order", type=click.Choice(["figure", "text"]), default="figure", show_default=True,
-              help="corerma: rule LO as in its figure, or as in its text.")  # fmt: skip
-@click.option("--without", "without", multiple=True, metavar="RULES",
-              help="corerma, rdma-tso: leave out these rules, parted by commas. Can be repeated.")  # fmt: skip
-@click.option("--forbidden", "asked", type=ValuesOfNames(), multiple=True, metavar="VALUES",
-              help="Say why no outcome has these values: 'a=0 b=1'. Can be repeated.")  # fmt: skip
-@click.option("--compare", type=ModelNames(), metavar="A,B",
-              help="What each of two models allows that the other one does not, with an execution.")  # fmt: skip
-@click.option(
-    "--expect",
-    is_flag=True,
-    help="A line a test: are the outcomes as its lines say, also for the models and variants that they name?",
+@dataclass(frozen=True)
+class LitmusOptions:
+    """Which tests, which models in which variant, and what is shown of them."""
+
+    tests: tuple[str, ...] = argument(metavar="FILE...", nargs=-1)
+    texts: tuple[str, ...] = option(
+        "-e", "--test", multiple=True, metavar="TEXT",
+        help="A test in one line. A FILE with :: in it is taken for one, too. Can be repeated.",
+    )  # fmt: skip
+    models: tuple[tuple[str, ...], ...] = option(
+        "-m", "--model", type=ModelNames(), multiple=True, metavar="NAMES", help=_models_help
+    )
+    semantics: str | None = option("--semantics", metavar="NAME", help=_semantics_help)
+    no_pcie: bool = flag("--no-pcie", help="rdma-tso: without the guarantee of PCI Express that reads push writes.")
+    placed: bool = flag("--placed", help="rdma-tso: a put that has been polled has been placed.")
+    vpi: bool = flag("--vpi", help="corerma: for adapters in which gets overtake puts.")
+    hb: Literal["any", "least"] = option(
+        "--hb", type=click.Choice(["any", "least"]), default="any", show_default=True,
+        help="corerma: happens-before is any partial order that keeps the rules, or the least one.",
+    )  # fmt: skip
+    no_repair: bool = flag("--no-repair", help="corerma: non-atomic reads as its letter has them.")
+    local_order: Literal["figure", "text"] = option(
+        "--local-order", type=click.Choice(["figure", "text"]), default="figure", show_default=True,
+        help="corerma: rule LO as in its figure, or as in its text.",
+    )  # fmt: skip
+    without: tuple[str, ...] = option(
+        "--without", multiple=True, metavar="RULES",
+        help="corerma, rdma-tso: leave out these rules, parted by commas. Can be repeated.",
+    )  # fmt: skip
+    forbidden: tuple[Values, ...] = option(
+        "--forbidden", type=ValuesOfNames(), multiple=True, metavar="VALUES",
+        help="Say why no outcome has these values: 'a=0 b=1'. Can be repeated.",
+    )  # fmt: skip
+    compare: tuple[str, ...] | None = option(
+        "--compare", type=ModelNames(), metavar="A,B",
+        help="What each of two models allows that the other one does not, with an execution.",
+    )  # fmt: skip
+    expect: bool = flag(
+        "--expect",
+        help="A line a test: are the outcomes as its lines say, also for the models and variants that they name?",
+    )
+    graphs: tuple[str, ...] = option(
+        "--graph", type=GraphPath(), multiple=True, metavar="PATH",
+        help="Draw an execution for each outcome, and why others are forbidden: .svg or .dot. Of several tests or "
+        "models say {name} or {model} in PATH. Can be repeated.",
+    )  # fmt: skip
+    drawn: tuple[Values, ...] = option(
+        "--outcome", type=ValuesOfNames(), multiple=True, metavar="VALUES",
+        help="Draw only outcomes with these values. Can be repeated.",
+    )  # fmt: skip
+    executions: bool = flag("--executions", help="Also an execution for each outcome.")
+    format: str = format_option("json", help="json: one object for each model, one per line.")
+    limits: Limits = group(
+        SearchLimits,
+        states="Give up on a model after so many states or executions",
+        seconds="Give up on a model after so many seconds",
+        memory="Give up on a model that takes so much memory",
+    )
+
+    @property
+    def json(self) -> bool:
+        return self.format == "json"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models that are named."""
+        return self.compare or tuple(name for each in self.models for name in each)
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules to leave out."""
+        return tuple(rule.strip() for each in self.without for rule in each.split(",") if rule.strip())
+
+
+RULES: tuple[Rule[LitmusOptions], ...] = (
+    Rule("Missing argument 'FILE...'.", lambda o: not o.tests and not o.texts),
+    Rule(
+        "--compare takes two models, as in --compare corerma,rdma-tso, and no --model.",
+        lambda o: o.compare is not None and (len(o.compare) != 2 or o.models),
+    ),
+    Rule("--outcome says which outcomes --graph draws: add --graph PATH.", lambda o: o.drawn and not o.graphs),
+    Rule(
+        "--expect prints a line a test: leave {names} out, or --expect.",
+        lambda o: o.expect,
+        ("--compare", "--executions", "--forbidden"),
+    ),
+    Rule("--without names no rule, as in --without IR.", lambda o: o.without and not o.rules),
 )
-@click.option("--graph", "graphs", type=GraphPath(), multiple=True, metavar="PATH",
-              help="Draw an execution for each outcome, and why others are forbidden: .svg or .dot. Of several tests "
-              "or models say {name} or {model} in PATH. Can be repeated.")  # fmt: skip
-@click.option("--outcome", "drawn", type=ValuesOfNames(), multiple=True, metavar="VALUES",
-              help="Draw only outcomes with these values. Can be repeated.")  # fmt: skip
-@click.option("--executions", is_flag=True, help="Also an execution for each outcome.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
-              help="json: one object for each model, one per line.")  # fmt: skip
-@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
-              help="Give up on a model after so many states or executions; 0: never.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
-              help="Give up on a model after so many seconds. Default: never.")  # fmt: skip
-@click.option("--memory-limit", type=Size(), metavar="SIZE",
-              help="Give up on a model that takes so much memory: 500M, 2G; 0: never. Default: three quarters of what "
-              "is available.")  # fmt: skip
-@click.pass_context
-def litmus(
-    ctx: click.Context,
-    /,
-    tests: tuple[str, ...],
-    texts: tuple[str, ...],
-    models: tuple[tuple[str, ...], ...],
-    semantics: str | None,
-    no_pcie: bool,
-    placed: bool,
-    vpi: bool,
-    hb: Literal["any", "least"],
-    no_repair: bool,
-    local_order: Literal["figure", "text"],
-    without: tuple[str, ...],
-    asked: tuple[Values, ...],
-    compare: tuple[str, ...] | None,
-    expect: bool,
-    graphs: tuple[str, ...],
-    drawn: tuple[Values, ...],
-    executions: bool,
-    format_: str,
-    max_states: int,
-    timeout: float | None,
-    memory_limit: int | None,
-) -> None:
+
+
+@command(LitmusOptions, cls=Litmus, examples=EXAMPLES)
+def litmus(options: LitmusOptions) -> int:
     """List what memory models allow of litmus tests.
 
     A test (FILE.litmus, or a text in one line) is a small program of loads, stores, puts and gets, and lines that say
     which outcomes are allowed or forbidden. Every model is asked for all of its outcomes. Folders are searched for
     .litmus files. `pgasrob litmus generate` makes tests.
     """
-    from pgasrob.models.known import Options
-    from pgasrob.robustness.limits import Limits
+    return ask_about_tests(options)
 
-    if not tests and not texts:
-        raise click.UsageError("Missing argument 'FILE...'.")
-    if compare is not None and (len(compare) != 2 or models):
-        raise click.UsageError("--compare takes two models, as in --compare corerma,rdma-tso, and no --model.")
-    if drawn and not graphs:
-        raise click.UsageError("--outcome says which outcomes --graph draws: add --graph PATH.")
-    _check_brief(expect, {"--compare": compare is not None, "--executions": executions, "--forbidden": bool(asked)})
-    names = compare or tuple(name for each in models for name in each)
-    rules = tuple(rule.strip() for each in without for rule in each.split(",") if rule.strip())
-    if without and not rules:
-        raise click.UsageError("--without names no rule, as in --without IR.")
-    options = Options(semantics, not no_pcie, placed, vpi, hb, not no_repair, local_order, rules)
-    if _check_options(names, options) < 2 and compare is not None:
-        raise click.UsageError(f"--compare takes two models: {' and '.join(compare)} are one.")
-    limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
-    found, problems = _found(tests, texts)
+
+def ask_about_tests(options: LitmusOptions) -> int:
+    """Ask the models about each test, and print; the gravest exit code."""
+    from pgasrob.models.known import Options
+
+    check_rules(options, RULES)
+    variant = Options(
+        options.semantics, not options.no_pcie, options.placed, options.vpi, options.hb, not options.no_repair,
+        options.local_order, options.rules,
+    )  # fmt: skip
+    if _check_options(options.names, variant) < 2 and options.compare is not None:
+        raise click.UsageError(f"--compare takes two models: {' and '.join(options.compare)} are one.")
+    found, problems = _found(options.tests, options.texts)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
-    run = _Run(names, options, limits, asked, drawn, expect, compare is not None, executions, format_, graphs)
+    asking = _Asking(options, options.names, variant)
     codes = [ERROR] * len(problems)
-    several = len(found) > 1
     for number, (file, text) in enumerate(found):
-        if number and format_ == "text" and not expect:
+        if number and not options.json and not options.expect:
             click.echo()
-        codes.append(run.test(file, text, several))
-    if graphs and not run.draw(several):
+        codes.append(asking.test(file, text))
+    if options.graphs and not asking.draw():
         codes.append(ERROR)
-    ctx.exit(gravest(codes))
-
-
-def _check_brief(expect: bool, given: dict[str, bool]) -> None:
-    """End the command where options are ``given`` of which a line a test cannot tell."""
-    if expect and (wrong := [option for option, is_given in given.items() if is_given]):
-        raise click.UsageError(f"--expect prints a line a test: leave {listed(wrong, 'and')} out, or --expect.")
+    return gravest(codes)
 
 
 def _check_options(names: Sequence[str], options: Options) -> int:
@@ -287,49 +243,40 @@ def _found(tests: Sequence[str], texts: Sequence[str]) -> tuple[list[tuple[str, 
     return [*dict.fromkeys(found), *((ONE_LINE, text) for text in texts)], problems
 
 
-class _Run:
-    """What is asked of every test."""
+@dataclass
+class _Asking:
+    """What is asked of every test, and the results that are to be drawn."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        options: Options,
-        limits: Limits,
-        asked: Sequence[Values],
-        drawn: Sequence[Values],
-        expect: bool,
-        compare: bool,
-        executions: bool,
-        format_: str,
-        graphs: Sequence[str],
-    ) -> None:
-        self._names, self._options, self._limits = names, options, limits
-        self._asked, self._drawn, self._expect, self._compare = asked, drawn, expect, compare
-        self._executions, self._json, self._graphs = executions, format_ == "json", graphs
-        self._results: list[LitmusResult] = []
+    options: LitmusOptions
+    names: Sequence[str]
+    variant: Options
+    results: list[LitmusResult] = field(default_factory=list)
 
-    def test(self, file: str, text: str | None, several: bool) -> int:
+    def test(self, file: str, text: str | None) -> int:
         """Ask, print, and give the exit code."""
         from pgasrob.models.answers import answer
 
+        options = self.options
         test = self._parsed(file, text)
         if test is None:
             return ERROR
         self._check_names(test, file)
         models, others = self._models(test)
-        for idle in [] if self._names else self._idle(others):
+        for idle in [] if self.names else self._idle(others):
             click.echo(f"pgasrob: {file}: {idle}", err=True)
-        answers = [answer(test, model, self._limits, self._asked, explain=not self._expect) for model in models]
-        results = self._told(file, answers)
-        if self._graphs:
-            self._results += results
-        if self._json:
+        answers = [
+            answer(test, model, options.limits, options.forbidden, explain=not options.expect) for model in models
+        ]
+        results = self._in_json(file, answers)
+        if options.graphs:
+            self.results += results
+        if options.json:
             for result in results:
                 print_json(result)
         else:
             asked = [line for line in test.expectations if any(line.concerns(m.name, m.variant) for m in models)]
             left_out = [(line.span.line, str(line)) for line in test.expectations if line not in asked]
-            self._print(file, results, others, [] if self._names else left_out)
+            self._print(file, results, others, [] if self.names else left_out)
         if all(each.refusals for each in answers):
             return ERROR
         return gravest([self._code(each) for each in answers])
@@ -345,7 +292,7 @@ class _Run:
                 return parse(text, file)
             return parse_file(file)
         except SourceError as error:
-            if self._json:
+            if self.options.json:
                 print_json(no_litmus(file, errors_to_json(error.diagnostics, file)))
             else:
                 click.echo(str(error), err=True)
@@ -355,7 +302,7 @@ class _Run:
         from pgasrob.diagnostics.suggestions import did_you_mean
 
         names = test.program.names
-        for values in (*self._asked, *self._drawn):
+        for values in (*self.options.forbidden, *self.options.drawn):
             for name, _ in values:
                 if name not in names:
                     hint = did_you_mean(name, names) or f"there is {', '.join(names)}"
@@ -366,23 +313,24 @@ class _Run:
         from pgasrob.models.answers import models_of
         from pgasrob.models.known import NAMES
 
-        models = models_of(test, self._names, self._options, expected=self._expect)
-        others = [name for name in NAMES if name not in {model.name for model in models}] if not self._names else []
+        models = models_of(test, self.names, self.variant, expected=self.options.expect)
+        others = [name for name in NAMES if name not in {model.name for model in models}] if not self.names else []
         return models, others
 
     def _idle(self, others: Sequence[str]) -> list[str]:
         """Options that have no effect, for the models that take them are among the ``others``."""
         from pgasrob.models.known import NAMES, idle
 
-        told = idle(self._options, [name for name in NAMES if name not in others])
-        return [f"{each}, which is not asked about this program" for each in told]
+        found = idle(self.variant, [name for name in NAMES if name not in others])
+        return [f"{each}, which is not asked about this program" for each in found]
 
-    def _told(self, file: str, answers: Sequence[Answer]) -> list[LitmusResult]:
+    def _in_json(self, file: str, answers: Sequence[Answer]) -> list[LitmusResult]:
         from pgasrob.render.litmus_json import litmus_to_json
 
-        wanted = self._executions or bool(self._graphs) or (self._compare and not self._json)
+        options = self.options
+        wanted = options.executions or bool(options.graphs) or (options.compare is not None and not options.json)
         results = [litmus_to_json(file, each, executions=wanted) for each in answers]
-        if self._compare and not any(result["refusals"] for result in results):
+        if self.options.compare and not any(result["refusals"] for result in results):
             one, other = results
             for result, against in ((one, other), (other, one)):
                 result["only"] = [each for each in result["outcomes"] if each not in against["outcomes"]]
@@ -399,15 +347,15 @@ class _Run:
         if not results:
             click.echo(f"{file}: no model takes this program; --model NAME says why", err=True)
             return
-        if self._expect:
+        if self.options.expect:
             line = summary(results, width)
             write([line], sys.stdout)
             if all(style in ("", "good", "faint") for _, style in line):
                 return
         write(litmus_report(results, width, glyphs, others=others, left_out=left_out), sys.stdout)
-        if self._compare and not any(result["refusals"] for result in results):
+        if self.options.compare and not any(result["refusals"] for result in results):
             write(comparison_report(results[0], results[1], width), sys.stdout)
-        if self._executions:
+        if self.options.executions:
             for result in results:
                 for outcome, execution in zip(result["outcomes"], result["executions"], strict=True):
                     title = f"An execution of {result['label']} with {values_text(outcome)}:"
@@ -416,17 +364,19 @@ class _Run:
     def _code(self, answer: Answer) -> int:
         """A model that a line or an option names has to know the program."""
         if answer.refusals:
-            return ERROR if self._names or answer.compared else ROBUST
+            return ERROR if self.names or answer.compared else ROBUST
         if answer.as_expected is False:
             return NOT_ROBUST
         return UNKNOWN if answer.reason is not None else ROBUST
 
-    def draw(self, several: bool) -> bool:
+    def draw(self) -> bool:
         """Write the graphs; whether all could be written."""
         from pgasrob.render.execution_files import NothingToDraw, write_graphs
 
         try:
-            for path in write_graphs(self._graphs, self._results, [dict(values) for values in self._drawn]):
+            for path in write_graphs(
+                self.options.graphs, self.results, [dict(values) for values in self.options.drawn]
+            ):
                 click.echo(f"pgasrob: {path} has been drawn", err=True)
         except NothingToDraw as error:
             click.echo(f"pgasrob: {error}", err=True)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pgasrob.cli.declare import Rule, check_rules, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, FromTable, Size, memory_for, print_json, progress_display, seconds, sentence
+from pgasrob.cli.option_groups import TimeAndMemory, format_option
+from pgasrob.cli.parameter_types import sentence
+from pgasrob.cli.steps import print_json, progress_display
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -18,8 +22,11 @@ if TYPE_CHECKING:
     from pgasrob.models.generate.conventions import Conventions
     from pgasrob.models.generate.rdma_shapes import Bounds
     from pgasrob.render.generated import Generated
+    from pgasrob.robustness.limits import Limits
 
     Note = Callable[[int, int], None]
+    Tests = Iterator[tuple[str, Generated]]
+    """Tests, each with what it was wanted for."""
 
 ALL = "all"
 PHASE = "while generating tests"
@@ -42,104 +49,105 @@ Examples:
 """
 
 
-def _conventions_told() -> str:
+def _conventions_help() -> str:
     from pgasrob.models.generate.conventions import choices
 
-    told = ", ".join(f"{name} ({'|'.join(values)})" for name, values in choices().items())
+    choices_ = ", ".join(f"{name} ({'|'.join(values)})" for name, values in choices().items())
     return (
         "coreRMA: what its paper leaves open about tests, as minimal=yes; the first value is the default. "
-        f"{told}. What each one is says proofs/models.md. Can be repeated."
+        f"{choices_}. What each one is says proofs/models.md. Can be repeated."
     )
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.option("-m", "--model", "name", type=click.Choice(["corerma", "rdma-tso"]), default="corerma",
-              show_default=True, help="The model whose rules --rule names.")  # fmt: skip
-@click.option("--rule", "rules", multiple=True, metavar="RULES",
-              help="What outcomes hang on, parted by commas: rules of coreRMA (IR, WS...), cells of Figure 9 of "
-              "RDMA-TSO (oppo.B1, or G8 for both tables); all. Can be repeated.")  # fmt: skip
-@click.option("--distinguish", metavar="A,B",
-              help="Programs with an outcome in one of two models and not in the other, in either direction; a model "
-              "as `pgasrob litmus --model` takes it.")  # fmt: skip
-@click.option("--size", type=click.IntRange(min=1), metavar="N",
-              help="At most so many actions, initial writes counted (rules of coreRMA), or statements. Default: "
-              f"{DEFAULT_ACTIONS} and {DEFAULT_STATEMENTS}.")  # fmt: skip
-@click.option("--processes", type=click.IntRange(1, 2), multiple=True,
-              help="coreRMA: tests of so many processes. Default: 1 and 2.")  # fmt: skip
-@click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
-              help="At most so many threads (cells of RDMA-TSO, --distinguish).")  # fmt: skip
-@click.option("--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N", help="So many nodes.")
-@click.option("--locations", type=click.IntRange(1, 14), default=3, show_default=True, metavar="N",
-              help="So many locations.")  # fmt: skip
-@click.option("--waits", is_flag=True,
-              help="--distinguish: also with a statement that waits for all operations to a node, which is a flush or "
-              "as many polls.")  # fmt: skip
-@click.option("--convention", "conventions", multiple=True, metavar="NAME=VALUE", cls=FromTable,
-              told=_conventions_told)  # fmt: skip
-@click.option("--count", type=click.IntRange(min=1), metavar="N",
-              help="At most so many tests for each rule, or in each direction.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(file_okay=False), metavar="FOLDER",
-              help="Write a .litmus file a test there. A file of the same name is overwritten.")  # fmt: skip
-@click.option("--format", "format_", type=click.Choice(["text", "litmus", "json"]), default="text", show_default=True,
-              help="litmus: what --output writes; json: one object a test, one per line.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
-              help="Give up after so many seconds. Default: never.")  # fmt: skip
-@click.option("--memory-limit", type=Size(), metavar="SIZE",
-              help="Give up when it takes so much memory: 500M, 2G; 0: never. Default: three quarters of what is "
-              "available.")  # fmt: skip
-@click.pass_context
-def generate(
-    ctx: click.Context,
-    /,
-    name: str,
-    rules: tuple[str, ...],
-    distinguish: str | None,
-    size: int | None,
-    processes: tuple[int, ...],
-    threads: int,
-    nodes: int,
-    locations: int,
-    waits: bool,
-    conventions: tuple[str, ...],
-    count: int | None,
-    output: str | None,
-    format_: str,
-    timeout: float | None,
-    memory_limit: int | None,
-) -> None:
+@dataclass(frozen=True)
+class GenerateOptions:
+    """Which tests, up to which size, and where they go."""
+
+    name: str = option(
+        "-m", "--model", type=click.Choice(["corerma", "rdma-tso"]), default="corerma", show_default=True,
+        help="The model whose rules --rule names.",
+    )  # fmt: skip
+    rules: tuple[str, ...] = option(
+        "--rule", multiple=True, metavar="RULES",
+        help="What outcomes hang on, parted by commas: rules of coreRMA (IR, WS...), cells of Figure 9 of RDMA-TSO "
+        "(oppo.B1, or G8 for both tables); all. Can be repeated.",
+    )  # fmt: skip
+    distinguish: str | None = option(
+        "--distinguish", metavar="A,B",
+        help="Programs with an outcome in one of two models and not in the other, in either direction; a model as "
+        "`pgasrob litmus --model` takes it.",
+    )  # fmt: skip
+    size: int | None = option(
+        "--size", type=click.IntRange(min=1), metavar="N",
+        help="At most so many actions, initial writes counted (rules of coreRMA), or statements. Default: "
+        f"{DEFAULT_ACTIONS} and {DEFAULT_STATEMENTS}.",
+    )  # fmt: skip
+    processes: tuple[int, ...] = option(
+        "--processes", type=click.IntRange(1, 2), multiple=True,
+        help="coreRMA: tests of so many processes. Default: 1 and 2.",
+    )  # fmt: skip
+    threads: int = option(
+        "--threads", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
+        help="At most so many threads (cells of RDMA-TSO, --distinguish).",
+    )  # fmt: skip
+    nodes: int = option(
+        "--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N", help="So many nodes."
+    )
+    locations: int = option(
+        "--locations", type=click.IntRange(1, 14), default=3, show_default=True, metavar="N", help="So many locations."
+    )
+    waits: bool = flag(
+        "--waits",
+        help="--distinguish: also with a statement that waits for all operations to a node, which is a flush or as "
+        "many polls.",
+    )
+    conventions: tuple[str, ...] = option("--convention", multiple=True, metavar="NAME=VALUE", help=_conventions_help)
+    count: int | None = option(
+        "--count", type=click.IntRange(min=1), metavar="N",
+        help="At most so many tests for each rule, or in each direction.",
+    )  # fmt: skip
+    output: str | None = option(
+        "-o", "--output", type=click.Path(file_okay=False), metavar="FOLDER",
+        help="Write a .litmus file a test there. A file of the same name is overwritten.",
+    )  # fmt: skip
+    format: str = format_option(
+        "litmus", "json", help="litmus: what --output writes; json: one object a test, one per line."
+    )
+    limits: Limits = group(TimeAndMemory, beside="")
+
+
+RULES: tuple[Rule[GenerateOptions], ...] = (
+    Rule(
+        "say which --rule the outcomes hang on, or which two models to --distinguish.",
+        lambda o: (o.distinguish is None) == (not o.rules),
+    ),
+)
+
+
+@command(GenerateOptions, examples=EXAMPLES)
+def generate(options: GenerateOptions) -> int:
     """Generate litmus tests.
 
     All programs up to a size, one for each class of symmetry, that have an execution in which an edge of the rule
     closes a cycle that is none without it (coreRMA), or other outcomes when a cell of Figure 9 alone is changed
     (RDMA-TSO), or an outcome in one of two models that the other one does not have.
     """
-    from pgasrob.models.generate.rdma_shapes import Bounds
-    from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.watch import LimitReached, Watch
 
-    if (distinguish is None) == (not rules):
-        raise click.UsageError("say which --rule the outcomes hang on, or which two models to --distinguish.")
-    _check_options(ctx, "distinguish" if distinguish is not None else name)
-    bounds = Bounds(threads, nodes, locations)
-    limits = Limits(None, timeout, memory_for(memory_limit, 1))
+    check_rules(options, RULES)
+    _check_options("distinguish" if options.distinguish is not None else options.name)
     display = progress_display(None)
-    out = _Out(format_, output, display.clear if display else None)
+    out = _Out(options.format, options.output, display.clear if display else None)
     reason, lacking = "", []
     with display("litmus tests") if display else nullcontext() as progress:
-        watch = Watch(limits, progress, time.monotonic())
+        watch = Watch(options.limits, progress, time.monotonic())
 
         def note(looked: int, found: int) -> None:
             watch.look_around(PHASE, looked, f"{found} tests")
 
-        if distinguish is not None:
-            wanted, found = _distinguishing(distinguish, size or DEFAULT_STATEMENTS, bounds, waits, note)
-        elif name == "corerma":
-            chosen = _conventions(conventions)
-            wanted, found = _of_corerma(rules, size or DEFAULT_ACTIONS, processes or (1, 2), chosen, count, note)
-        else:
-            wanted, found = _of_rdma_tso(rules, size or DEFAULT_STATEMENTS, bounds, count, note)
+        wanted, found = _tests(options, note)
         try:
-            lacking = watch.within(PHASE, lambda: out.each(found, wanted, count))
+            lacking = watch.within(PHASE, lambda: out.each(found, wanted, options.count))
         except LimitReached as limit:
             reason = str(limit)
     click.echo(f"pgasrob: {out.summary()}", err=True)
@@ -147,10 +155,10 @@ def generate(
         click.echo(f"pgasrob: none of this size for {', '.join(lacking)}", err=True)
     if reason:
         click.echo(f"pgasrob: {reason}", err=True)
-    ctx.exit(UNKNOWN if reason else ROBUST)
+    return UNKNOWN if reason else ROBUST
 
 
-def _check_options(ctx: click.Context, kind: str) -> None:
+def _check_options(kind: str) -> None:
     """End the command where an option is given that has no meaning for what is to be generated."""
     of = {
         "corerma": ("processes", "conventions"),
@@ -159,6 +167,7 @@ def _check_options(ctx: click.Context, kind: str) -> None:
     }
     known = {option for options in of.values() for option in options} | {"name"}
     allowed = {*of[kind], *(("name",) if kind != "distinguish" else ())}
+    ctx = click.get_current_context()
     for parameter in ctx.command.params:
         given = ctx.get_parameter_source(parameter.name or "") == click.core.ParameterSource.COMMANDLINE
         if given and parameter.name in known - allowed:
@@ -211,8 +220,8 @@ class _Out:
 
     def summary(self) -> str:
         count = sum(self._numbers.values())
-        told = f"{count} test{'' if count == 1 else 's'}"
-        return told if self._folder is None else f"{told}, {self._files} files in {self._folder}"
+        tests = f"{count} test{'' if count == 1 else 's'}"
+        return tests if self._folder is None else f"{tests}, {self._files} files in {self._folder}"
 
 
 def _wanted(rules: Sequence[str], known: Sequence[str], default: Sequence[str], of: str) -> list[str]:
@@ -243,44 +252,45 @@ def _rules() -> dict[str, Sequence[str]]:
     return {"corerma": CORERMA, "rdma-tso": RDMA_TSO}
 
 
-def _of_corerma(
-    rules: Sequence[str],
-    size: int,
-    processes: Sequence[int],
-    conventions: Conventions,
-    count: int | None,
-    note: Note,
-) -> tuple[list[str], Iterator[tuple[str, Generated]]]:
+def _tests(options: GenerateOptions, note: Note) -> tuple[list[str], Tests]:
+    """What tests are wanted for, and the tests, which ``note`` is called meanwhile with the numbers of."""
+    from pgasrob.models.generate.rdma_shapes import Bounds
+
+    bounds = Bounds(options.threads, options.nodes, options.locations)
+    if options.distinguish is not None:
+        return _distinguishing(options, options.distinguish, bounds, note)
+    return _of_corerma(options, note) if options.name == "corerma" else _of_rdma_tso(options, bounds, note)
+
+
+def _of_corerma(options: GenerateOptions, note: Note) -> tuple[list[str], Tests]:
     from itertools import islice
 
     from pgasrob.models.generate.actions import RULES
     from pgasrob.models.generate.corerma_tests import generate as tests
 
-    wanted = _wanted(rules, RULES, RULES, "coreRMA")
+    conventions = _conventions(options.conventions)
+    size, processes = options.size or DEFAULT_ACTIONS, tuple(dict.fromkeys(options.processes or (1, 2)))
+    kinds = {
+        f"{rule} with {number} process{'es' if number > 1 else ''}": (rule, number)
+        for rule in _wanted(options.rules, RULES, RULES, "coreRMA")
+        for number in processes
+    }
+    return list(kinds), (
+        (kind, test)
+        for kind, (rule, number) in kinds.items()
+        for test in islice(tests(rule, size, number, conventions, note), options.count)
+    )
 
-    def found() -> Iterator[tuple[str, Generated]]:
-        for rule in wanted:
-            for number in dict.fromkeys(processes):
-                for test in islice(tests(rule, size, number, conventions, note), count):
-                    yield f"{rule} with {number} process{'es' if number > 1 else ''}", test
 
-    kinds = [f"{rule} with {n} process{'es' if n > 1 else ''}" for rule in wanted for n in dict.fromkeys(processes)]
-    return kinds, found()
-
-
-def _of_rdma_tso(
-    rules: Sequence[str], size: int, bounds: Bounds, count: int | None, note: Note
-) -> tuple[list[str], Iterator[tuple[str, Generated]]]:
+def _of_rdma_tso(options: GenerateOptions, bounds: Bounds, note: Note) -> tuple[list[str], Tests]:
     from pgasrob.models.generate.rdma_tests import RULES
     from pgasrob.models.generate.rdma_tests import generate as tests
 
-    wanted = _wanted(rules, RULES, RULES, "RDMA-TSO")
-    return wanted, ((test.rule, test) for test in tests(wanted, size, bounds, note, count))
+    wanted, size = _wanted(options.rules, RULES, RULES, "RDMA-TSO"), options.size or DEFAULT_STATEMENTS
+    return wanted, ((test.rule, test) for test in tests(wanted, size, bounds, note, options.count))
 
 
-def _distinguishing(
-    names: str, size: int, bounds: Bounds, waits: bool, note: Note
-) -> tuple[list[str], Iterator[tuple[str, Generated]]]:
+def _distinguishing(options: GenerateOptions, names: str, bounds: Bounds, note: Note) -> tuple[list[str], Tests]:
     from pgasrob.models.generate.distinguish import distinguish
     from pgasrob.models.known import UnknownModel, asked, label, parted
 
@@ -295,7 +305,7 @@ def _distinguishing(
         return f"what {label(first)} has and {label(second)} has not"
 
     kinds = [direction(*models), direction(*reversed(models))]
-    found = distinguish(models[0], models[1], size, bounds, waits, note)
+    found = distinguish(models[0], models[1], options.size or DEFAULT_STATEMENTS, bounds, options.waits, note)
     return kinds, ((direction(test.first, test.second), test) for test in found)
 
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.options import HELP, MOST_STATES, NodeCounts, Size, c_options, reading_options, refuse, seconds
+from pgasrob.cli.declare import command, group, option
+from pgasrob.cli.option_groups import (
+    COptions,
+    ReadingOptions,
+    max_states_option,
+    memory_option,
+    node_counts_option,
+    timeout_option,
+)
+from pgasrob.cli.steps import refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -22,28 +32,25 @@ Examples, of what the settings of an editor name as the command:
 """
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS",
-              help="Node counts to check on: 2..5 or 2,4. Default: the program's own, or else 2..4 where it is for "
-              "any number.")  # fmt: skip
-@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
-              help="Give up a check after so many states; 0: never.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
-              callback=seconds, metavar="SECONDS", help="What a check on one node count may take.")  # fmt: skip
-@click.option("--memory-limit", type=Size(), default="1G", show_default=True, metavar="SIZE",
-              help="Give up a check when it takes so much memory: 500M, 2G.")  # fmt: skip
-@click.option("--races/--no-races", default=True, show_default=True, help="Tell of races, too.")
-@reading_options
-@c_options
-def lsp(
-    nodes: tuple[int, ...] | None,
-    max_states: int,
-    timeout: float,
-    memory_limit: int,
-    races: bool,
-    reading: Reading,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class LspOptions:
+    """What an editor's programs are checked for, and what a check may take."""
+
+    nodes: tuple[int, ...] | None = node_counts_option(
+        "Node counts to check on: 2..5 or 2,4. Default: the program's own, or else 2..4 where it is for any number."
+    )
+    max_states: int = max_states_option("Give up a check after so many states; 0: never.")
+    timeout: float = timeout_option("What a check on one node count may take.", 10.0)
+    memory_limit: int = memory_option(
+        "Give up a check when it takes so much memory: 500M, 2G.", default="1G", show_default=True
+    )
+    races: bool = option("--races/--no-races", default=True, show_default=True, help="Tell of races, too.")
+    reading: Reading = group(ReadingOptions)
+    front_end: FrontEnd = group(COptions)
+
+
+@command(LspOptions, examples=EXAMPLES)
+def lsp(options: LspOptions) -> None:
     """Tell an editor what is wrong while a program is written.
 
     The editor starts this command and talks to it by its standard input and output, in the Language Server Protocol.
@@ -58,9 +65,12 @@ def lsp(
             raise
         refuse(f"pgasrob: lsp needs {name}: pip install 'pgasrob[lsp]'")
 
-    if not memory_limit:
+    if not options.memory_limit:
         raise click.BadParameter("an editor's checks need a limit; write 500M or 2G.", param_hint="--memory-limit")
-    settings = Settings(nodes, timeout, memory_limit, max_states or None, races, front_end, reading)
+    settings = Settings(
+        options.nodes, options.timeout, options.memory_limit, options.max_states or None, options.races,
+        options.front_end, options.reading,
+    )  # fmt: skip
     # The server closes what it writes to at its end.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
         server(settings).start_io(stdout=out)

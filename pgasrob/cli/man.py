@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from pgasrob import __version__
-from pgasrob.cli.options import HELP
+from pgasrob.cli.declare import HELP
 
 EXAMPLES = """\b
 Example:

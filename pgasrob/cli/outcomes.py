@@ -4,44 +4,29 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from pgasrob.cli.declare import argument, command, group, option, with_defaults
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.litmus import ModelNames, litmus
-from pgasrob.cli.options import (
-    HELP,
-    MOST_STATES,
-    FromTable,
-    ProgramPath,
-    Size,
-    c_options,
-    limited,
-    listed,
-    load_instance,
-    memory_for,
-    node_count,
-    print_json,
-    progress_display,
-    refuse,
-    seconds,
-)
-from pgasrob.cli.witness_files import RunPath, Witnesses, endings, fold_option, of_one_run, write_witness
+from pgasrob.cli.litmus import LitmusOptions, ask_about_tests
+from pgasrob.cli.option_groups import COptions, SearchLimits, format_option, node_count_option
+from pgasrob.cli.parameter_types import ModelNames, ProgramPath, listed
+from pgasrob.cli.steps import limited, load_instance, print_json, progress_display, refuse
+from pgasrob.cli.witness_files import RunPath, Witnesses, fold_option, witness_option, write_witness
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from pgasrob.cli.options import Empty
+    from pgasrob.cli.steps import Empty
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
-    from pgasrob.render.one_run_json import RunResult
-    from pgasrob.render.outcomes_json import OutcomesResult
     from pgasrob.robustness.limits import Limits
     from pgasrob.runs.outcomes import Outcomes
 
 LITMUS = ".litmus"
+OF_LITMUS_TESTS = ("file", "models", "format", "max_states", "timeout", "memory_limit")
 EXAMPLES = """\b
 Exit code:
   0  no outcome is network-only (which does not make the program robust)
@@ -58,109 +43,102 @@ Examples:
 """
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=ProgramPath())
-@node_count
-@click.option("-m", "--model", "models", type=ModelNames(), multiple=True, metavar="NAMES",
-              help="Of a litmus test (FILE.litmus): in these memory models, as `pgasrob litmus` has them. Default: "
-              "pgas,sc.")  # fmt: skip
-@click.option("--of", "names", metavar="NAMES",
-              help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")  # fmt: skip
-@click.option("--example", type=click.IntRange(min=1), metavar="N", help="Show a shortest run with outcome N.")
-@click.option("--witness", "witnesses", type=RunPath(), multiple=True, metavar="PATH",
-              cls=FromTable, told=lambda: f"Write the example to a file: {endings(of_one_run)} by its ending. Without "
-              "--example that of the first network-only outcome, else of the first. Can be repeated.")  # fmt: skip
-@fold_option
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
-              help="json: one object, with an example of every outcome.")  # fmt: skip
-@click.option("--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N",
-              help="Give up after so many states; 0: never.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
-              help="Give up after so many seconds. Default: never.")  # fmt: skip
-@click.option("--memory-limit", type=Size(), metavar="SIZE",
-              help="Give up when it takes so much memory: 500M, 2G; 0: never. Default: three quarters of what is "
-              "available.")  # fmt: skip
-@c_options
-@click.pass_context
-def outcomes(
-    ctx: click.Context,
-    /,
-    file: str,
-    nodes: int | None,
-    models: tuple[tuple[str, ...], ...],
-    names: str | None,
-    example: int | None,
-    witnesses: tuple[str, ...],
-    cycle_only: bool,
-    format_: str,
-    max_states: int,
-    timeout: float | None,
-    memory_limit: int | None,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class OutcomesOptions:
+    """Of which program, which values, and how they are shown."""
+
+    file: str = argument(type=ProgramPath())
+    nodes: int | None = node_count_option()
+    models: tuple[tuple[str, ...], ...] = option(
+        "-m", "--model", type=ModelNames(), multiple=True, metavar="NAMES",
+        help="Of a litmus test (FILE.litmus): in these memory models, as `pgasrob litmus` has them. Default: pgas,sc.",
+    )  # fmt: skip
+    names: str | None = option(
+        "--of", metavar="NAMES", help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all."
+    )
+    example: int | None = option(
+        "--example", type=click.IntRange(min=1), metavar="N", help="Show a shortest run with outcome N."
+    )
+    witnesses: tuple[str, ...] = witness_option(
+        "Write the example to a file", RunPath,
+        lambda: "Without --example that of the first network-only outcome, else of the first. ",
+    )  # fmt: skip
+    fold: bool = fold_option()
+    format: str = format_option("json", help="json: one object, with an example of every outcome.")
+    limits: Limits = group(
+        SearchLimits,
+        states="Give up after so many states",
+        seconds="Give up after so many seconds",
+        memory="Give up when it takes so much memory",
+    )
+    front_end: FrontEnd = group(COptions)
+
+
+@command(OutcomesOptions, examples=EXAMPLES)
+def outcomes(options: OutcomesOptions) -> int:
     """List the final values of a program's runs.
 
     Under SC and on the network, for programs without loops. Every run is counted: a run goes on until nothing more can
     happen. An outcome is network-only when no sequentially consistent (SC) run has it. Of a litmus test the answer is
     that of `pgasrob litmus`.
     """
+    file = options.file
     if file.endswith(LITMUS):
-        if wrong := _given(ctx, ("file", "models", "format_", "max_states", "timeout", "memory_limit")):
-            told = f"{file} is a litmus test, which {listed(wrong, 'and')} {'is' if len(wrong) == 1 else 'are'} not for"
-            raise click.UsageError(f"{told}: --model, --format and limits are.")
-        ctx.invoke(
-            litmus,
-            tests=(file,),
-            models=models or (("pgas", "sc"),),
-            format_=format_,
-            max_states=max_states,
-            timeout=timeout,
-            memory_limit=memory_limit,
-        )
-    if models:
+        return _of_litmus_test(options)
+    if options.models:
         raise click.UsageError("--model is for litmus tests (.litmus).")
     from pgasrob.render.lines import glyphs_for, terminal_width, write
+    from pgasrob.render.one_run_json import example_result
     from pgasrob.render.outcomes import example_report, outcomes_report
     from pgasrob.render.outcomes_json import no_outcomes, outcomes_to_json
-    from pgasrob.robustness.limits import Limits
 
-    in_json = partial(no_outcomes, file) if format_ == "json" else None
-    limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
-    instance = limited(
-        limits, "while reading the program", lambda: load_instance(file, nodes, front_end, in_json), in_json
-    )
-    writing = Witnesses(witnesses, [file], None if nodes is None else [nodes], cycle_only)
-    found = limited(limits, "in the search for outcomes", lambda: _found(instance, names, limits, in_json), in_json)
-    chosen = _chosen(found, example, bool(witnesses))
-    result = outcomes_to_json(found, None if format_ == "json" else {chosen} - {None})  # type: ignore[arg-type]
-    if format_ == "json":
+    json, nodes, example = options.format == "json", options.nodes, options.example
+    in_json = partial(no_outcomes, file) if json else None
+    reading = partial(load_instance, file, nodes, options.front_end, in_json)
+    instance = limited(options.limits, "while reading the program", reading, in_json)
+    writing = Witnesses(options.witnesses, [file], None if nodes is None else [nodes], options.fold)
+    search = partial(_found, instance, options.names, options.limits, in_json)
+    found = limited(options.limits, "in the search for outcomes", search, in_json)
+    chosen = _chosen(found, example, bool(options.witnesses))
+    result = outcomes_to_json(found, None if json else {chosen} - {None})  # type: ignore[arg-type]
+    if json:
         print_json(result)
     else:
         width, glyphs = terminal_width(), glyphs_for(sys.stdout)
         write(outcomes_report(result, width, glyphs), sys.stdout)
         if example:
             write([[], *example_report(result, example, width, glyphs)], sys.stdout)
-    if witnesses and chosen:
-        good = write_witness(writing, _example_result(result, chosen))
+    if options.witnesses and chosen:
+        good = write_witness(writing, example_result(result, chosen))
         for target in writing.written:
             click.echo(f"pgasrob: {target} has a run with outcome {chosen}", err=True)
         if not good:
-            ctx.exit(ERROR)
-    elif witnesses:
-        click.echo(
-            f"pgasrob: no outcome is known, so there is no run to draw; not written: {', '.join(witnesses)}", err=True
-        )
-    ctx.exit(NOT_ROBUST if found.network_only and found.complete else ROBUST if found.complete else UNKNOWN)
+            return ERROR
+    elif options.witnesses:
+        paths = ", ".join(options.witnesses)
+        click.echo(f"pgasrob: no outcome is known, so there is no run to draw; not written: {paths}", err=True)
+    return NOT_ROBUST if found.network_only and found.complete else ROBUST if found.complete else UNKNOWN
 
 
-def _given(ctx: click.Context, but: Collection[str]) -> list[str]:
-    """The options on the command line, ``but`` those of these names."""
-    given = click.core.ParameterSource.COMMANDLINE
-    return [
+def _of_litmus_test(options: OutcomesOptions) -> int:
+    """What `pgasrob litmus` does; ends the command where an option is given that it does not have."""
+    ctx = click.get_current_context()
+    wrong = [
         max(each.opts, key=len)
         for each in ctx.command.params
-        if each.name not in but and ctx.get_parameter_source(each.name or "") == given
+        if each.name not in OF_LITMUS_TESTS
+        and ctx.get_parameter_source(each.name or "") == click.core.ParameterSource.COMMANDLINE
     ]
+    if wrong:
+        verb = "is" if len(wrong) == 1 else "are"
+        raise click.UsageError(
+            f"{options.file} is a litmus test, which {listed(wrong, 'and')} {verb} not for: --model, --format and "
+            "limits are."
+        )
+    models = options.models or (("pgas", "sc"),)
+    return ask_about_tests(
+        with_defaults(LitmusOptions, tests=(options.file,), models=models, format=options.format, limits=options.limits)
+    )
 
 
 def _found(instance: Instance, names: str | None, limits: Limits, in_json: Empty | None) -> Outcomes:
@@ -192,21 +170,3 @@ def _chosen(found: Outcomes, example: int | None, wanted: bool) -> int | None:
     if not wanted or not count:
         return None
     return next((row for row, outcome in enumerate(found.outcomes, 1) if outcome.network_only), 1)
-
-
-def _example_result(result: OutcomesResult, row: int) -> RunResult:
-    """The example of ``row`` by itself, to be drawn."""
-    from pgasrob.render.one_run_json import no_run
-
-    drawn = no_run(result["file"], [])
-    drawn["program"], drawn["nodes"] = result["program"], result["nodes"]
-    outcome = result["outcomes"][row - 1]
-    drawn["witness"] = outcome["example"]
-    drawn["outcome"] = {
-        "row": row,
-        "ending": outcome["ending"],
-        "values": outcome["values"],
-        "chosen": result["chosen"],
-        "network_only": outcome["network_only"],
-    }
-    return drawn

@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR, NO_RACE, RACE, UNKNOWN
+from pgasrob.cli.declare import Rule, check_rules, command, flag, group, option
+from pgasrob.cli.exit_codes import ERROR, NO_RACE, RACE, UNKNOWN, code_of_races, gravest
 from pgasrob.cli.many import (
+    BatchLimits,
+    Found,
+    OutputOptions,
     answer,
-    baseline_in,
-    jobs_for,
     kept_in,
-    limit_options,
-    nodes_option,
-    output_options,
     paths_argument,
     programs,
     resume_option,
-    spared,
 )
-from pgasrob.cli.memory_model import memory_model_option, races_in
-from pgasrob.cli.options import (
-    DEFAULT_ENGINE,
-    HELP,
-    MOST_STATES,
-    c_options,
-    mention_a_missing_kernel,
-    progress_display,
-    reading_options,
-)
-from pgasrob.cli.recorded import SUFFIX, raced_traces, tell_alarms, traces
+from pgasrob.cli.option_groups import COptions, ReadingOptions, memory_model_option, node_counts_option
+from pgasrob.cli.recorded import MIXED, OF_PROGRAMS, SUFFIX, are_traces, mixed, raced_traces, report_alarms, traces
+from pgasrob.cli.steps import mention_a_missing_kernel, print_json, progress_display
 from pgasrob.cli.witness_files import Witnesses
 
 if TYPE_CHECKING:
+    from pgasrob.batch.job import Job
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
     from pgasrob.races.mpi import MemoryModel
+    from pgasrob.render.baseline import Baseline
+    from pgasrob.render.printers import Printer
     from pgasrob.render.verdict_json import RaceResult
 
+CODES = {"no race": NO_RACE, "race": RACE, "unknown": UNKNOWN, "error": ERROR}
 EXAMPLES = """\b
 Exit code:
   0  no race
@@ -65,141 +60,167 @@ Examples:
 """
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@paths_argument
-@nodes_option
-@click.option("--all", "every", is_flag=True,
-              help="All races, one for each pair of lines, and not the first one found alone.")  # fmt: skip
-@click.option("--strict", is_flag=True,
-              help="A wait and the value that it waits for are a race too, unless both are atomic, and so are atomics "
-                   "that are only promised to exclude each other when they do the same.")  # fmt: skip
-@memory_model_option
-@click.option("--analysis", type=click.Choice(["exact", "must-rma"]), default="exact", show_default=True,
-              help="must-rma: say beside the exact answer what MUST-RMA (Schwitanski et al. 2022) reports of one order "
-                   "of the events, that of the trace or of a simulated run.")  # fmt: skip
-@click.option("--no-robustness", is_flag=True,
-              help="Do not say whether the program is robust all the same, which can take longer.")  # fmt: skip
-@limit_options("search")
-@resume_option
-@output_options("the run to the first race")
-@click.option("--expect", is_flag=True,
-              help="Compare the number of pairs of lines with the program's header `// races: ...`.")  # fmt: skip
-@click.option("-v", "--verbose", is_flag=True, help="Show a run to every race, also of several programs.")
-@click.option("--brief", is_flag=True, help="A line per race, as compilers print: file:line:column: race: what races.")
-@click.option("--full", is_flag=True, help="Show every event of a run; else a long way to a race is folded.")
-@click.option("--assumptions", is_flag=True, help="List all that each answer rests on, in reports of all results.")
-@reading_options
-@c_options
-@click.pass_context
-def race(
-    ctx: click.Context,
-    /,
-    paths: tuple[str, ...],
-    nodes: tuple[int, ...] | None,
-    every: bool,
-    strict: bool,
-    analysis: str,
-    memory_model: MemoryModel | None,
-    no_robustness: bool,
-    max_states: int,
-    timeout: float | None,
-    memory_limit: int | None,
-    jobs: int | None,
-    resume: str | None,
-    format_: str,
-    baseline: str | None,
-    witnesses: tuple[str, ...],
-    cycle_only: bool,
-    expect: bool,
-    verbose: bool,
-    brief: bool,
-    full: bool,
-    assumptions: bool,
-    reading: Reading,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class RaceOptions:
+    """Which races of which programs are asked about, and how the answers are printed."""
+
+    paths: tuple[str, ...] = paths_argument()
+    nodes: tuple[int, ...] | None = node_counts_option()
+    every: bool = flag("--all", help="All races, one for each pair of lines, and not the first one found alone.")
+    strict: bool = flag(
+        "--strict",
+        help="A wait and the value that it waits for are a race too, unless both are atomic, and so are atomics that "
+        "are only promised to exclude each other when they do the same.",
+    )
+    memory_model: MemoryModel | None = memory_model_option()
+    analysis: str = option(
+        "--analysis", type=click.Choice(["exact", "must-rma"]), default="exact", show_default=True,
+        help="must-rma: say beside the exact answer what MUST-RMA (Schwitanski et al. 2022) reports of one order of "
+        "the events, that of the trace or of a simulated run.",
+    )  # fmt: skip
+    no_robustness: bool = flag(
+        "--no-robustness", help="Do not say whether the program is robust all the same, which can take longer."
+    )
+    limits: BatchLimits = group(BatchLimits, what="search")
+    resume: str | None = resume_option()
+    output: OutputOptions = group(OutputOptions, runs="the run to the first race")
+    expect: bool = flag(
+        "--expect", help="Compare the number of pairs of lines with the program's header `// races: ...`."
+    )
+    verbose: bool = flag("-v", "--verbose", help="Show a run to every race, also of several programs.")
+    brief: bool = flag("--brief", help="A line per race, as compilers print: file:line:column: race: what races.")
+    full: bool = flag("--full", help="Show every event of a run; else a long way to a race is folded.")
+    assumptions: bool = flag("--assumptions", help="List all that each answer rests on, in reports of all results.")
+    reading: Reading = group(ReadingOptions)
+    front_end: FrontEnd = group(COptions)
+
+    @property
+    def all_pairs(self) -> bool:
+        """Whether all races are needed: headers count them."""
+        return self.every or self.expect
+
+
+MODEL_RULES: tuple[Rule[RaceOptions], ...] = (
+    Rule(
+        f"--memory-model is about C programs, and not about {SUFFIX} files.",
+        lambda o: any(path.endswith(SUFFIX) for path in o.paths),
+    ),
+    Rule(
+        "--memory-model goes with --nodes, --all, --timeout, --format, --expect, --assumptions and what says how C is "
+        "read; `pgasrob explain --memory-model` draws an execution.",
+        lambda o: True,
+        (
+            *("--strict", "--no-robustness", "--witness", "--verbose", "--brief", "--full", "--fold", "--resume"),
+            *("--baseline", "--max-states", "--memory-limit", "--jobs", "--failed-polls", "--conflicts"),
+            ("--format", "text|json"),
+        ),
+    ),
+)
+RULES: tuple[Rule[RaceOptions], ...] = (
+    Rule(
+        "--brief prints a line each: leave --verbose, --full, --assumptions and --format out.",
+        lambda o: o.brief,
+        ("--verbose", "--full", "--assumptions", "--format"),
+    ),
+    Rule(
+        "--expect compares with headers that are about races without --strict, --failed-polls count and --conflicts "
+        "all.",
+        lambda o: o.expect,
+        ("--strict", "--failed-polls", "--conflicts"),
+    ),
+    Rule(MIXED, lambda o: mixed(o.paths)),
+    Rule(OF_PROGRAMS, lambda o: are_traces(o.paths), ("--nodes", "--expect", "--resume")),
+)
+
+
+@command(RaceOptions, examples=EXAMPLES)
+def race(options: RaceOptions) -> int:
     """Decide whether programs have races.
 
     A race is two accesses to one cell that are both next in some state of some run, by any two commands, unless both
     read or both are atomic in one type. It need not be a mistake: beside it stands whether the program is robust all
     the same. Folders are searched for .pgas and .c files as `pgasrob check` does.
     """
-    from pgasrob.batch.job import Job, unwatched
-    from pgasrob.batch.side_by_side import convert_all
-    from pgasrob.program.reading import DEFAULT_READING
-    from pgasrob.render.printers import PrintOptions, RaceForm, printer
-    from pgasrob.render.races_json import checked_races
-    from pgasrob.robustness.limits import Limits
-    from pgasrob.robustness.question import Races, Resources
-
-    if memory_model is not None:
-        if any(path.endswith(SUFFIX) for path in paths):
-            raise click.UsageError(f"--memory-model is about C programs, and not about {SUFFIX} files.")
-        others = strict or no_robustness or witnesses or verbose or brief or full or cycle_only or resume or baseline
-        limits = (max_states, memory_limit, jobs) != (MOST_STATES, None, None)
-        if others or limits or reading != DEFAULT_READING or format_ not in ("text", "json"):
-            raise click.UsageError("--memory-model goes with --nodes, --all, --timeout, --format, --expect, "
-                                   "--assumptions and what says how C is read; `pgasrob explain --memory-model` "
-                                   "draws an execution.")  # fmt: skip
-        races_in(ctx, paths, nodes, memory_model, every, timeout, format_, expect, assumptions, front_end)
-    if brief and (verbose or full or assumptions or format_ != "text"):
-        raise click.UsageError("--brief prints a line each: leave --verbose, --full, --assumptions and --format out.")
-    if expect and (strict or reading != DEFAULT_READING):
-        raise click.UsageError("--expect compares with headers that are about races without --strict, --failed-polls "
-                               "count and --conflicts all.")  # fmt: skip
-    recorded = traces(
-        paths, front_end, {"--nodes": nodes is not None, "--expect": expect, "--resume": resume is not None}
-    )
-    found = recorded or programs(paths, front_end)
-    known = baseline_in(baseline, expect)
-    writing = Witnesses(witnesses, found.files, nodes, cycle_only, known)
-    mention_a_missing_kernel(DEFAULT_ENGINE)
-    jobs = jobs_for(jobs, found.files, nodes)
-    every = every or expect
-    job = Job(
-        nodes,
-        limits=Limits(max_states or None, timeout, spared(memory_limit, jobs)),
-        expect=expect,
-        front_end=found.front_end,
-        reading=reading,
-        races=Races(strict, every, "never" if no_robustness else "after"),
-        resources=Resources(jobs=jobs),
-    )
-    if resume is not None:
-        job = replace(job, kept=kept_in(resume, job, "race"))
-    form = RaceForm(expect, assumptions, full, verbose)
-    options = PrintOptions(format_, verbose, brief, several_counts=len(nodes or ()) > 1, baseline=known)
-    printing = printer(found.files, form, options)
+    if options.memory_model is not None:
+        check_rules(options, MODEL_RULES)
+        return _in_memory_model(options, options.memory_model)
+    check_rules(options, RULES)
+    found = traces(options.paths, options.front_end) or programs(options.paths, options.front_end)
+    known = options.output.known(options.expect)
+    writing = Witnesses(options.output.witnesses, found.files, options.nodes, options.output.fold, known)
+    mention_a_missing_kernel()
+    jobs = options.limits.at_a_time(found.files, options.nodes)
+    job = _job(options, found.front_end, jobs)
     display = progress_display(job.limits.max_states)
     results: Iterable[RaceResult]
-    if recorded is not None:
-        results = raced_traces(recorded, strict, every, not no_robustness, reading, job.limits)
+    if are_traces(found.files):
+        results = raced_traces(found, job)
     else:
-        convert = partial(checked_races, strict=strict, every=every)
+        from pgasrob.batch.job import unwatched
+        from pgasrob.batch.side_by_side import convert_all
+        from pgasrob.render.races_json import checked_races
+
+        convert = partial(checked_races, strict=options.strict, every=options.all_pairs)
         results = convert_all(found.files, job, convert, display or unwatched)
-    beside = partial(tell_alarms, front_end=found.front_end, reading=reading, in_json=format_ != "text")
-    answer(
-        ctx,
-        found,
-        nodes,
-        results,
-        printing,
-        writing,
-        lambda result: outcome(result, expect),
-        display,
-        named=bool(paths),
-        further=beside if analysis == "must-rma" else None,
-        baseline=known,
+    beside = None
+    if options.analysis == "must-rma":
+        in_json = options.output.format != "text"
+        beside = partial(report_alarms, front_end=found.front_end, reading=options.reading, in_json=in_json)
+    code_of = partial(code_of_races, expect=options.expect)
+    return answer(found, results, _printer(options, found, known), writing, code_of, display, beside)
+
+
+def _job(options: RaceOptions, front_end: FrontEnd, jobs: int) -> Job:
+    """What is asked about each program, when so many ``jobs`` are done at a time."""
+    from pgasrob.batch.job import Job
+    from pgasrob.robustness.question import Races, Resources
+
+    job = Job(
+        options.nodes,
+        races=Races(options.strict, options.all_pairs, "never" if options.no_robustness else "after"),
+        reading=options.reading,
+        limits=options.limits.limits(jobs),
+        resources=Resources(jobs=jobs),
+        front_end=front_end,
+        expect=options.expect,
     )
+    return job if options.resume is None else replace(job, kept=kept_in(options.resume, job, "race"))
 
 
-def outcome(result: RaceResult, expect: bool) -> int:
-    """The exit code that ``result`` alone stands for."""
-    if not expect:
-        return {"no race": NO_RACE, "race": RACE, "error": ERROR, "unknown": UNKNOWN}[result["verdict"]]
-    expected = result.get("expected")
-    if expected is None or (result["verdict"] == "error" and expected != "error"):
-        return ERROR
-    if result["as_expected"]:
-        return NO_RACE
-    return UNKNOWN if result["reason"] is not None and result["verdict"] != "error" else RACE
+def _printer(options: RaceOptions, found: Found, known: Baseline | None) -> Printer[RaceResult]:
+    from pgasrob.render.printers import PrintOptions, RaceForm, printer
+
+    form = RaceForm(options.expect, options.assumptions, options.full, options.verbose)
+    several = len(options.nodes or ()) > 1
+    printing = PrintOptions(
+        options.output.format, options.verbose, options.brief, several_counts=several, baseline=known
+    )
+    return printer(found.files, form, printing)
+
+
+def _in_memory_model(options: RaceOptions, model: MemoryModel) -> int:
+    """Decide and print program by program, in a memory model of MPI; the gravest exit code."""
+    from pgasrob.races.mpi import decide_file, expected_status
+    from pgasrob.render.lines import terminal_width, write
+    from pgasrob.render.memory_model import model_report, model_to_json
+
+    found = programs(options.paths, options.front_end)
+    codes = {ERROR} if found.problems or not found.files else set()
+    for number, (file, count) in enumerate((file, count) for file in found.files for count in options.nodes or (None,)):
+        verdict = decide_file(
+            file, model, count, every=options.every, timeout=options.limits.timeout, front_end=found.front_end
+        )
+        result = model_to_json(verdict)
+        code = CODES[result["verdict"]]
+        if options.expect:
+            expected = expected_status(verdict)
+            result["expected"], result["as_expected"] = expected, expected == verdict.status
+            code = ERROR if expected is None else NO_RACE if expected == verdict.status else RACE
+        codes.add(code)
+        if options.output.format == "json":
+            print_json(result)
+            continue
+        if number:
+            click.echo()
+        write(model_report(result, terminal_width(), list_assumptions=options.assumptions), sys.stdout)
+    return gravest(codes)

@@ -10,6 +10,7 @@ import click
 from pgasrob.cli.many import Found
 
 if TYPE_CHECKING:
+    from pgasrob.batch.job import Job
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
     from pgasrob.render.verdict_json import RaceResult, Result
@@ -20,17 +21,24 @@ SEED, MOST_COMMANDS = 0, 10_000
 """Of the simulated run of a program that stands in for a recorded one."""
 
 
-def traces(paths: Sequence[str], front_end: FrontEnd, refused: dict[str, bool]) -> Found | None:
-    """What is found where ``paths`` are trace files; None where they are none. Raises click.UsageError for both at
-    once, and for options that say nothing about recorded runs: those of ``refused`` that are given."""
-    if not any(path.endswith(SUFFIX) for path in paths):
-        return None
-    if not all(path.endswith(SUFFIX) for path in paths):
-        raise click.UsageError(f"ask about {SUFFIX} files and about programs one after the other.")
-    for option, given in refused.items():
-        if given:
-            raise click.UsageError(f"{option} is about programs: a trace has its own ranks, and one order of events.")
-    return Found(list(paths), list(paths), front_end, [])
+MIXED = f"ask about {SUFFIX} files and about programs one after the other."
+OF_PROGRAMS = "{option} is about programs: a trace has its own ranks, and one order of events."
+"""What is said of options that say nothing about recorded runs."""
+
+
+def are_traces(paths: Sequence[str]) -> bool:
+    """Whether ``paths`` are recorded runs."""
+    return bool(paths) and all(path.endswith(SUFFIX) for path in paths)
+
+
+def mixed(paths: Sequence[str]) -> bool:
+    """Whether some of ``paths`` are recorded runs, and some are not."""
+    return len({path.endswith(SUFFIX) for path in paths}) > 1
+
+
+def traces(paths: Sequence[str], front_end: FrontEnd) -> Found | None:
+    """What is found where ``paths`` are recorded runs; None where they are programs."""
+    return Found(list(paths), list(paths), front_end, []) if are_traces(paths) else None
 
 
 def checked_traces(found: Found, reading: Reading, limits: Limits) -> Iterator[Result]:
@@ -43,22 +51,23 @@ def checked_traces(found: Found, reading: Reading, limits: Limits) -> Iterator[R
         yield checked_to_json(Checked(file, check_trace(file, reading, limits)))
 
 
-def raced_traces(
-    found: Found, strict: bool, every: bool, robustness: bool, reading: Reading, limits: Limits
-) -> Iterator[RaceResult]:
-    """The answers about races, beside those about robustness where these are asked for, each within ``limits``."""
+def raced_traces(found: Found, job: Job) -> Iterator[RaceResult]:
+    """The answers about races as ``job`` asks about them, and beside these about robustness where it is asked for."""
     from dataclasses import replace
 
     from pgasrob.recording.decide import check_trace, trace_races
     from pgasrob.render.races_json import races_to_json
 
+    asked, reading, limits = job.races, job.reading, job.limits
+    assert asked is not None
     for file in found.files:
-        races = trace_races(file, strict, every, reading, limits)
-        asked = check_trace(file, reading, limits) if robustness and races.verdict != "error" else None
-        yield races_to_json(replace(races, robustness=asked), every)
+        races = trace_races(file, asked.strict, asked.every, reading, limits)
+        wanted = asked.robustness != "never" and races.verdict != "error"
+        robustness = check_trace(file, reading, limits) if wanted else None
+        yield races_to_json(replace(races, robustness=robustness), asked.every)
 
 
-def tell_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_json: bool) -> None:
+def report_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_json: bool) -> None:
     """Put beside the exact answer what MUST-RMA reports of one order: the recorded one, or of a program that of a
     simulated run. In text it is a paragraph of its own."""
     from pgasrob.diagnostics import SourceError
@@ -68,9 +77,9 @@ def tell_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_js
     try:
         lines = _alarms(result, front_end, reading)
     except (SourceError, NotSupported, TraceError, OSError) as error:
-        told = None if isinstance(error, SourceError) else str(error)
-        if told and not in_json:
-            click.echo(f"{result['file']}: no answer by MUST-RMA: {told}")
+        reason = None if isinstance(error, SourceError) else str(error)
+        if reason and not in_json:
+            click.echo(f"{result['file']}: no answer by MUST-RMA: {reason}")
         return
     exact = {tuple(sorted(side["line"] for side in race["accesses"])) for race in result["races"]}
     if in_json:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.changes import BACKUP, can_write, change_options, costs_in, read, write_changes
+from pgasrob.cli.changes import BACKUP, ChangeOptions, can_write, write_changes
+from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, FromTable, ProgramPath, limited, memory_for, print_json
-from pgasrob.cli.witness_files import Witnesses, WitnessPath, endings, fold_option
+from pgasrob.cli.option_groups import format_option
+from pgasrob.cli.parameter_types import ProgramPath
+from pgasrob.cli.steps import limited, print_json
+from pgasrob.cli.witness_files import Witnesses, fold_option, witness_option
 
 if TYPE_CHECKING:
-    from pgasrob.frontends.options import FrontEnd
     from pgasrob.repairs import Repair
 
 EXAMPLES = """\b
@@ -32,78 +36,66 @@ Examples:
 CODES = {"robust": ROBUST, "repaired": ROBUST, "not repaired": NOT_ROBUST, "error": ERROR, "unknown": UNKNOWN}
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=ProgramPath())
-@click.option("--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
-              help="Repairs of the smallest cost to look for.")  # fmt: skip
-@click.option("--write", "writes", is_flag=True,
-              help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so "
-              "on).")  # fmt: skip
-@click.option("--format", "format_", type=click.Choice(["text", "json", "diff", "sarif"]), default="text",
-              show_default=True, help="diff: the first repair alone, for `patch -p1`.")  # fmt: skip
-@click.option("--witness", "witnesses", type=WitnessPath(), multiple=True, metavar="PATH",
-              cls=FromTable, told=lambda: f"Write the run with the first repair beside it: {endings()} by its ending. "
-              "Can be repeated.")  # fmt: skip
-@fold_option
-@change_options
-def repair(
-    file: str,
-    nodes: tuple[int, ...] | None,
-    max_answers: int,
-    costs_file: str | None,
-    writes: bool,
-    format_: str,
-    witnesses: tuple[str, ...],
-    cycle_only: bool,
-    max_states: int,
-    timeout: float | None,
-    memory_limit: int | None,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class RepairOptions:
+    """Which program to repair, and what to do with the repairs."""
+
+    file: str = argument(type=ProgramPath())
+    max_answers: int = option(
+        "--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
+        help="Repairs of the smallest cost to look for.",
+    )  # fmt: skip
+    write: bool = flag(
+        "--write",
+        help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).",
+    )
+    format: str = format_option("json", "diff", "sarif", help="diff: the first repair alone, for `patch -p1`.")
+    witnesses: tuple[str, ...] = witness_option("Write the run with the first repair beside it")
+    fold: bool = fold_option()
+    change: ChangeOptions = group(ChangeOptions)
+
+
+@command(RepairOptions, examples=EXAMPLES)
+def repair(options: RepairOptions) -> int:
     """Find the cheapest changes that make a program robust.
 
     Waits, fences and barriers are inserted, and calls replaced by ones that do more, as the library of the program has
     them. Each answer is checked from the changed text on all node counts: it is robust, has no new deadlock, and its SC
     runs end as before.
     """
-    from pgasrob.program.program import DEFAULT_NODES
     from pgasrob.repairs import repair as repaired
-    from pgasrob.robustness.limits import Limits
 
-    can_write(writes, file)
-    costs = costs_in(costs_file)
-    writing = Witnesses(witnesses, [file], None, cycle_only)
-    limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
-    program, parse = limited(limits, "while reading the program", lambda: read(file, front_end))
-    counts = nodes or (program.nodes or DEFAULT_NODES,)
-    found = limited(
-        limits, "in the search for repairs", lambda: repaired(program, parse, counts, costs, max_answers, limits)
-    )
-    _show(file, found, format_)
-    if witnesses:
+    file, limits = options.file, options.change.limits
+    can_write(options.write, file)
+    costs = options.change.costs()
+    writing = Witnesses(options.witnesses, [file], None, options.fold)
+    searching = partial(repaired, *options.change.read(file), costs, options.max_answers, limits)
+    found = limited(limits, "in the search for repairs", searching)
+    _show(file, found, options.format)
+    if options.witnesses:
         from pgasrob.render.repair import beside
 
         writing.result(beside(found))
         if not writing.end():
-            raise click.exceptions.Exit(ERROR)
-    if writes and found.answers:
+            return ERROR
+    if options.write and found.answers:
         write_changes(file, found.text, found.answers[0].text, "repaired")
-    raise click.exceptions.Exit(CODES[found.state])
+    return CODES[found.state]
 
 
-def _show(file: str, found: Repair, format_: str) -> None:
+def _show(file: str, found: Repair, format: str) -> None:
     from pgasrob.diagnostics import on_screen
     from pgasrob.render import repair as render
 
-    if format_ == "json":
+    if format == "json":
         print_json(render.repair_to_json(file, found))
-    elif format_ == "diff" and found.answers:
+    elif format == "diff" and found.answers:
         diff = found.diff(found.answers[0])
         # For `patch` it stays as it is.
         click.echo(on_screen(diff) if sys.stdout.isatty() else diff, nl=False)
-    elif format_ == "sarif":
+    elif format == "sarif":
         click.echo(render.repair_to_sarif(found), nl=False)
     else:
         from pgasrob.render.lines import terminal_width, write
 
-        write(render.repair_lines(file, found, terminal_width()), sys.stderr if format_ == "diff" else sys.stdout)
+        write(render.repair_lines(file, found, terminal_width()), sys.stderr if format == "diff" else sys.stdout)

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import (
-    DEFAULT_ENGINE,
-    HELP,
-    c_options,
-    limited,
-    mention_a_missing_kernel,
-    node_count,
-    print_json,
-    refuse,
-    seconds,
-)
+from pgasrob.cli.option_groups import COptions, format_option, node_count_option, timeout_option
+from pgasrob.cli.steps import limited, mention_a_missing_kernel, print_json, refuse
 
 if TYPE_CHECKING:
-    from pgasrob.frontends.options import FrontEnd
+    from collections.abc import Collection
 
+    from pgasrob.cli.steps import Empty
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.robustness.limits import Limits
+    from pgasrob.runtime.reproduce.reproduce import Reproduction
+
+CODES = {
+    "reproduced": NOT_ROBUST,
+    "different": NOT_ROBUST,
+    "same": ROBUST,
+    "not reproduced": UNKNOWN,
+    "unknown": UNKNOWN,
+}
 EXAMPLES = """\b
 Exit code:
   0  the program is robust: there is nothing to reproduce (--hold-all: nothing differs)
@@ -39,22 +45,36 @@ Examples:
 """
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
-@node_count
-@click.option("--runs", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N",
-              help="Follow the counterexample so many times.")  # fmt: skip
-@click.option("--hold-all", is_flag=True,
-              help="Follow nothing: hold back every operation for as long as the library may. Nothing may differ where "
-              "the result of a robust program is deterministic.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=20.0, show_default=True,
-              callback=seconds, metavar="SECONDS", help="What a run may take, and the check before.")  # fmt: skip
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True,
-              help="json: one object.")  # fmt: skip
-@c_options
-def reproduce(
-    file: str, nodes: int | None, runs: int, hold_all: bool, timeout: float, format_: str, front_end: FrontEnd
-) -> None:
+@dataclass(frozen=True)
+class ReproduceOptions:
+    """Which counterexample, and how often."""
+
+    file: str = argument(type=click.Path())
+    nodes: int | None = node_count_option()
+    runs: int = option(
+        "--runs", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N",
+        help="Follow the counterexample so many times.",
+    )  # fmt: skip
+    hold_all: bool = flag(
+        "--hold-all",
+        help="Follow nothing: hold back every operation for as long as the library may. Nothing may differ where the "
+        "result of a robust program is deterministic.",
+    )
+    timeout: float = timeout_option("What a run may take, and the check before.", 20.0)
+    format: str = format_option("json", help="json: one object.")
+    front_end: FrontEnd = group(COptions)
+
+
+class _Nothing(Exception):
+    """There is no counterexample to reproduce; the text says why."""
+
+    def __init__(self, state: str, message: str) -> None:
+        super().__init__(message)
+        self.state = state
+
+
+@command(ReproduceOptions, examples=EXAMPLES)
+def reproduce(options: ReproduceOptions) -> int:
     """Run a program that is not robust so that it shows.
 
     The C program in FILE, which uses OpenSHMEM or MPI, is built and run with the library that is installed, once as it
@@ -63,64 +83,75 @@ def reproduce(
     back beyond what its specification allows.
     """
     from pgasrob.diagnostics import SourceError
-    from pgasrob.frontends.lower import CProgram
     from pgasrob.render.lines import terminal_width, write
-    from pgasrob.render.reproduced import nothing_reproduced, pieces_of, reproduced_lines, reproduced_to_json
+    from pgasrob.render.reproduced import nothing_reproduced, reproduced_lines, reproduced_to_json
     from pgasrob.render.shared_json import errors_to_json
-    from pgasrob.robustness.check import check
     from pgasrob.robustness.limits import Limits
-    from pgasrob.robustness.load import load
-    from pgasrob.robustness.question import Question
-    from pgasrob.robustness.session import Session
-    from pgasrob.runtime.reproduce.reproduce import hold_all as all_held
-    from pgasrob.runtime.reproduce.reproduce import reproduce as reproduced
     from pgasrob.runtime.tools import ToolError
 
-    def nothing(state: str, told: str, code: int) -> None:
-        if format_ == "json":
-            print_json(nothing_reproduced(file, nodes, state, told))
-        else:
-            click.echo(f"pgasrob: {told}", err=code == ERROR)
-        raise click.exceptions.Exit(code)
-
-    in_json = (
-        (lambda errors, reason: nothing_reproduced(file, nodes, "error", reason, errors)) if format_ == "json" else None
-    )
-    limits = Limits(timeout=timeout)
+    file, json = options.file, options.format == "json"
+    in_json: Empty | None = None
+    if json:
+        in_json = lambda errors, reason: nothing_reproduced(file, options.nodes, "error", reason, errors)  # noqa: E731
+    limits = Limits(timeout=options.timeout)
     try:
-        program = limited(limits, "while reading the program", partial(load, file, front_end), in_json)
-        if not isinstance(program, CProgram):
-            refuse(f"pgasrob: {file}: only C programs can be run", ERROR, in_json, reason="only C programs can be run")
-        mention_a_missing_kernel(DEFAULT_ENGINE)
-        if hold_all:
-            instance = program.instantiate(nodes)
-            found = all_held(program, instance, front_end, max(runs, 2), timeout)
-            doubles, state = instance.program.doubles, "different" if found.shown else "same"
-            if found.why_not is not None:
-                state = "unknown"
-        else:
-            verdict = check(Session(Question(program, nodes, limits=limits)))
-            if verdict.verdict != "not robust":
-                code = {"robust": ROBUST, "error": ERROR}.get(verdict.verdict, UNKNOWN)
-                reason = f": {verdict.reason}" if verdict.reason is not None else ""
-                nothing(verdict.verdict, f"{file} is {verdict.verdict} on {verdict.nodes} nodes{reason}", code)
-            found = reproduced(program, verdict, pieces_of, front_end, runs, timeout)
-            assert verdict.witness is not None
-            doubles = verdict.witness.run.instance.program.doubles
-            state = "reproduced" if found.shown else "not reproduced"
+        program = _program(options, limits, in_json)
+        mention_a_missing_kernel()
+        found, state, doubles = (_hold_all if options.hold_all else _follow)(program, options, limits)
     except SourceError as error:
         refuse(str(error), ERROR, in_json, errors_to_json(error.diagnostics, file))
-    except ToolError as error:
-        nothing("error", f"{file}: {error}", ERROR)
-    if format_ == "json":
+    except (ToolError, _Nothing) as error:
+        state = error.state if isinstance(error, _Nothing) else "error"
+        message = f"{file}{'' if isinstance(error, _Nothing) else ':'} {error}"
+        code = {"robust": ROBUST, "error": ERROR}.get(state, UNKNOWN)
+        if json:
+            print_json(nothing_reproduced(file, options.nodes, state, message))
+        else:
+            click.echo(f"pgasrob: {message}", err=code == ERROR)
+        return code
+    if json:
         print_json(reproduced_to_json(file, found, state, doubles))
     else:
         write(reproduced_lines(file, found, state, doubles, terminal_width()), sys.stdout)
-    codes = {
-        "reproduced": NOT_ROBUST,
-        "different": NOT_ROBUST,
-        "same": ROBUST,
-        "not reproduced": UNKNOWN,
-        "unknown": UNKNOWN,
-    }
-    raise click.exceptions.Exit(codes[state])
+    return CODES[state]
+
+
+def _program(options: ReproduceOptions, limits: Limits, in_json: Empty | None) -> CProgram:
+    """The program, which has to be in C."""
+    from pgasrob.frontends.lower import CProgram
+    from pgasrob.robustness.load import load
+
+    reading = partial(load, options.file, options.front_end)
+    program = limited(limits, "while reading the program", reading, in_json)
+    if not isinstance(program, CProgram):
+        reason = "only C programs can be run"
+        refuse(f"pgasrob: {options.file}: {reason}", ERROR, in_json, reason=reason)
+    return program
+
+
+def _hold_all(program: CProgram, options: ReproduceOptions, _: Limits) -> tuple[Reproduction, str, Collection[str]]:
+    """The runs in which everything is held back, how they are to be called, and which names are of doubles."""
+    from pgasrob.runtime.reproduce.reproduce import hold_all
+
+    instance = program.instantiate(options.nodes)
+    found = hold_all(program, instance, options.front_end, max(options.runs, 2), options.timeout)
+    state = "unknown" if found.why_not is not None else "different" if found.shown else "same"
+    return found, state, instance.program.doubles
+
+
+def _follow(program: CProgram, options: ReproduceOptions, limits: Limits) -> tuple[Reproduction, str, Collection[str]]:
+    """As `_hold_all`, of the runs that follow the counterexample. Raises `_Nothing` where there is none."""
+    from pgasrob.render.reproduced import pieces_of
+    from pgasrob.robustness.check import check
+    from pgasrob.robustness.question import Question
+    from pgasrob.robustness.session import Session
+    from pgasrob.runtime.reproduce.reproduce import reproduce as follow
+
+    verdict = check(Session(Question(program, options.nodes, limits=limits)))
+    if verdict.verdict != "not robust":
+        reason = f": {verdict.reason}" if verdict.reason is not None else ""
+        raise _Nothing(verdict.verdict, f"is {verdict.verdict} on {verdict.nodes} nodes{reason}")
+    found = follow(program, verdict, pieces_of, options.front_end, options.runs, options.timeout)
+    assert verdict.witness is not None
+    doubles = verdict.witness.run.instance.program.doubles
+    return found, "reproduced" if found.shown else "not reproduced", doubles

@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
-from pgasrob.cli.options import HELP, Name, print_json
+from pgasrob.cli.declare import HELP
+from pgasrob.cli.parameter_types import Name
+from pgasrob.cli.steps import print_json
 
 
 @cache

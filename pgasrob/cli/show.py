@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pgasrob.cli.exit_codes import NOT_ROBUST
-from pgasrob.cli.options import HELP, c_options, load_instance, node_count, refuse
+from pgasrob.cli.declare import argument, command, flag, group, option
+from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
+from pgasrob.cli.option_groups import COptions, node_count_option
+from pgasrob.cli.steps import load_instance, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
     from pgasrob.robustness.stages import Stage
-
 
 EXAMPLES = """\b
 Examples:
@@ -42,34 +44,38 @@ class CycleType(click.ParamType):  # type: ignore[type-arg]
         return tuple(map(int, ranks))
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=click.Path())
-@click.option("--stage", type=click.Choice(["program", "control", "state-space", "normal-form", "cycle-types"]),
-              default="program", show_default=True,
-              help="What to show: one of the steps from the program to the answer.")  # fmt: skip
-@node_count
-@click.option("--heads", type=click.IntRange(2, 4), default=2, show_default=True,
-              help="Heads of the normal-form automaton.")  # fmt: skip
-@click.option("--cycle-type", "cycle", type=CycleType(), metavar="RANKS",
-              help="With --stage cycle-types: the automaton Z of this cycle type alone, say 0,2,1.")  # fmt: skip
-@click.option("--dot", is_flag=True, help="Only the graph, in the DOT language: pgasrob show ... --dot | dot -Tsvg.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
-              help="Draw the graph into FILE: .svg, .png, .pdf or .dot.")  # fmt: skip
-@click.option("--layout", type=click.Choice(["own", "graphviz"]),
-              help="Who lays out what -o draws: own (the default for .svg) needs nothing else; graphviz, by way of "
-              "automata-lib, needs the extra `diagrams`.")  # fmt: skip
-@c_options
-def show(
-    file: str,
-    stage: str,
-    nodes: int | None,
-    heads: int,
-    cycle: tuple[int, ...] | None,
-    dot: bool,
-    output: str | None,
-    layout: str | None,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class ShowOptions:
+    """Which stage of which program, and how it is drawn."""
+
+    file: str = argument(type=click.Path())
+    stage: str = option(
+        "--stage", type=click.Choice(["program", "control", "state-space", "normal-form", "cycle-types"]),
+        default="program", show_default=True, help="What to show: one of the steps from the program to the answer.",
+    )  # fmt: skip
+    nodes: int | None = node_count_option()
+    heads: int = option(
+        "--heads", type=click.IntRange(2, 4), default=2, show_default=True, help="Heads of the normal-form automaton."
+    )
+    cycle: tuple[int, ...] | None = option(
+        "--cycle-type", type=CycleType(), metavar="RANKS",
+        help="With --stage cycle-types: the automaton Z of this cycle type alone, say 0,2,1.",
+    )  # fmt: skip
+    dot: bool = flag("--dot", help="Only the graph, in the DOT language: pgasrob show ... --dot | dot -Tsvg.")
+    output: str | None = option(
+        "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
+        help="Draw the graph into FILE: .svg, .png, .pdf or .dot.",
+    )  # fmt: skip
+    layout: str | None = option(
+        "--layout", type=click.Choice(["own", "graphviz"]),
+        help="Who lays out what -o draws: own (the default for .svg) needs nothing else; graphviz, by way of "
+        "automata-lib, needs the extra `diagrams`.",
+    )  # fmt: skip
+    front_end: FrontEnd = group(COptions)
+
+
+@command(ShowOptions, examples=EXAMPLES)
+def show(options: ShowOptions) -> int:
     """Show a stage of the decision procedure.
 
     Its counts, and its graph while it is small.
@@ -79,32 +85,34 @@ def show(
     ranks, guards simplified. state-space: X(P, N), what the network can do. normal-form: Y(P, N), the computations the
     search has to look at. cycle-types: the automata Z that recognise cycles.
     """
-    layout = _layout(stage, output, layout, dot)
-    if cycle and stage != "cycle-types":
+    layout = _layout(options)
+    if options.cycle and options.stage != "cycle-types":
         raise click.UsageError("--cycle-type goes with --stage cycle-types.")
-    instance = load_instance(file, nodes, front_end)
-    if stage == "program":
+    instance = load_instance(options.file, options.nodes, options.front_end)
+    if options.stage == "program":
         from pgasrob.program.printer import to_source
 
         click.echo(to_source(instance.program), nl=False)
-        return
+        return ROBUST
     from pgasrob.render.stages import stage_lines, to_dot
 
-    shown = _stage(instance, stage, heads, cycle)
-    only_graph = dot or output is not None
+    shown = _stage(instance, options)
+    only_graph = options.dot or options.output is not None
     if only_graph and not shown.graphs:
         refuse("\n".join(f"pgasrob: {remark}" for remark in shown.remarks or ["nothing to draw"]), NOT_ROBUST)
-    if output is not None:
-        _draw(shown, Path(output), layout)
-        return
-    for line in [] if dot else stage_lines(shown):
+    if options.output is not None:
+        _draw(shown, Path(options.output), layout)
+        return ROBUST
+    for line in [] if options.dot else stage_lines(shown):
         click.echo(line)
     if shown.graphs:
         click.echo(to_dot(shown.graphs), nl=False)
+    return ROBUST
 
 
-def _layout(stage: str, output: str | None, layout: str | None, dot: bool) -> str:
+def _layout(options: ShowOptions) -> str:
     """Who lays out what is drawn; ends the command when the options do not fit together."""
+    output, layout = options.output, options.layout
     if output is None:
         if layout:
             raise click.UsageError("--layout goes with -o FILE.")
@@ -112,9 +120,9 @@ def _layout(stage: str, output: str | None, layout: str | None, dot: bool) -> st
     usual = ENDINGS.get(Path(output).suffix.lower())
     if usual is None:
         raise click.UsageError(f"-o {output}: a graph is drawn as {', '.join(list(ENDINGS)[:-1])} or .pdf.")
-    if stage == "program":
+    if options.stage == "program":
         raise click.UsageError("-o draws a graph, and a program is a text; choose another --stage.")
-    if dot:
+    if options.dot:
         raise click.UsageError("--dot prints the graph; with -o the ending of the file says what is drawn.")
     if layout and usual == "none":
         raise click.UsageError("--layout does not go with .dot, which has no layout.")
@@ -123,19 +131,19 @@ def _layout(stage: str, output: str | None, layout: str | None, dot: bool) -> st
     return layout or usual
 
 
-def _stage(instance: Instance, stage: str, heads: int, cycle: tuple[int, ...] | None) -> Stage:
+def _stage(instance: Instance, options: ShowOptions) -> Stage:
     from pgasrob.robustness import stages
 
-    if stage == "control":
+    if options.stage == "control":
         from pgasrob.render.algebra import simplify_guard
 
         return stages.control(instance, simplify_guard)
-    if stage == "normal-form":
-        return stages.normal_form(instance, heads)
-    if cycle is None:
-        return stages.STAGES[stage](instance)
+    if options.stage == "normal-form":
+        return stages.normal_form(instance, options.heads)
+    if options.cycle is None:
+        return stages.STAGES[options.stage](instance)
     try:
-        return stages.cycle_type(instance, cycle)
+        return stages.cycle_type(instance, options.cycle)
     except ValueError as error:
         raise click.BadParameter(f"{error}.", param_hint="--cycle-type") from None
 

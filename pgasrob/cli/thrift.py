@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import partial
 
 import click
 
-from pgasrob.cli.changes import BACKUP, can_write, change_options, costs_in, read, write_changes
+from pgasrob.cli.changes import BACKUP, ChangeOptions, can_write, write_changes
+from pgasrob.cli.declare import argument, command, flag, group
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.options import HELP, ProgramPath, limited, memory_for, print_json
-
-if TYPE_CHECKING:
-    from pgasrob.frontends.options import FrontEnd
+from pgasrob.cli.option_groups import format_option
+from pgasrob.cli.parameter_types import ProgramPath
+from pgasrob.cli.steps import limited, print_json
 
 EXAMPLES = """\b
 Exit code:
@@ -29,50 +30,43 @@ Examples:
 CODES = {"thrifty": ROBUST, "can save": ROBUST, "not robust": NOT_ROBUST, "error": ERROR, "unknown": UNKNOWN}
 
 
-@click.command(context_settings=HELP, epilog=EXAMPLES)
-@click.argument("file", type=ProgramPath())
-@click.option("--write", "writes", is_flag=True,
-              help=f"Write what saves most into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so "
-              "on).")  # fmt: skip
-@click.option("--format", "format_", type=click.Choice(["text", "json", "diff"]), default="text",
-              show_default=True, help="diff: what saves most, for `patch -p1`.")  # fmt: skip
-@change_options
-def thrift(
-    file: str,
-    nodes: tuple[int, ...] | None,
-    costs_file: str | None,
-    writes: bool,
-    format_: str,
-    max_states: int,
-    timeout: float | None,
-    memory_limit: int | None,
-    front_end: FrontEnd,
-) -> None:
+@dataclass(frozen=True)
+class ThriftOptions:
+    """Of which program to look for savings, and what to do with them."""
+
+    file: str = argument(type=ProgramPath())
+    write: bool = flag(
+        "--write",
+        help=f"Write what saves most into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).",
+    )
+    format: str = format_option("json", "diff", help="diff: what saves most, for `patch -p1`.")
+    change: ChangeOptions = group(ChangeOptions)
+
+
+@command(ThriftOptions, examples=EXAMPLES)
+def thrift(options: ThriftOptions) -> int:
     """Find the waits, fences, barriers and blocking calls that a robust program can do without.
 
     Each is tried alone, left out and with a call that does less in its place, and then the set of them that saves most
     together. The program stays robust on all node counts, its assertions hold, and its SC runs end as before: a barrier
     that only keeps a result deterministic stays.
     """
-    from pgasrob.program.program import DEFAULT_NODES
     from pgasrob.render import thrift as render
     from pgasrob.repairs.thrift import thrift as thrifty
-    from pgasrob.robustness.limits import Limits
 
-    can_write(writes, file)
-    costs = costs_in(costs_file)
-    limits = Limits(max_states or None, timeout, memory_for(memory_limit, 1))
-    program, parse = limited(limits, "while reading the program", lambda: read(file, front_end))
-    counts = nodes or (program.nodes or DEFAULT_NODES,)
-    found = limited(limits, "in the search for savings", lambda: thrifty(program, parse, counts, costs, limits))
-    if format_ == "json":
+    file, limits = options.file, options.change.limits
+    can_write(options.write, file)
+    costs = options.change.costs()
+    searching = partial(thrifty, *options.change.read(file), costs, limits)
+    found = limited(limits, "in the search for savings", searching)
+    if options.format == "json":
         print_json(render.thrift_to_json(file, found))
-    elif format_ == "diff":
+    elif options.format == "diff":
         click.echo(render.diff(file, found), nl=False)
     else:
         from pgasrob.render.lines import terminal_width, write
 
         write(render.thrift_lines(file, found, terminal_width()), sys.stdout)
-    if writes and found.together:
+    if options.write and found.together:
         write_changes(file, found.text, found.after, "what can go is left out")
-    raise click.exceptions.Exit(CODES[found.state])
+    return CODES[found.state]

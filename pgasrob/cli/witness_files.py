@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from pgasrob.cli.options import FromTable, listed
+from pgasrob.cli.declare import option
+from pgasrob.cli.parameter_types import listed
 
 if TYPE_CHECKING:
     from pgasrob.render.baseline import Baseline
@@ -86,7 +87,7 @@ class RunPath(WitnessPath):
 class Witnesses:
     """Writes results to the files that `--witness` names, each as soon as the file is complete.
 
-    ``files`` at each of ``nodes`` (None: at a file's own count) are what there will be results of. ``cycle_only``: in
+    ``files`` at each of ``nodes`` (None: at a file's own count) are what there will be results of. ``fold``: in
     pictures, what the cycle does not pass is folded away. ``baseline``: what has been found before.
 
     Raises click.UsageError where two would go to one file that cannot hold both, where a folder is missing, or where
@@ -98,13 +99,13 @@ class Witnesses:
         paths: Sequence[str],
         files: Sequence[str],
         nodes: Sequence[int] | None,
-        cycle_only: bool = False,
+        fold: bool = False,
         baseline: Baseline | None = None,
     ) -> None:
         from pgasrob.render.files import format_of
 
-        need_a_drawing(cycle_only, "--witness", paths)
-        self.cycle_only, self.baseline, self.files = cycle_only, baseline, files
+        need_a_drawing(fold, "--witness", paths)
+        self.fold, self.baseline, self.files, self.nodes = fold, baseline, files, nodes
         self.formats = {path: format_of(path) for path in dict.fromkeys(paths)}
         self.kept: dict[str, list[Result | RaceResult]] = {}
         self.nothing: list[tuple[str, Result | RaceResult]] = []
@@ -133,8 +134,8 @@ class Witnesses:
         targets += ", ..." * (len(self.nothing) > MOST_NAMED)
         if len({id(result) for _, result in self.nothing}) == 1:
             result = self.nothing[0][1]
-            told = f"the verdict on {visible(result['file'])} is {result['verdict']}"
-            click.echo(f"pgasrob: there is no run to draw, for {told}; not written: {targets}", err=True)
+            verdict = f"the verdict on {visible(result['file'])} is {result['verdict']}"
+            click.echo(f"pgasrob: there is no run to draw, for {verdict}; not written: {targets}", err=True)
         elif self.nothing:
             click.echo(f"pgasrob: of {len(self.nothing)} there is no run to draw; not written: {targets}", err=True)
         return not self.failed
@@ -148,27 +149,36 @@ class Witnesses:
 
                 replace_file(target, self.baseline.compared(to_sarif(results), self.files))
             else:
-                write(results, target, self.cycle_only)
+                write(results, target, self.fold)
             self.written.append(target)
         except OSError as error:
             self.failed = True
             click.echo(f"pgasrob: cannot write {target}: {error.strerror or error}", err=True)
 
 
-def fold_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option `--fold`."""
-    return click.option(
-        "--fold", "cycle_only", is_flag=True, cls=FromTable,
-        told=lambda: f"In what is drawn ({endings(lambda each: each.draws, 'and')}) the cycle only: all other events "
-        "are folded into bands that say how many of which ranks they are."
-    )(command)  # fmt: skip
+def witness_option(written: str, kind: type[WitnessPath] = WitnessPath, also: Callable[[], str] = str) -> Any:
+    """A field for the files that `--witness` names. The help says what is ``written`` and what else there is to say."""
+
+    def help() -> str:
+        return f"{written}: {endings(of_one_run if kind is RunPath else None)} by its ending. {also()}Can be repeated."
+
+    return option("--witness", type=kind(), multiple=True, metavar="PATH", help=help)
 
 
-def need_a_drawing(cycle_only: bool, option: str, paths: Sequence[str]) -> None:
+def fold_option() -> Any:
+    """A field that says whether pictures have the cycle only."""
+    return option(
+        "--fold", is_flag=True,
+        help=lambda: f"In what is drawn ({endings(lambda each: each.draws, 'and')}) the cycle only: all other events "
+        "are folded into bands that say how many of which ranks they are.",
+    )  # fmt: skip
+
+
+def need_a_drawing(fold: bool, option: str, paths: Sequence[str]) -> None:
     """Raises click.UsageError where what the cycle does not pass is to be folded and none of ``paths`` is a picture."""
     from pgasrob.render.files import format_of
 
-    if cycle_only and not any(format_of(path).draws for path in paths):
+    if fold and not any(format_of(path).draws for path in paths):
         kinds = endings(lambda each: each.draws)
         raise click.UsageError(f"--fold is for pictures: add {option} PATH with the ending {kinds}.")
 
@@ -187,13 +197,13 @@ def _check(path: str, holds_many: bool, files: Sequence[str], nodes: Sequence[in
     for file in files:
         for count in nodes or (None,):
             target = filled(path, file, count)
-            told = f"{file} on {count} nodes" if nodes and len(nodes) > 1 else file
+            name = f"{file} on {count} nodes" if nodes and len(nodes) > 1 else file
             if target in targets and not holds_many:
                 raise click.UsageError(
-                    f"--witness {path}: {targets[target]} and {told} would both be written to {target}, which can hold "
+                    f"--witness {path}: {targets[target]} and {name} would both be written to {target}, which can hold "
                     f"one run. Try --witness '{_apart(path, files, nodes)}'."
                 )
-            targets[target] = told
+            targets[target] = name
     for folder in dict.fromkeys(os.path.dirname(target) for target in targets):
         if folder and not os.path.isdir(folder) and ("{nodes}" not in os.path.dirname(path) or nodes):
             raise click.UsageError(f"--witness {path}: there is no folder {folder}; make it first.")

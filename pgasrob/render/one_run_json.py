@@ -10,6 +10,7 @@ from pgasrob.render.run_json import Witness
 from pgasrob.render.shared_json import SCHEMA, Error, Stats, unicode_name
 
 if TYPE_CHECKING:
+    from pgasrob.render.outcomes_json import OutcomesResult
     from pgasrob.runs.simulate import Bias, Simulated
     from pgasrob.semantics.endings import Ending
 
@@ -117,3 +118,19 @@ def no_run(file: str, errors: list[Error], reason: str | None = None) -> RunResu
         "errors": errors,
         "simulation": None,
     }
+
+
+def example_result(result: OutcomesResult, row: int) -> RunResult:
+    """The example of ``row`` by itself, to be drawn."""
+    drawn = no_run(result["file"], [])
+    drawn["program"], drawn["nodes"] = result["program"], result["nodes"]
+    outcome = result["outcomes"][row - 1]
+    drawn["witness"] = outcome["example"]
+    drawn["outcome"] = {
+        "row": row,
+        "ending": outcome["ending"],
+        "values": outcome["values"],
+        "chosen": result["chosen"],
+        "network_only": outcome["network_only"],
+    }
+    return drawn

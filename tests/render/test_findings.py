@@ -222,7 +222,7 @@ def test_the_fixes_in_sarif_make_it_robust(name: str) -> None:
 
 
 def test_fixes_take_no_longer_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgasrob.cli.check.FIX_SECONDS", 1e-9)
+    monkeypatch.setattr("pgasrob.cli.further.FIX_SECONDS", 1e-9)
     result = run("check bad.pgas --fixes --format json")
     assert result.exit_code == 1 and not json.loads(result.stdout).get("fixes")
     assert run("check bad.pgas --fixes --conflicts all").exit_code == 2

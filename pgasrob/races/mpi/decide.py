@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.core import Cell
+from pgasrob.program.expectation import read_expectation
 from pgasrob.program.instance import Instance
 from pgasrob.races.mpi.execution import NotCovered
 from pgasrob.races.mpi.executions import GaveUp, executions
@@ -16,11 +18,13 @@ from pgasrob.races.mpi.status import Drawn, judge
 from pgasrob.races.mpi.verdict import ModelVerdict, Status
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.robustness.question import Question, Robustness
 from pgasrob.robustness.session import Session
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
+    from pgasrob.frontends.options import FrontEnd
 
 
 def decide(
@@ -60,6 +64,30 @@ def decide(
         file, marked.name, marked.nodes, model, status, tuple(found.races.values()), tuple(found.misuses.values()),
         found.shown, found.count, reason, assumptions=rests_on, instance=instance,
     )  # fmt: skip
+
+
+def decide_file(
+    file: str, model: MemoryModel, nodes: int | None, front_end: FrontEnd, *, every: bool = False,
+    timeout: float | None = None,
+) -> ModelVerdict:  # fmt: skip
+    """The status of the program in ``file``: `error` where there is none in C. ``every`` as ``all`` of `decide`."""
+    from pgasrob.frontends.lower import CProgram
+
+    try:
+        program = load(file, front_end)
+    except SourceError as error:
+        return ModelVerdict(file, None, None, model, "error", errors=tuple(error.diagnostics))
+    if isinstance(program, CProgram):
+        return decide(program, model, nodes, all=every, timeout=timeout)
+    hint = "give a C program that uses MPI"
+    problem = Diagnostic("PG160", "memory models of MPI are about C programs", file, hint=hint)
+    return ModelVerdict(file, None, None, model, "error", errors=(problem,))
+
+
+def expected_status(verdict: ModelVerdict) -> str | None:
+    """The status that the header of the program of ``verdict`` expects there; None where it says nothing."""
+    expectation = read_expectation(Path(verdict.file).read_text(encoding="utf-8"), verdict.file)
+    return None if expectation is None else expectation.status_at(verdict.model, verdict.nodes)
 
 
 def _beyond(program: CProgram, nodes: int | None, found: _Found, seconds: float | None) -> str | None:

@@ -1,0 +1,213 @@
+"""The options of `pgasrob check`, and which of them go together."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from pgasrob.cli.declare import Rule, flag, group, option
+from pgasrob.cli.many import BatchLimits, OutputOptions, paths_argument, resume_option
+from pgasrob.cli.option_groups import DEFAULT_ENGINE, MOST_SC_STATES, COptions, ReadingOptions
+from pgasrob.cli.parameter_types import EngineName, Lines, NodeCounts, Reduction, TwoLines, listed
+from pgasrob.cli.recorded import MIXED, OF_PROGRAMS, are_traces, mixed
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.reading import Reading
+
+LITMUS = ".litmus"
+ONE_FILE = "--why is about two lines of one FILE, on this machine."
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What is asked of which programs, and how the answers are printed."""
+
+    paths: tuple[str, ...] = paths_argument()
+    nodes: tuple[int, ...] | str | None = option(
+        "-n", "--nodes", type=NodeCounts(every=True), metavar="COUNTS",
+        help="Node counts: 2, 2..5 or 2,4; all: every number of nodes, by a proof from some number on. Default: the "
+        "program's own, or 2.",
+    )  # fmt: skip
+    engine: str = option(
+        "--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
+        help=lambda: f"How to decide. {EngineName().descriptions()}",
+    )  # fmt: skip
+    cpu: str = option(
+        "--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,
+        help="How a rank's stores reach memory. sc: in program order; tso: by a store buffer, which its loads may "
+        "overtake, as on x86.",
+    )  # fmt: skip
+    network: str = option(
+        "--network", type=click.Choice(["pgas", "rdma-tso", "corerma"]), default="pgas", show_default=True,
+        help="Which network FILE runs on, which may be a .litmus test, too. pgas: the calculus; rdma-tso: InfiniBand "
+        "verbs between x86 CPUs (Ambal et al. 2024); corerma: coreRMA (Dan et al. 2016). What the network has no "
+        "counterpart of is refused.",
+    )  # fmt: skip
+    no_pcie: bool = flag(
+        "--no-pcie", help="RDMA-TSO without the guarantee of PCI Express that a read places the writes before it."
+    )
+    placed: bool = flag(
+        "--placed", help="RDMA-TSO on adapters that acknowledge a put when it is in memory, as all do today."
+    )
+    max_sc_states: int = option(
+        "--max-sc-states", type=click.IntRange(min=0), default=MOST_SC_STATES, show_default=True, metavar="N",
+        help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: never.",
+    )  # fmt: skip
+    limits: BatchLimits = group(BatchLimits, what="check")
+    cluster: str | None = option(
+        "--cluster", metavar="ADDRESS",
+        help="Check on the workers of the Dask scheduler there (tcp://host:8786), one job per thread of theirs. The "
+        "same pgasrob has to be on all machines.",
+    )  # fmt: skip
+    resume: str | None = resume_option()
+    output: OutputOptions = group(OutputOptions, runs="the run")
+    expect: bool = flag("--expect", help="Compare every verdict with the program's header `// expect: ...`.")
+    key: str | None = option(
+        "--headers", type=click.Path(file_okay=False), metavar="KEY",
+        help="With --expect: compare with the headers of the programs of the same names in the folder KEY, on the node "
+        "counts of those, whatever the programs themselves say.",
+    )  # fmt: skip
+    strict: bool = flag("--strict", help="A failing assertion or a deadlock makes the exit code 1; when left open, 3.")
+    report: str = option(
+        "--report", type=click.Choice(["all", "outcomes"]), default="all", show_default=True,
+        help="What makes the exit code 1. outcomes: of what is not robust only that of which some run on the network "
+        "has an outcome, or fails an assertion, that no SC run has or fails, as far as one is found.",
+    )  # fmt: skip
+    verbose: bool = flag("-v", "--verbose", help="Show every counterexample, also of several programs.")
+    brief: bool = flag("--brief", help="A line per program, as compilers print: file:line:column: not robust: why.")
+    races: bool = flag(
+        "--races", help="Say too whether there are races, as `pgasrob race` does; the exit code is as without."
+    )
+    why: TwoLines | None = option(
+        "--why", type=Lines(), metavar="LINE,LINE",
+        help="Say why the operations and accesses of two lines of a robust FILE (16,20 or, of a further file, "
+        "16,ring.c:20) are in order: what would be without each command between them.",
+    )  # fmt: skip
+    full: bool = flag("--full", help="Show every event of a run; else what its cycle does not need is folded.")
+    certificate: str | None = option(
+        "--certificate", type=click.Path(dir_okay=False), metavar="PATH",
+        help="Write evidence that FILE is robust, which `pgasrob certify` checks without the engines (packed if PATH "
+        "ends with .gz); where it would be too large, or a limit is reached, the exit code is 3.",
+    )  # fmt: skip
+    fixes: bool = flag(
+        "--fixes",
+        help="Look for repairs of what is not robust, too, for 5 seconds each at most: `fixes` in JSON and in .sarif. "
+        "`pgasrob repair` takes its time.",
+    )
+    assumptions: bool = flag("--assumptions", help="List all that each verdict rests on, in reports of all results.")
+    heads: int | None = option(
+        "--heads", type=click.IntRange(2, 4), metavar="2|3|4",
+        help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]",
+    )  # fmt: skip
+    no_reduction: bool = flag(
+        "--no-reduction",
+        help="The plain search of the attack engine, which passes more states, for comparison.",
+    )
+    without: tuple[str, ...] = option(
+        "--without", type=Reduction(), multiple=True, metavar="NAME",
+        help=lambda: "The attack engine without one of its reductions: "
+        f"{listed(Reduction().names())}. Can be repeated.",
+    )  # fmt: skip
+    reading: Reading = group(ReadingOptions)
+    front_end: FrontEnd = group(COptions)
+
+    @property
+    def counts(self) -> tuple[int, ...] | None:
+        """The node counts; None: those of the programs, or every number."""
+        return None if isinstance(self.nodes, str) else self.nodes
+
+    @property
+    def every_count(self) -> bool:
+        return isinstance(self.nodes, str)
+
+    @property
+    def on_network(self) -> bool:
+        """Whether a network is asked about, or a litmus test in the calculus."""
+        return self.network != "pgas" or any(path.endswith(LITMUS) for path in self.paths)
+
+
+RULES: tuple[Rule[CheckOptions], ...] = (
+    Rule(
+        "--heads is for the product engine: add --engine product.",
+        lambda o: o.heads is not None and o.engine != "product",
+    ),
+    Rule(
+        "{option} is for the attack engine.",
+        lambda o: o.engine not in (DEFAULT_ENGINE, "attack"),
+        ("--no-reduction", "--without"),
+    ),
+    Rule(
+        ONE_FILE,
+        lambda o: o.why and (o.cluster is not None or any(map(os.path.isdir, o.paths)) or not o.paths),
+    ),
+    Rule(
+        "--brief prints a line each: leave --verbose, --full, --assumptions and --format out.",
+        lambda o: o.brief,
+        ("--verbose", "--full", "--assumptions", "--format"),
+    ),
+    Rule(
+        "--fixes are found for --cpu sc, --failed-polls wait and --conflicts commuting alone.",
+        lambda o: o.fixes,
+        ("--failed-polls", "--conflicts", "--cpu"),
+    ),
+    Rule(
+        "--jobs is for this machine: workers of a cluster do as many jobs as they have threads.",
+        lambda o: o.cluster is not None,
+        ("--jobs",),
+    ),
+    Rule(
+        "--resume keeps the results of this machine alone: leave --cluster out.",
+        lambda o: o.cluster is not None,
+        ("--resume",),
+    ),
+    Rule(
+        "the spin engine works on this machine alone: leave --cluster out.",
+        lambda o: o.cluster is not None and o.engine == "spin",
+    ),
+    Rule("--headers says with what --expect compares: add that.", lambda o: o.key is not None and not o.expect),
+    Rule(
+        "{option} is about some node counts: leave --nodes all out.",
+        lambda o: o.every_count,
+        ("--cpu", "--network", "--why", "--races"),
+    ),
+)
+OF_THE_CALCULUS = (
+    *("--engine", "--no-reduction", "--without", "--cpu", "--cluster", "--witness", "--fold", "--strict", "--report"),
+    *("--brief", "--races", "--why", "--full", "--jobs", "--resume", "--baseline", "--fixes", "--headers"),
+    *(("--format", "text|json"), "--assumptions", "--certificate"),
+)
+"""Options that are about programs in the calculus, and not about networks or litmus tests."""
+OF_A_NETWORK = "{options} not for --network {o.network}."
+OF_LITMUS_TESTS = f"{{options}} not for {LITMUS} tests in the calculus (--network pgas)."
+NETWORK_RULES: tuple[Rule[CheckOptions], ...] = (
+    Rule(OF_LITMUS_TESTS, lambda o: o.network == "pgas", OF_THE_CALCULUS),
+    Rule(
+        OF_A_NETWORK,
+        lambda o: o.network != "pgas" and all(path.endswith(LITMUS) for path in o.paths),
+        (*OF_THE_CALCULUS, "--max-sc-states", "--conflicts", "--failed-polls"),
+    ),
+    Rule(OF_A_NETWORK, lambda o: o.network != "pgas", (*OF_THE_CALCULUS, "--max-sc-states", "--conflicts")),
+    Rule(OF_LITMUS_TESTS, lambda o: o.network == "pgas", ("--no-pcie", "--placed")),
+    Rule(OF_A_NETWORK, lambda o: o.network == "corerma", ("--no-pcie", "--placed")),
+)
+PROGRAM_RULES: tuple[Rule[CheckOptions], ...] = (
+    Rule("{option} is for --network rdma-tso.", lambda o: True, ("--no-pcie", "--placed")),
+    Rule(MIXED, lambda o: mixed(o.paths)),
+    Rule(
+        OF_PROGRAMS,
+        lambda o: are_traces(o.paths),
+        (
+            *("--nodes", "--expect", "--races", "--why", "--cluster", "--engine", "--no-reduction", "--without"),
+            *("--cpu", "--certificate", "--resume", "--fixes"),
+        ),
+    ),
+    Rule(
+        "--why is about --cpu sc: store buffers are not asked what keeps accesses in order.",
+        lambda o: o.cpu == "tso",
+        ("--why",),
+    ),
+)

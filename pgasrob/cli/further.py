@@ -1,0 +1,100 @@
+"""What `pgasrob check` asks beyond the verdict: why accesses are in order, repairs, a certificate."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from pgasrob.cli.exit_codes import ROBUST, UNKNOWN
+from pgasrob.cli.parameter_types import TwoLines, listed
+
+if TYPE_CHECKING:
+    from pgasrob.batch.job import Job
+    from pgasrob.program.declarations import Source
+    from pgasrob.render.progress import Display
+    from pgasrob.render.verdict_json import Result
+
+FIX_SECONDS = 5.0
+"""What a search for repairs may take, as the help says."""
+
+
+def say_why(result: Result, pair: TwoLines, job: Job) -> None:
+    """Put into ``result`` why the accesses in a ``pair`` of lines are in order."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.render.why import why_to_json
+    from pgasrob.robustness.load import load
+    from pgasrob.robustness.why import why
+
+    with contextlib.suppress(SourceError):  # the result has it
+        program, nodes = load(result["file"], job.front_end), result["nodes"]
+        assert nodes != "all", "refused"
+        first, second = (_line(program.source, *each) for each in pair)
+        question = replace(job.question(result["file"], nodes), program=program)
+        found = why(question, result["verdict"], (first, second))
+        result["why"] = why_to_json(found)
+
+
+def _line(source: Source, file: str, number: int) -> int:
+    """Line ``number`` of the ``file`` of a program that reports call so, or that has this path."""
+    from pgasrob.program.files import name_of
+    from pgasrob.program.statements import Line
+
+    if not file or file == source.file:
+        return number
+    names = {path: name_of(path, source.file) for path in source.others}
+    for path, name in names.items():
+        if file in (path, name):
+            return Line(number, path, name)
+    further = listed(names.values(), "and") if names else "no further files"
+    raise click.UsageError(f"--why: the program has no file {file}; it has {further}.")
+
+
+def look_for_fixes(result: Result, job: Job) -> None:
+    """Put repairs into a ``result`` that is not robust, where they are found soon."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.render.repair import fixes
+    from pgasrob.repairs import repair
+    from pgasrob.repairs.reading import read
+    from pgasrob.robustness.watch import LimitReached, Watch
+
+    nodes = result["nodes"]
+    if not isinstance(nodes, int):
+        return
+    limits = replace(job.limits, timeout=FIX_SECONDS)
+    with contextlib.suppress(SourceError, LimitReached):
+        found = Watch(limits, None, time.monotonic()).within(
+            "in the search for repairs", lambda: repair(*read(result["file"], job.front_end), (nodes,), limits=limits)
+        )
+        result["fixes"] = fixes(found)
+
+
+def certify(result: Result, path: str, job: Job, display: Display | None) -> int:
+    """Write the certificate of a ``result``, within the limits of a check; its exit code."""
+    from pgasrob.certificates.files import BadFile, store
+    from pgasrob.certificates.write import NoCertificate, write, write_for_every_count
+    from pgasrob.robustness.load import load
+    from pgasrob.robustness.watch import LimitReached, Watch
+
+    title = f"{result['file']}, {result['nodes']} nodes"
+    try:
+        with display(title) if display else contextlib.nullcontext() as progress:
+            watch = Watch(job.limits, progress, time.monotonic())
+
+            def text() -> str:
+                program, nodes = load(result["file"], job.front_end), result["nodes"]
+                look = partial(watch.look_around, "writing the certificate", 0)
+                if nodes == "all":
+                    return write_for_every_count(program, job.reading, look=look).text
+                return write(program, nodes, job.reading, look=look).text
+
+            written = watch.within("while writing it", text)
+        store(path, written)
+    except (NoCertificate, LimitReached, BadFile) as reason:
+        click.echo(f"pgasrob: no certificate is written: {reason}", err=True)
+        return UNKNOWN
+    return ROBUST

@@ -1,0 +1,189 @@
+"""Options that several commands share: node counts, limits, how C is read, what counts as an event and a conflict."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pgasrob.cli.declare import option
+from pgasrob.cli.parameter_types import Dialect, Macro, NodeCounts, SharedMemory, Size, seconds
+from pgasrob.cli.steps import refuse
+
+if TYPE_CHECKING:
+    from pgasrob.frontends.compile_commands import Compiled
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.reading import Conflicts, FailedPolls, Reading
+    from pgasrob.robustness.limits import Limits
+
+DEFAULT_ENGINE = "portfolio"  # those of robustness, which is not imported for the help text
+MOST_STATES, MOST_SC_STATES = 1_000_000, 50_000
+
+
+def node_count_option() -> Any:
+    """A field for one node count; None: the program's own."""
+    return option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+
+
+def node_counts_option(help: str = "Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.") -> Any:
+    """A field for node counts; None: the program's own."""
+    return option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS", help=help)
+
+
+def memory_model_option() -> Any:
+    """A field for a memory model of MPI; None: the calculus."""
+    return option(
+        "--memory-model", type=click.Choice(("unified", "separate")),
+        help="For MPI: are the results defined in this memory model of MPI-3 (Hoefler et al., 2014)?",
+    )  # fmt: skip
+
+
+def format_option(*formats: str, help: str) -> Any:
+    """A field for what is printed: text, unless another of the ``formats`` is asked for."""
+    return option("--format", type=click.Choice(["text", *formats]), default="text", show_default=True, help=help)
+
+
+def max_states_option(help: str) -> Any:
+    """A field for a number of states; 0: any number."""
+    return option(
+        "--max-states", type=click.IntRange(min=0), default=MOST_STATES, show_default=True, metavar="N", help=help
+    )
+
+
+def timeout_option(help: str, default: float | None = None) -> Any:
+    """A field for seconds."""
+    return option(
+        "--timeout", type=click.FloatRange(min=0, min_open=True), callback=seconds, metavar="SECONDS",
+        **({} if default is None else {"default": default, "show_default": True}), help=help,
+    )  # fmt: skip
+
+
+def memory_option(help: str, **attributes: Any) -> Any:
+    """A field for bytes; 0: any number."""
+    return option("--memory-limit", type=Size(), metavar="SIZE", **attributes, help=help)
+
+
+def memory_for(given: int | None, jobs: int) -> int | None:
+    """The bytes that a check may take when ``jobs`` run at a time; None for as many as it likes."""
+    from pgasrob.robustness.limits import spare_memory
+
+    return spare_memory(jobs) if given is None else given or None
+
+
+@dataclass(frozen=True)
+class TimeAndMemory:
+    """What one search may take that counts no states."""
+
+    timeout: float | None = timeout_option("Give up after so many seconds. Default: never.")
+    memory_limit: int | None = memory_option(
+        "Give up when it takes so much memory{beside}: 500M, 2G; 0: never. Default: three quarters of what is "
+        "available."
+    )
+
+    def value(self) -> Limits:
+        from pgasrob.robustness.limits import Limits
+
+        return Limits(None, self.timeout, memory_for(self.memory_limit, 1))
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """What one search may take."""
+
+    max_states: int = max_states_option("{states}; 0: never.")
+    timeout: float | None = timeout_option("{seconds}. Default: never.")
+    memory_limit: int | None = memory_option(
+        "{memory}: 500M, 2G; 0: never. Default: three quarters of what is available."
+    )
+
+    def value(self) -> Limits:
+        from pgasrob.robustness.limits import Limits
+
+        return Limits(self.max_states or None, self.timeout, memory_for(self.memory_limit, 1))
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """What counts as an event and as a conflict: a `Reading`."""
+
+    failed_polls: FailedPolls = option(
+        "--failed-polls", type=click.Choice(["wait", "count"]), default="wait", show_default=True,
+        help="A read after which a rank can but come back and read again: wait: it is no event, so that a polling loop "
+        "waits; count: it is one like any other.",
+    )  # fmt: skip
+    conflicts: Conflicts = option(
+        "--conflicts", type=click.Choice(["commuting", "all"]), default="commuting", show_default=True,
+        help="Two additions to one cell that fetch nothing (or two `or`, `min`, ...): commuting: they do not conflict; "
+        "all: they do, as any two writes.",
+    )  # fmt: skip
+
+    def value(self) -> Reading:
+        from pgasrob.program.reading import Reading
+
+        return Reading(self.failed_polls, self.conflicts)
+
+
+@dataclass(frozen=True)
+class COptions:
+    """How C files are read: a `FrontEnd`."""
+
+    dialects: tuple[str, ...] = option(
+        "--api", type=Dialect(), multiple=True, metavar="DIALECT",
+        help="C: which version of an API is meant where versions differ: gaspi-17 (the default) or gaspi-1.01. Can be "
+        "repeated.",
+    )  # fmt: skip
+    pure: tuple[str, ...] = option(
+        "--assume-pure", multiple=True, metavar="NAME",
+        help="C: the function NAME, which is not in the file, accesses no memory of the program; it may return any "
+        "value. Can be repeated.",
+    )  # fmt: skip
+    defines: tuple[tuple[str, str], ...] = option(
+        "-D", type=Macro(), multiple=True, metavar="NAME[=VALUE]", help="C: define a macro. Can be repeated."
+    )
+    folders: tuple[str, ...] = option(
+        "-I", type=click.Path(), multiple=True, metavar="FOLDER",
+        help="C: look for headers in this folder. Can be repeated.",
+    )  # fmt: skip
+    units: tuple[str, ...] = option(
+        "--with", type=click.Path(), multiple=True, metavar="FILE",
+        help="C: a further file, which is part of a program that needs what it defines. Can be repeated.",
+    )  # fmt: skip
+    database: str | None = option(
+        "--compile-commands", type=click.Path(), metavar="PATH",
+        help="C: the compilation database of a project, or its folder: which files there are, with their macros and "
+        "folders of headers.",
+    )  # fmt: skip
+    shared_memory: str | None = option(
+        "--shared-memory", type=SharedMemory(), metavar="none|all|nodes=K",
+        help="C: which ranks reach each other's memory by loads and stores, through what shmem_ptr and the like give: "
+        "none (the default), all, or those of each block of K consecutive ranks.",
+    )  # fmt: skip
+
+    def value(self) -> FrontEnd:
+        """Ends the command where a folder or the database is missing."""
+        from pgasrob.frontends.options import FrontEnd
+        from pgasrob.frontends.sources import parts
+
+        for folder in self.folders:
+            if not os.path.isdir(folder):
+                raise click.UsageError(f"-I {folder}: there is no such folder.")
+        commands = () if self.database is None else _compiled(self.database)
+        front_end = FrontEnd(
+            self.dialects, self.pure, self.defines, self.shared_memory, self.folders, self.units, commands
+        )
+        if not commands:
+            return front_end
+        return replace(front_end, units=(*self.units, *parts((file for file, _, _ in commands), front_end)))
+
+
+def _compiled(database: str) -> tuple[Compiled, ...]:
+    """The entries of the compilation ``database``; ends the command when it is none."""
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.frontends.compile_commands import read
+
+    try:
+        return read(database)
+    except SourceError as error:
+        refuse(str(error))

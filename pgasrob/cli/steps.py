@@ -1,0 +1,110 @@
+"""Steps that several commands share: read a program within limits, show progress, print JSON, end without an answer.
+
+Only click is imported at the top, so that `--help` costs little.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+import click
+
+from pgasrob.cli.exit_codes import ERROR, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.instance import Instance
+    from pgasrob.program.reading import Reading
+    from pgasrob.render.progress import Display
+    from pgasrob.render.shared_json import Error
+    from pgasrob.robustness.limits import Limits
+
+    Empty = Callable[[list[Error], str | None], object]
+    """What a command prints as JSON when it has no answer, of the errors in the program and a reason."""
+
+T = TypeVar("T")
+
+
+def mention_a_missing_kernel(engine: str = "portfolio") -> None:
+    import warnings
+
+    from pgasrob.twins import MissingKernelWarning, missing_kernel
+
+    message = missing_kernel()
+    if engine in ("portfolio", "attack", "traces") and message is not None:
+        click.echo(f"pgasrob: {message}", err=True)
+        warnings.simplefilter("ignore", MissingKernelWarning)
+
+
+def progress_display(max_states: int | None) -> Display | None:
+    """A progress display where stderr is a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    from pgasrob.render.progress import Display
+
+    return Display(sys.stderr, max_states)
+
+
+def print_json(value: object) -> None:
+    from pgasrob.render.places import dumps
+
+    click.echo(dumps(value))
+
+
+def refuse(
+    message: str,
+    exit_code: int = ERROR,
+    in_json: Empty | None = None,
+    errors: Sequence[Error] = (),
+    reason: str | None = None,
+) -> NoReturn:
+    """End the command without an answer.
+
+    The ``message`` goes to stderr, or with ``in_json`` the object that this makes of ``errors`` and ``reason`` to
+    stdout.
+    """
+    if in_json is None:
+        click.echo(message, err=True)
+    else:
+        print_json(in_json(list(errors), reason))
+    raise click.exceptions.Exit(exit_code) from None
+
+
+def limited(limits: Limits, phase: str, work: Callable[[], T], in_json: Empty | None = None) -> T:
+    """What ``work`` returns, which looks at ``limits`` itself as far as it can; ends the command (`refuse`) where it
+    does not come to its end by them."""
+    from pgasrob.robustness.watch import LimitReached, Watch
+
+    try:
+        return Watch(limits, None, time.monotonic()).within(phase, work, looks=True)
+    except LimitReached as limit:
+        refuse(f"pgasrob: {limit}", UNKNOWN, in_json, reason=str(limit))
+
+
+def load_instance(
+    file: str,
+    nodes: int | None,
+    front_end: FrontEnd | None = None,
+    in_json: Empty | None = None,
+    reading: Reading | None = None,
+) -> Instance:
+    """The program in ``file`` on ``nodes`` nodes; ends the command (`refuse`) when it is none.
+
+    ``reading``: every command is an event when None, for runs as they are.
+    """
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.program.reading import LITERAL_READING
+    from pgasrob.robustness.load import load
+
+    try:
+        return load(file, front_end).instantiate(nodes, reading or LITERAL_READING)
+    except SourceError as error:
+        if in_json is None:
+            refuse(str(error))
+        from pgasrob.render.shared_json import errors_to_json
+
+        refuse(str(error), ERROR, in_json, errors_to_json(error.diagnostics, file))
