@@ -11,7 +11,14 @@ import click
 
 from pgasrob.cli.declare import argument, option
 from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, gravest
-from pgasrob.cli.option_groups import format_option, max_states_option, memory_for, memory_option, timeout_option
+from pgasrob.cli.option_groups import (
+    MOST_SC_STATES,
+    format_option,
+    max_states_option,
+    memory_for,
+    memory_option,
+    timeout_option,
+)
 from pgasrob.cli.parameter_types import ProgramPath, listed
 from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, fold_option, holding_many, witness_option
 
@@ -61,7 +68,7 @@ class BatchLimits:
 
         return min(self.jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
 
-    def limits(self, jobs: int, sc_states: int | None = None, cluster: bool = False) -> Limits:
+    def limits(self, jobs: int, sc_states: int | None = MOST_SC_STATES, cluster: bool = False) -> Limits:
         """Those of one of so many ``jobs``; on a cluster memory is bounded only where that is asked for."""
         from pgasrob.robustness.limits import Limits
 

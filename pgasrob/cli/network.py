@@ -24,7 +24,7 @@ def on_network(options: CheckOptions) -> int:
 
     Where no network is asked about these are litmus tests, which become programs in the calculus.
     """
-    if options.nodes is not None and all(path.endswith(LITMUS) for path in options.paths):
+    if options.counts is not None and all(path.endswith(LITMUS) for path in options.paths):
         raise click.UsageError("--nodes is about programs: a litmus test names its nodes.")
     limits = options.limits.limits(1, options.max_sc_states or None)
     if options.network == "pgas":
