@@ -14,26 +14,38 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pgasrob.diagnostics import SourceError, visible
 from pgasrob.drawing.palette import COLOURS
+from pgasrob.models.answers import Answers
+from pgasrob.program.program import Program
+from pgasrob.races.verdict import RaceVerdict
 from pgasrob.render import english, words
 from pgasrob.render.diagram.model import numbered, shown
+from pgasrob.render.litmus import NO, OPEN, YES
+from pgasrob.render.litmus_json import litmus_to_json
+from pgasrob.render.one_run import sentences as of_one_run
+from pgasrob.render.one_run_json import simulated_to_json
+from pgasrob.render.outcomes import count_text
+from pgasrob.render.outcomes_json import outcomes_to_json
 from pgasrob.render.races_json import races_to_json
-from pgasrob.render.races_text import drawable
+from pgasrob.render.races_text import cost, drawable, sentence
+from pgasrob.render.races_text import sentences as of_races
+from pgasrob.render.repair import beside, told
+from pgasrob.render.repair import sentences as of_repair
 from pgasrob.render.run_json import Witness
+from pgasrob.render.text import initially
+from pgasrob.render.text import sentences as of_verdict
 from pgasrob.render.verdict_json import Result, to_json
+from pgasrob.repairs import Repair
+from pgasrob.robustness.verdict import Verdict
+from pgasrob.runs.outcomes import Outcomes
+from pgasrob.runs.simulate import Simulated
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
-    from pgasrob.models.answers import Answers
     from pgasrob.program.declarations import MemoryObject
-    from pgasrob.program.program import Program
-    from pgasrob.races.verdict import RaceVerdict
-    from pgasrob.repairs import Repair
     from pgasrob.robustness.stages import Stage
-    from pgasrob.robustness.verdict import Verdict
-    from pgasrob.runs.outcomes import Outcomes
-    from pgasrob.runs.simulate import Simulated
 
-    Answered = Verdict | RaceVerdict | Outcomes | Simulated | Repair | Answers
+Answered = Verdict | RaceVerdict | Outcomes | Simulated | Repair | Answers
+"""The answers that the library gives."""
 
 MOST_EVENTS = 300
 """Events up to which a run is drawn: a notebook keeps what it has shown."""
@@ -79,13 +91,6 @@ background:none;color:inherit}
 
 def html(shown: Answered | Program | CProgram) -> str:
     """What is shown of an answer or a program."""
-    from pgasrob.models.answers import Answers
-    from pgasrob.races.verdict import RaceVerdict
-    from pgasrob.repairs import Repair
-    from pgasrob.robustness.verdict import Verdict
-    from pgasrob.runs.outcomes import Outcomes
-    from pgasrob.runs.simulate import Simulated
-
     match shown:
         case Verdict():
             return verdict_html(shown)
@@ -106,13 +111,6 @@ def html(shown: Answered | Program | CProgram) -> str:
 def svg(shown: Answered | Program | CProgram) -> str | None:
     """The picture of a verdict, a race, a single run, what is to be repaired, or a program; None when there is none
     that can be drawn."""
-    from pgasrob.models.answers import Answers
-    from pgasrob.races.verdict import RaceVerdict
-    from pgasrob.repairs import Repair
-    from pgasrob.robustness.verdict import Verdict
-    from pgasrob.runs.outcomes import Outcomes
-    from pgasrob.runs.simulate import Simulated
-
     match shown:
         case Verdict():
             return verdict_svg(shown)
@@ -121,8 +119,6 @@ def svg(shown: Answered | Program | CProgram) -> str | None:
         case Simulated():
             return _svg(_run_of(shown))
         case Repair():
-            from pgasrob.render.repair import beside
-
             return _svg(beside(shown))
         case Outcomes() | Answers():
             return None
@@ -132,14 +128,12 @@ def svg(shown: Answered | Program | CProgram) -> str | None:
 
 def verdict_html(verdict: Verdict) -> str:
     """The headline, what is known, and the runs that show it, each with its cycle in sentences."""
-    from pgasrob.render.text import sentences
-
     result = to_json(verdict)
     bad = result["verdict"] in ("not robust", "error")
     body = [_heading(result["program"], result["verdict"], result["file"], result["nodes"], bad)]
     if result["reason"] and not result["errors"] and not (result["witness"] and result["witness"]["fault"]):
         body.append(f"<p>{_text(result['reason'])}</p>")
-    body += [f"<p>{_text(sentence)}</p>" for sentence, _ in sentences(result)]
+    body += [f"<p>{_text(sentence)}</p>" for sentence, _ in of_verdict(result)]
     body += [f"<pre>{escape(error.render())}</pre>" for error in verdict.errors]
     for _, run in words.runs(result):
         body += _run(result, run)
@@ -151,15 +145,13 @@ def verdict_html(verdict: Verdict) -> str:
 
 def races_html(verdict: RaceVerdict) -> str:
     """The headline, the races in sentences, what else is known, and the run to the first one."""
-    from pgasrob.render.races_text import cost, sentence, sentences
-
     result = races_to_json(verdict)
     bad = result["verdict"] in ("race", "error")
     body = [_heading(result["program"], result["verdict"], result["file"], result["nodes"], bad)]
     if result["reason"] and not result["errors"]:
         body.append(f"<p>{_text(result['reason'])}</p>")
     body += [f"<p>{_text(english.capital(sentence(race)))}.</p>" for race in result["races"]]
-    body += [f"<p>{_text(told)}</p>" for told, _ in sentences(result)]
+    body += [f"<p>{_text(each)}</p>" for each, _ in of_races(result)]
     body += [f"<pre>{escape(error.render())}</pre>" for error in verdict.errors]
     drawn = drawable(result)
     if run := shown(drawn):
@@ -171,29 +163,22 @@ def races_html(verdict: RaceVerdict) -> str:
 
 def simulated_html(simulated: Simulated) -> str:
     """The run, how it ends, and whether an SC run looks like it."""
-    from pgasrob.render.one_run import sentences
-
     result = _run_of(simulated)
     run = result["witness"]
     assert run is not None
     told = f"seed {simulated.seed}, {'on the network' if simulated.network else 'SC'}"
     body = [_heading(result["program"], told, result["file"], result["nodes"])]
-    body += [f"<p>{_text(english.capital(sentence))}</p>" for sentence, _ in sentences(result, run)]
+    body += [f"<p>{_text(english.capital(sentence))}</p>" for sentence, _ in of_one_run(result, run)]
     return _fragment([*body, *_run(result, run)])
 
 
 def _run_of(simulated: Simulated) -> Result:
     """A single run in the form that pictures are drawn from."""
-    from pgasrob.render.one_run_json import simulated_to_json
-
-    return cast("Result", simulated_to_json(simulated))
+    return cast(Result, simulated_to_json(simulated))
 
 
 def outcomes_html(found: Outcomes) -> str:
     """A table of the outcomes, those that no SC run has marked."""
-    from pgasrob.render.outcomes import count_text
-    from pgasrob.render.outcomes_json import outcomes_to_json
-
     result = outcomes_to_json(found, examples=())
     places = [column["name"] for column in result["columns"]]
     rows = result["outcomes"][:MOST_ROWS]
@@ -222,11 +207,9 @@ def outcomes_html(found: Outcomes) -> str:
 
 def repair_html(repair: Repair) -> str:
     """What is to be repaired, and what each repair changes."""
-    from pgasrob.render.repair import sentences, told
-
     first = repair.verdicts[0]
     body = [_heading(first.program, repair.state, first.file, None, repair.state in ("not repaired", "error"))]
-    body += [f"<p>{_text(sentence)}</p>" for sentence, _ in sentences(repair)]
+    body += [f"<p>{_text(sentence)}</p>" for sentence, _ in of_repair(repair)]
     body += [f"<pre>{escape(error.render())}</pre>" for verdict in repair.verdicts for error in verdict.errors]
     for answer in repair.answers:
         body.append(f"<p><strong>{_text(english.capital(told(repair, answer)))}.</strong></p>")
@@ -237,9 +220,6 @@ def repair_html(repair: Repair) -> str:
 
 def litmus_html(answers: Answers) -> str:
     """A table: which model has which outcome."""
-    from pgasrob.render.litmus import NO, OPEN, YES
-    from pgasrob.render.litmus_json import litmus_to_json
-
     results = [litmus_to_json(answers.file, each) for each in answers.answers]
     names = list(dict.fromkeys(name for result in results for name in result["names"]))
     found = [{tuple(str(outcome[name]) for name in names) for outcome in result["outcomes"]} for result in results]
@@ -288,8 +268,6 @@ def _svg(result: Result) -> str | None:
 
 def program_html(program: Program | CProgram) -> str:
     """The declarations, the source text with line numbers and, while they are small, the control automata."""
-    from pgasrob.program.program import Program
-
     text = program.source.text
     if isinstance(program, Program):
         from pgasrob.program.printer import to_source
@@ -321,8 +299,6 @@ def program_svg(program: Program | CProgram) -> str | None:
 
 def _run(result: Result, run: Witness) -> Iterator[str]:
     """A run with what it shows."""
-    from pgasrob.render.text import initially
-
     yield f"<p><strong>{_text(words.title(run))}.</strong> {_text(initially(run))}</p>"
     if run["fault"]:
         yield f'<p class="pgasrob-bad">{_text(words.fault(result["file"], run["fault"]))}</p>'

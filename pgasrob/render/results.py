@@ -8,8 +8,28 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from pgasrob.diagnostics import visible
+from pgasrob.models.answers import Answers
+from pgasrob.races.verdict import RaceVerdict
 from pgasrob.render import english
+from pgasrob.render.files import UnknownFormat, format_of, replace_file, write
 from pgasrob.render.jupyter import html, svg
+from pgasrob.render.lines import plain
+from pgasrob.render.litmus import litmus_report
+from pgasrob.render.litmus_json import litmus_to_json
+from pgasrob.render.one_run import simulation_report
+from pgasrob.render.one_run_json import simulated_to_json
+from pgasrob.render.outcomes import outcomes_report
+from pgasrob.render.outcomes_json import outcomes_to_json
+from pgasrob.render.places import dumps
+from pgasrob.render.races_json import races_to_json
+from pgasrob.render.repair import beside, repair_lines, repair_to_json, repair_to_sarif
+from pgasrob.render.report import report
+from pgasrob.render.run_graph import NoRun
+from pgasrob.render.verdict_json import to_json as of_verdict
+from pgasrob.repairs import Repair
+from pgasrob.robustness.verdict import Verdict
+from pgasrob.runs.outcomes import Outcomes
+from pgasrob.runs.simulate import Simulated
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -25,37 +45,18 @@ WIDTH = 80
 
 def to_json(answer: Answered) -> Any:
     """``answer`` as the command prints it in JSON: an object, and a list of these, one a model, for a litmus test."""
-    from pgasrob.models.answers import Answers
-    from pgasrob.races.verdict import RaceVerdict
-    from pgasrob.repairs import Repair
-    from pgasrob.robustness.verdict import Verdict
-    from pgasrob.runs.outcomes import Outcomes
-    from pgasrob.runs.simulate import Simulated
-
     match answer:
         case Verdict():
-            from pgasrob.render.verdict_json import to_json as of_verdict
-
             return of_verdict(answer)
         case RaceVerdict():
-            from pgasrob.render.races_json import races_to_json
-
             return races_to_json(answer)
         case Outcomes():
-            from pgasrob.render.outcomes_json import outcomes_to_json
-
             return outcomes_to_json(answer)
         case Simulated():
-            from pgasrob.render.one_run_json import simulated_to_json
-
             return simulated_to_json(answer)
         case Repair():
-            from pgasrob.render.repair import repair_to_json
-
             return repair_to_json(answer.verdicts[0].file, answer)
         case Answers():
-            from pgasrob.render.litmus_json import litmus_to_json
-
             return [litmus_to_json(answer.file, each) for each in answer.answers]
         case _:
             assert_never(answer)
@@ -63,48 +64,24 @@ def to_json(answer: Answered) -> Any:
 
 def text(answer: Answered, width: int = WIDTH) -> str:
     """The report of the command line, without colours."""
-    from pgasrob.render.lines import plain
-
     return plain(_report(answer, width)).rstrip("\n")
 
 
 def _report(answer: Answered, width: int) -> list[Line]:
-    from pgasrob.models.answers import Answers
-    from pgasrob.repairs import Repair
-    from pgasrob.runs.outcomes import Outcomes
-    from pgasrob.runs.simulate import Simulated
-
     if isinstance(answer, Repair):
-        from pgasrob.render.repair import repair_lines
-
         return repair_lines(answer.verdicts[0].file, answer, width)
     found = to_json(answer)
     if isinstance(answer, Outcomes):
-        from pgasrob.render.outcomes import outcomes_report
-
         return outcomes_report(found, width)
     if isinstance(answer, Simulated):
-        from pgasrob.render.one_run import simulation_report
-
         return simulation_report(found, width)
     if isinstance(answer, Answers):
-        from pgasrob.render.litmus import litmus_report
-
         return litmus_report(found, width)
-    from pgasrob.render.report import report
-
     return report(found, width)
 
 
 def short(shown: Answered | Program | CProgram) -> str:
     """``shown`` in a line, for the interactive Python."""
-    from pgasrob.models.answers import Answers
-    from pgasrob.races.verdict import RaceVerdict
-    from pgasrob.repairs import Repair
-    from pgasrob.robustness.verdict import Verdict
-    from pgasrob.runs.outcomes import Outcomes
-    from pgasrob.runs.simulate import Simulated
-
     match shown:
         case Verdict():
             on = english.on_nodes("all" if shown.every and shown.nodes is None else shown.nodes)
@@ -135,14 +112,6 @@ def save(answer: Answered, path: str | PathLike[str], cycle_only: bool = False) 
     Raises :class:`~pgasrob.render.files.UnknownFormat`, :class:`~pgasrob.render.run_graph.NoRun` where there is no run
     to draw, and OSError.
     """
-    from pgasrob.models.answers import Answers
-    from pgasrob.render.files import UnknownFormat, format_of, replace_file, write
-    from pgasrob.render.places import dumps
-    from pgasrob.render.run_graph import NoRun
-    from pgasrob.repairs import Repair
-    from pgasrob.runs.outcomes import Outcomes
-    from pgasrob.runs.simulate import Simulated
-
     name = os.fspath(path)
     format_ = format_of(name)
     if format_.ending == ".txt":
@@ -155,8 +124,6 @@ def save(answer: Answered, path: str | PathLike[str], cycle_only: bool = False) 
     if isinstance(answer, Outcomes | Answers) or (isinstance(answer, Simulated) and format_.verdicts_only):
         raise UnknownFormat(f"{name!r}: {type(answer).__name__} cannot be {format_.ending}; write .txt or .json")
     if isinstance(answer, Repair):
-        from pgasrob.render.repair import beside, repair_to_sarif
-
         if format_.ending == ".sarif":
             replace_file(name, repair_to_sarif(answer))
             return
