@@ -171,7 +171,7 @@ def test_whether_something_is_forbidden_is_open_where_outcomes_are() -> None:
 
 
 def test_models_without_reasons_say_so_where_they_are_asked_for_them() -> None:
-    told = "a=0 b=0 is forbidden in sc; reasons are told of corerma and rdma-tso alone."
+    told = "a=0 b=0 is forbidden in sc; reasons are known of corerma and rdma-tso alone."
     assert told in pgasrob("litmus", "right.litmus", "--model", "sc", "--forbidden", "a=0 b=0").stdout
     assert "reasons" not in pgasrob("litmus", "right.litmus", "--model", "sc").stdout
 

@@ -222,15 +222,15 @@ class Grader:
                 return Mark(exercise, "undecided", f"{where}: {verdict.reason}", verdict)
             if verdict.verdict != right.verdict:
                 return Mark(
-                    exercise, "wrong", f"it is {_told(verdict)} {where}, and should be {right.verdict}", verdict
+                    exercise, "wrong", f"it is {_verdict_text(verdict)} {where}, and should be {right.verdict}", verdict
                 )
             if verdict.assertions == "violated" and right.assertions != "violated":
                 return Mark(exercise, "wrong", f"an assertion fails in an SC run {where}", verdict)
             if verdict.deadlock is True and right.deadlock is not True:
                 return Mark(exercise, "wrong", f"there is a deadlock {where}", verdict)
-            for told, asked in (("the assertions hold", verdict.assertions), ("there is a deadlock", verdict.deadlock)):
+            for fact, asked in (("the assertions hold", verdict.assertions), ("there is a deadlock", verdict.deadlock)):
                 if asked == "unknown" and right.verdict == "robust":
-                    return Mark(exercise, "undecided", f"it is not known whether {told} {where}", verdict)
+                    return Mark(exercise, "undecided", f"it is not known whether {fact} {where}", verdict)
         robust = [count for count in exercise.counts if known.verdicts[count].verdict == "robust"]
         try:
             return self._within(lambda: _ending(exercise, known.ends, program, robust))
@@ -272,5 +272,5 @@ def _ending(exercise: Exercise, key: Before, program: Program | CProgram, counts
     return Mark(exercise, "right")
 
 
-def _told(verdict: Verdict) -> str:
+def _verdict_text(verdict: Verdict) -> str:
     return f"in error ({verdict.reason})" if verdict.verdict == "error" else verdict.verdict

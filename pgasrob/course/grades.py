@@ -42,7 +42,7 @@ class GradedObject(TypedDict):
     others: list[str]
 
 
-def told(mark: Mark) -> str:
+def mark_text(mark: Mark) -> str:
     """Why a mark is not full, in a sentence or two; "" where it is."""
     if not mark.why:
         return ""
@@ -54,7 +54,7 @@ def graded_to_json(graded: Graded) -> GradedObject:
     """The marks of a student as an object that `json.dumps` can write."""
     marks: list[MarkObject] = [
         {"exercise": mark.exercise.file, "state": mark.state, "points": mark.points, "undecided": mark.undecided,
-         "of": mark.exercise.points, "told": told(mark)}
+         "of": mark.exercise.points, "told": mark_text(mark)}
         for mark in graded.marks
     ]  # fmt: skip
     of = sum(mark.exercise.points for mark in graded.marks)
@@ -124,7 +124,7 @@ def _why(graded: Graded, width: int) -> list[Line]:
     """What is to be said of the work of a student; nothing where all is right."""
     lines: list[Line] = []
     for number, mark in enumerate(graded.marks, 1):
-        if why := told(mark):
+        if why := mark_text(mark):
             got = "undecided" if mark.state == "undecided" else f"{mark.points} of {mark.exercise.points}"
             text = f"{number}. {visible(mark.exercise.file)} ({got}): {why}"
             lines += paragraph(text, width, SIGNS[mark.state] if mark.state == "undecided" else "", "  ", "     ")

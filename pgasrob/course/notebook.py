@@ -34,27 +34,27 @@ def to_notebook(page: Sequence[Part], place: str, programs: dict[str, str], solu
     text: list[str] = []
     in_solution = False
 
-    def told() -> Iterator[dict[str, Any]]:
+    def text_cell() -> Iterator[dict[str, Any]]:
         if text:
             yield _markdown("\n\n".join(text), in_solution)
             text.clear()
 
     for part in page[1:]:
         if part.kind in ("solution", "end"):
-            cells += told()
+            cells += text_cell()
             in_solution = part.kind == "solution"
             if in_solution and solutions:
                 text.append("**Solution.**")
         elif in_solution and not solutions:
             continue
         elif code := list(_of(part, place, programs)):
-            cells += told()
+            cells += text_cell()
             cells += [_code(each, in_solution) for each in code]
         else:
             if part.kind in KEPT_APART:
-                cells += told()
+                cells += text_cell()
             text.append(_text(part))
-    cells += told()
+    cells += text_cell()
     for number, cell in enumerate(cells):
         cell["id"] = sha256(f"{number} {cell['source']}".encode()).hexdigest()[:12]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -42,7 +42,7 @@ MAGNIFIED = 1.5
 """A picture is drawn at most so large; in its own size its letters have 13 pixels."""
 RUN = re.compile(r"^ *step │", re.MULTILINE)
 ITEMS = 6
-"""Paragraphs that one slide tells of."""
+"""Paragraphs that one slide sums up."""
 PROSE, LEAD = 720, 170
 """Characters of prose on a slide, and above what a slide shows."""
 SHORT = 400
@@ -116,21 +116,21 @@ class _Deck:
         skipping = False
         for place, each in enumerate(self.page):
             if each.kind == "solution":
-                self.tell()
+                self.place_prose()
                 self.title, skipping = f"{self.title}: solution", not self.solutions
             elif each.kind == "end":
-                self.tell()
+                self.place_prose()
                 self.title, skipping = self.section, False
             elif not skipping and not (place == 1 and each.kind == "prose"):  # which the title has
                 self.take(each)
-        self.tell()
+        self.place_prose()
         return self.made
 
     def take(self, each: Part) -> None:
         """Make slides of ``each`` part of the page, or keep it for those to come."""
         match each.kind:
             case "heading":
-                self.tell()
+                self.place_prose()
                 self.section = self.title = self.inline(each.text)
                 if each.name == "1":
                     lecture, _, what = each.text.partition(": ")
@@ -140,7 +140,7 @@ class _Deck:
             case "prose":
                 self.prose.append(each.text)
             case "claim":
-                self.tell()
+                self.place_prose()
                 self.claim = each
             case "list" | "quote" | "table":
                 self.written(each)
@@ -168,7 +168,7 @@ class _Deck:
         """What a slide says of ``paragraphs`` when it has ``room`` for so many characters."""
         return [self.inline(beginning(each, int(room / len(paragraphs)))) for each in paragraphs]
 
-    def tell(self) -> None:
+    def place_prose(self) -> None:
         """Make slides of the prose so far, and of a claim that no answer follows; or put it where there is room."""
         paragraphs, self.prose = self.prose, []
         if paragraphs and self.made and self.claim is None and self.beside(self.made[-1], paragraphs):
@@ -177,7 +177,7 @@ class _Deck:
         for start in range(0, max(len(paragraphs), bool(claim)), ITEMS):
             some = paragraphs[start : start + ITEMS]
             points = self.begun(some, PROSE)
-            self.made.append(Slide("prose", self.title, _told(points), self.notes(some), "" if start else claim))
+            self.made.append(Slide("prose", self.title, _points(points), self.notes(some), "" if start else claim))
 
     def beside(self, slide: Slide, paragraphs: list[str]) -> bool:
         """Put ``paragraphs`` onto ``slide``; whether there is room."""
@@ -187,13 +187,13 @@ class _Deck:
             points = self.begun(paragraphs, slide.beside * HEIGHT / 640)
             if sum(_lines(each, slide.beside) for each in points) * 30 + 20 * len(points) > HEIGHT * 0.9:
                 return False
-            slide.body = f'<div class="columns">{slide.body}<div class="aside">{_told(points)}</div></div>'
+            slide.body = f'<div class="columns">{slide.body}<div class="aside">{_points(points)}</div></div>'
             slide.beside = 0
         else:
-            told = "".join(f"<p>{each}</p>" for each in self.begun(paragraphs, PROSE / 2))
-            if slide.below < sum(33 * _lines(each, WIDTH) + 20 for each in told.split("</p>")):
+            paragraph_html = "".join(f"<p>{each}</p>" for each in self.begun(paragraphs, PROSE / 2))
+            if slide.below < sum(33 * _lines(each, WIDTH) + 20 for each in paragraph_html.split("</p>")):
                 return False
-            slide.body += f'<div class="after">{told}</div>'
+            slide.body += f'<div class="after">{paragraph_html}</div>'
             slide.below = 0
         slide.notes += self.notes(paragraphs)
         return True
@@ -212,7 +212,7 @@ class _Deck:
             paragraphs, self.prose = self.prose, []
             return self.claimed(), self.notes(paragraphs)
         last = self.prose.pop() if self.prose else ""
-        self.tell()
+        self.place_prose()
         lead = f'<p class="lead">{self.inline(beginning(last, LEAD))}</p>' if last else ""
         return lead, self.notes([last])
 
@@ -231,15 +231,15 @@ class _Deck:
 
     def texts(self, kind: str, lines: list[str], first: int | None = None, notes: str = "") -> None:
         """Make slides of ``lines``, numbered from ``first`` on, below the lead."""
-        lead, told = self.lead()
+        lead, notes_so_far = self.lead()
         height = HEIGHT - _height(lead)
         at = 0
         for piece in _pieces(lines, int(height / (SMALLEST * LINE)) - 1):
             number = None if first is None else first + at
             text, wide, high = _pre(piece, height, WIDTH, number)
             side = WIDTH - wide - 50 if kind == "program" else 0
-            told = notes if at else told + notes
-            self.made.append(Slide(kind, self.title, text, told, lead, side, height - high - 30))
+            notes_so_far = notes if at else notes_so_far + notes
+            self.made.append(Slide(kind, self.title, text, notes_so_far, lead, side, height - high - 30))
             at += len(piece)
 
     def listing(self, each: Part) -> None:
@@ -257,8 +257,8 @@ class _Deck:
         if run and result and shown(result):
             output = output[: run.start()].rpartition("\n\n")[0]
         notes = f"<pre>{escape(PROMPT + each.name)}\n{escape(each.text)}</pre>"
-        told = [line for long in _short(output).splitlines() for line in wrap(long, COLUMNS_ALONE, rest="    ")]
-        self.texts("answer", [*_wrapped(f"{PROMPT}{_short(each.name)}"), *told], notes=notes)
+        lines = [line for long in _short(output).splitlines() for line in wrap(long, COLUMNS_ALONE, rest="    ")]
+        self.texts("answer", [*_wrapped(f"{PROMPT}{_short(each.name)}"), *lines], notes=notes)
         if run and result:
             self.run(result, notes)
 
@@ -267,7 +267,7 @@ class _Deck:
         witness = shown(result)
         if witness is None:
             return
-        lead = f'<p class="lead">{escape(told)}</p>' if (told := words.diagnosis(witness)) else ""
+        lead = f'<p class="lead">{escape(diagnosis)}</p>' if (diagnosis := words.diagnosis(witness)) else ""
         edges = [escape(each) for each in words.cycle(numbered(witness), witness["computation"])]
         cycle = f'<ol class="cycle">{"".join(f"<li data-number>{each}</li>" for each in edges)}</ol>' if edges else ""
         high = sum(25 * _lines(each, WIDTH, 9.6) + 4 for each in edges)
@@ -298,7 +298,7 @@ class _Deck:
         self.made.append(Slide("picture", self.title, f'<div class="drawing">{picture}</div>', notes, lead))
 
 
-def _told(points: Sequence[str]) -> str:
+def _points(points: Sequence[str]) -> str:
     """``points`` as a list, one alone as a paragraph."""
     if len(points) < 2:
         return "".join(f"<p>{each}</p>" for each in points)
@@ -348,15 +348,15 @@ def _pre(lines: list[str], height: float, width: float, first: int | None) -> tu
     digits = 0 if first is None else len(str(first + len(lines)))
     columns = max([*map(len, lines), 1]) + (digits and digits + 2)
     size = min(LARGEST, (width - 8) / (columns * LETTER), height / ((len(lines) + 1) * LINE))
-    told = []
+    numbered_lines = []
     for number, line in enumerate(lines, first or 0):
         text = escape(line) or " "
         faint = " class=faint" if line.strip() == GAP or line.startswith(PROMPT) else ""
         if first is None:
-            told.append(f"<span{faint}>{text}</span>")
+            numbered_lines.append(f"<span{faint}>{text}</span>")
         else:
-            told.append(f'<span data-line="{number}"><i>{number:>{digits}}</i>  {text}</span>')
-    pre = f'<pre style="font-size:{size:.1f}px">' + "\n".join(told) + "</pre>"
+            numbered_lines.append(f'<span data-line="{number}"><i>{number:>{digits}}</i>  {text}</span>')
+    pre = f'<pre style="font-size:{size:.1f}px">' + "\n".join(numbered_lines) + "</pre>"
     return pre, columns * LETTER * size, (len(lines) + 1) * LINE * size
 
 

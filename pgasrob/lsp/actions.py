@@ -12,7 +12,7 @@ from pgasrob.lsp.look import Question
 from pgasrob.lsp.positions import Places
 from pgasrob.program.statements import place_of
 from pgasrob.render.english import capital
-from pgasrob.render.repair import changes, told
+from pgasrob.render.repair import answer_text, changes
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import repair
 from pgasrob.repairs.reading import read
@@ -39,7 +39,7 @@ def repairs(question: Question, counts: Sequence[int]) -> list[Repaired]:
         by_file: dict[str, list[Change]] = {}
         for change in changes(found.text, [edit for candidate in answer.candidates for edit in candidate.edits]):
             by_file.setdefault(place_of(change["line"])[0] or question.file, []).append(change)
-        answers.append(Repaired(capital(told(found, answer)), by_file))
+        answers.append(Repaired(capital(answer_text(found, answer)), by_file))
     return answers
 
 

@@ -72,8 +72,8 @@ def _issued(place: int, event: Event, pending: list[_Operation], computation: li
         case "wait":
             return f"Every earlier operation of rank {event['rank']} in {queue} is complete." + _on_the_way(own)
         case "wait_local":
-            told = f"What earlier operations of rank {event['rank']} in {queue} read here has been read, and what they"
-            return f"{told} bring here has arrived." + _on_the_way(own)
+            read = f"What earlier operations of rank {event['rank']} in {queue} read here has been read, and what they"
+            return f"{read} bring here has arrived." + _on_the_way(own)
         case "barrier":
             return "Every rank has arrived. A barrier completes nothing by itself." + _on_the_way(pending)
         case "assume":
@@ -102,12 +102,12 @@ def _step(place: int, operation: _Operation, pending: list[_Operation], computat
     """Of a step of ``operation``."""
     rank = operation.event["rank"]
     between = (other for other in computation[operation.issue + 1 : place] if other["rank"] == rank)
-    told = f"Rank {rank} issued the {words.name(operation.event)} in step {operation.issue + 1}"
+    sentence = f"Rank {rank} issued the {words.name(operation.event)} in step {operation.issue + 1}"
     if any(other["event"] not in words.STEPS for other in between):
-        told += " and went on: nothing of it that has happened since had to wait for this step."
+        sentence += " and went on: nothing of it that has happened since had to wait for this step."
     else:
-        told += " and has issued nothing since."
-    return told + _order(place, operation, pending, computation)
+        sentence += " and has issued nothing since."
+    return sentence + _order(place, operation, pending, computation)
 
 
 def _order(place: int, operation: _Operation, pending: list[_Operation], computation: list[Event]) -> str:
@@ -122,11 +122,11 @@ def _order(place: int, operation: _Operation, pending: list[_Operation], computa
         and other.arrives is not None
         and other.arrives > place
     ]
-    told = ""
+    sentence = ""
     if queue:
-        told = f" Queue {queue['name']} is {'unordered' if queue['unordered'] else 'FIFO'}."
-        told += f" The step overtakes {_named(overtaken, queue)}." if overtaken else ""
-    return told
+        sentence = f" Queue {queue['name']} is {'unordered' if queue['unordered'] else 'FIFO'}."
+        sentence += f" The step overtakes {_named(overtaken, queue)}." if overtaken else ""
+    return sentence
 
 
 def _not_awaited(place: int, event: Event, pending: list[_Operation], computation: list[Event]) -> str:

@@ -1,4 +1,4 @@
-"""What has been found before: the findings of a SARIF log, told from new ones by their fingerprints."""
+"""What has been found before: the findings of a SARIF log, which fingerprints tell from new ones."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
         yield from brief_of_races(races, several)
     if asked := result.get("why"):
         yield from (
-            f"{located(result['file'], asked['lines'][0], 1)}: note{where}: {visible(told)}"
-            for told in asked["sentences"]
+            f"{located(result['file'], asked['lines'][0], 1)}: note{where}: {visible(sentence)}"
+            for sentence in asked["sentences"]
         )
 
 
@@ -57,8 +57,8 @@ def _errors(result: Result) -> Iterator[str]:
         place = located(result["file"], error["line"], error["column"]) if error["line"] else file
         yield f"{place}: error[{error['code']}]: {visible(error['message'])}"
     if fault:
-        told = visible(f"rank {fault['rank']}: {fault['reason']}")
-        yield f"{located(result['file'], fault['line'], fault['column'])}: error[{fault['code']}]: {told}"
+        reason = visible(f"rank {fault['rank']}: {fault['reason']}")
+        yield f"{located(result['file'], fault['line'], fault['column'])}: error[{fault['code']}]: {reason}"
     elif not result["errors"]:
         yield f"{file}: error: {visible(result['reason'] or 'no reason is known')}"
 
@@ -69,8 +69,8 @@ def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
         where = every_count.where(result, run) or where
         failing = [event for event in run["computation"] if event["holds"] is False]
         for event in failing[-1:]:
-            told = f"of rank {event['rank']} fails{where}: {visible(event['command'])}"
-            yield f"{located(result['file'], event['line'], event['column'])}: assertion {told}"
+            assertion = f"of rank {event['rank']} fails{where}: {visible(event['command'])}"
+            yield f"{located(result['file'], event['line'], event['column'])}: assertion {assertion}"
     if run := result["deadlock_run"]:
         where = every_count.where(result, run) or where
         # Where a rank waits, and not where one is stopped by an assume.

@@ -17,11 +17,11 @@ from pgasrob.semantics.replay import Run
 
 
 class Diagnosis:
-    """Tells of the late operations of ``run``; ``line`` says which line to tell for a line of its source, itself
-    where that is left out."""
+    """Describes the late operations of ``run``. ``line`` maps a line of its source to the line to name; without it
+    lines are named as they are."""
 
     def __init__(self, run: Run, line: Callable[[int], int] | None = None) -> None:
-        self._told = line or (lambda line: line)
+        self._named_line = line or (lambda line: line)
         self._instance, self._events, self._operands = run.instance, run.events, issued_operands(run)
         self._calls = Calls(run.instance)
 
@@ -60,17 +60,17 @@ class Diagnosis:
         return f"{lacking} ({' and '.join(between)} {'does' if len(between) == 1 else 'do'} not)"
 
     def _which(self, late: Late) -> str:
-        """What tells the late operation from others of its name that are told of; "" where there are none."""
-        told = {late.ahead, late.next, *(place for edge in late.link for place in (edge.source, edge.target))}
+        """What distinguishes the late operation from others of its name in the sentence; "" where there are none."""
+        named = {late.ahead, late.next, *(place for edge in late.link for place in (edge.source, edge.target))}
         name, line, rank = self._name(late.step), self._line(late.step), self._events[late.step].event.rank
-        others = {(self._line(place), self._events[place].event.rank) for place in told if self._name(place) == name}
+        others = {(self._line(place), self._events[place].event.rank) for place in named if self._name(place) == name}
         others.discard((line, rank))
         if not others:
             return ""
         return f" of rank {rank}" if {each for each, _ in others} == {line} else f" in line {line}"
 
     def _upto(self, late: Late) -> str:
-        """Up to where nothing waits, with the line itself where what stands there is told to be of no use."""
+        """Up to where nothing waits, including the line itself where its command is said to be of no use."""
         line = self._line(late.next)
         return f"up to line {line}" if line in map(self._line, late.between) else f"before line {line}"
 
@@ -149,7 +149,7 @@ class Diagnosis:
         return self._events[self._issues[self._events[place].event.issued]].event
 
     def _line(self, place: int) -> int:
-        return self._told(self._events[self._issues[self._events[place].event.issued]].span.line)
+        return self._named_line(self._events[self._issues[self._events[place].event.issued]].span.line)
 
     def operation(self, late: Late) -> str:
         """The operation that is late: ``the shmem_int_put in line 4``."""

@@ -58,8 +58,8 @@ def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
         return
     beyond = _proved(result) if result["proved"] else "not proved beyond"
     yield (f"Robust on {known} nodes; {beyond}." if known else "Not proved for any number of nodes."), "open"
-    told = int(result["reason_code"] == NotProved.code)  # the first obstacle is the reason then
-    for obstacle in result.get("obstacles", [])[told:]:
+    given = int(result["reason_code"] == NotProved.code)  # the first obstacle is the reason then
+    for obstacle in result.get("obstacles", [])[given:]:
         yield f"Besides, {obstacle['sentence']}.", "open"
 
 

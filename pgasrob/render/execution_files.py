@@ -11,7 +11,7 @@ from pgasrob.models.litmus.program import Value
 from pgasrob.render import english
 from pgasrob.render.execution_graph import Panel, executions_dot, executions_svg
 from pgasrob.render.lines import together
-from pgasrob.render.litmus import rules_told
+from pgasrob.render.litmus import forbidding_rules
 from pgasrob.render.litmus_json import ExecutionObject, ForbiddenObject, LitmusResult, values_text
 
 WRITERS = {".svg": executions_svg, ".dot": executions_dot}
@@ -80,7 +80,7 @@ def _panels(results: Sequence[LitmusResult], wanted: Sequence[dict[str, Value]])
 
 
 def _forbidden(result: LitmusResult, why: ForbiddenObject, execution: ExecutionObject) -> Panel:
-    sentences = [_initially(execution), f"Forbidden {rules_told(why['rules'] or [])}"]
+    sentences = [_initially(execution), f"Forbidden {forbidding_rules(why['rules'] or [])}"]
     rules = [together(f"{number} {edge['rule']}") for number, edge in enumerate(execution["cycle"], 1) if edge["rule"]]
     if rules:
         sentences.append(f"The edges of the cycle are by {', '.join(rules)}.")

@@ -20,7 +20,7 @@ from pgasrob.drawing.measure import fitted
 from pgasrob.drawing.palette import coloured, variables
 from pgasrob.drawing.svg_pen import PAPER, Frame, Stroke, SvgPen, document
 from pgasrob.render.lines import wrap
-from pgasrob.render.litmus import told
+from pgasrob.render.litmus import shown_event
 from pgasrob.render.litmus_json import ExecutionObject
 
 DRAWN = ("rf", "mo", "rb")
@@ -210,7 +210,7 @@ def lanes_graph(execution: ExecutionObject) -> Graph:
     nodes = [
         Node(
             str(number),
-            (fitted(told(events[number]).removeprefix("init "), LONGEST),),
+            (fitted(shown_event(events[number]).removeprefix("init "), LONGEST),),
             looks.get(number, ""),
             "",
             0,
@@ -227,7 +227,7 @@ def lanes_graph(execution: ExecutionObject) -> Graph:
             nodes += [
                 Node(
                     str(number),
-                    (fitted(told(events[number]), LONGEST - INDENT),),
+                    (fitted(shown_event(events[number]), LONGEST - INDENT),),
                     looks.get(number, ""),
                     lane=lane,
                     row=row,
@@ -322,7 +322,9 @@ def _clusters(title: str, execution: ExecutionObject, prefix: str) -> Graph:
     looks = _on_cycle(drawn)
 
     def node(number: int, look: str) -> Node:
-        return Node(f"{prefix}{number}", (told(events[number]),), look, heading=visible(events[number]["text"] or ""))
+        return Node(
+            f"{prefix}{number}", (shown_event(events[number]),), look, heading=visible(events[number]["text"] or "")
+        )
 
     clusters = [
         Graph(

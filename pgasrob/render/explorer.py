@@ -81,10 +81,12 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
     values = {
         "heading": html.escape(_program(result)),
         "verdict": html.escape(_verdict(result)),
-        "further": "".join(f' <span class="verdict error">{told}</span>' for told in _further(result)),
+        "further": "".join(f' <span class="verdict error">{sentence}</span>' for sentence in _further(result)),
         "kind": (result["verdict"] or "run").replace(" ", "-"),
         "file": html.escape(visible(result["file"])),
-        "sentences": "".join(f'<p class="{style}">{html.escape(told)}</p>' for told, style in _sentences(result)),
+        "sentences": "".join(
+            f'<p class="{style}">{html.escape(sentence)}</p>' for sentence, style in _sentences(result)
+        ),
         "repair": _repair(result),
         "late": html.escape(words.diagnosis(result["witness"])),
         "report": html.escape(plain(report(result)) if not runs else ""),
@@ -182,7 +184,7 @@ def _closing(result: Result, run: Witness) -> list[tuple[str, str]]:
 def _sequential(run: Witness) -> SequentialWords:
     """The SC order of ``run`` in words."""
     order = run["sequential"]
-    told: SequentialWords = {
+    found: SequentialWords = {
         "told": AN_SC_RUN,
         "without": None,
         "after": None,
@@ -191,24 +193,24 @@ def _sequential(run: Witness) -> SequentialWords:
     }
     if order is None:
         if run["shows"] == "run":
-            told["told"] = NONE_THERE_IS if run["cycle"] else AN_SC_RUN if _is_sequential(run) else NO_SC_ORDER
+            found["told"] = NONE_THERE_IS if run["cycle"] else AN_SC_RUN if _is_sequential(run) else NO_SC_ORDER
         elif run["shows"] == "violation":
-            told["told"] = NO_SC_ORDER
-        return told
-    told["effects"] = [_effects(event) for event in order["events"]]
+            found["told"] = NO_SC_ORDER
+        return found
+    found["effects"] = [_effects(event) for event in order["events"]]
     if not order["without"]:
-        return {**told, "told": "An SC run with the same happens-before relation as this run."}
+        return {**found, "told": "An SC run with the same happens-before relation as this run."}
     computation = run["computation"]
     command = f"the {words.name(computation[order['without'][0]])} of step {order['without'][0] + 1}"
-    told["told"] = f"An SC run with the same happens-before relation as this run without {command}."
-    told["without"] = english.capital(command)
+    found["told"] = f"An SC run with the same happens-before relation as this run without {command}."
+    found["without"] = english.capital(command)
     outside = [place for place in range(len(computation)) if place not in order["without"]]
     for edge in run["cycle"] or ():
         if edge["relation"] != "id" and edge["from"] in outside and edge["to"] in order["without"]:
-            told["after"] = edge["from"]
+            found["after"] = edge["from"]
         if edge["relation"] != "id" and edge["from"] in order["without"] and edge["to"] in outside:
-            told["before"] = edge["to"]
-    return told
+            found["before"] = edge["to"]
+    return found
 
 
 def _is_sequential(run: Witness) -> bool:
@@ -248,7 +250,7 @@ def _sentences(result: Result) -> list[tuple[str, str]]:
         return [*reason, *one_run.sentences(result, result["witness"])]
     if about_races := cast("dict[str, list[tuple[str, str]]]", result).get("told"):
         return [*reason, *about_races]
-    return [*reason, *((told.replace(" (below)", ""), style) for told, style in text.sentences(result))]
+    return [*reason, *((sentence.replace(" (below)", ""), style) for sentence, style in text.sentences(result))]
 
 
 def _diagram(result: Result, number: int, run: Witness, cycle_only: bool) -> str:

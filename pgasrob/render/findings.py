@@ -47,15 +47,15 @@ def github(finding: Object) -> Iterator[str]:
     """``finding`` as an annotation, a workflow command of GitHub Actions."""
     physical = finding["locations"][0]["physicalLocation"]
     region = physical.get("region", {})
-    told = {
+    values = {
         "file": path_of(physical["artifactLocation"]),
         "line": region.get("startLine"),
         "endLine": region.get("endLine"),
     }
     if region.get("startLine") == region.get("endLine"):  # GitHub wants columns of one line alone
-        told |= {"col": region.get("startColumn"), "endColumn": region.get("endColumn")}
-    told["title"] = f"pgasrob: {finding['ruleId']}"
-    properties = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in told.items() if value is not None)
+        values |= {"col": region.get("startColumn"), "endColumn": region.get("endColumn")}
+    values["title"] = f"pgasrob: {finding['ruleId']}"
+    properties = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in values.items() if value is not None)
     yield f"::{GITHUB[finding['level']]} {properties}::{_escaped(plain(finding['message']))}"
 
 

@@ -112,7 +112,7 @@ def _order(outcome: tuple[Value, ...]) -> list[tuple[bool, Value]]:
 def generated_row(result: GeneratedResult) -> list[str]:
     """A test for people: its program, and below it what hangs on the rule."""
 
-    def told(outcomes: list[Values]) -> str:
+    def shown(outcomes: list[Values]) -> str:
         return "; ".join(" ".join(f"{name}={value}" for name, value in each.items()) for each in outcomes)
 
     rows = [f"{result['name']}: {result['test']}"]
@@ -121,11 +121,11 @@ def generated_row(result: GeneratedResult) -> list[str]:
     if result["why"]:
         rows.append(f"    {result['why']}")
     if result["other_model"] is not None:
-        rows.append(f"    {result['model']} has and {result['other_model']} has not: {told(result['allowed'])}")
+        rows.append(f"    {result['model']} has and {result['other_model']} has not: {shown(result['allowed'])}")
     elif result["forbidden"]:
-        rows.append(f"    forbidden by {result['rule']}: {told(result['forbidden'])}")
+        rows.append(f"    forbidden by {result['rule']}: {shown(result['forbidden'])}")
     elif result["lost"]:
-        rows.append(f"    allowed because {result['rule']} orders nothing: {told(result['lost'])}")
+        rows.append(f"    allowed because {result['rule']} orders nothing: {shown(result['lost'])}")
     else:
         rows.append(f"    no outcome hangs on {result['rule']} alone")
     return rows

@@ -21,7 +21,7 @@ OF_TODAY = frozenset(
     each.value
     for each in (Difference.STORE_BUFFER, Difference.QUEUE_PAIRS, Difference.GETS_IN_ORDER, Difference.PUT_AFTER_GET)
 )
-"""What machines of today do, which is told beside every verdict. The others only the specification allows, or they are
+"""What machines of today do, which every verdict mentions. The others only the specification allows, or they are
 what a library, or the translation to queue pairs, is taken to take care of."""
 
 
@@ -117,10 +117,10 @@ def section(differences: list[HardwareDifference] | None, width: int, list_all: 
         return []
     lines = paragraph("On RDMA and x86 this could matter:", width, "open", "  ")
     for each in shown:
-        told = each["message"]
+        sentence = each["message"]
         if each["difference"] != Difference.STORE_BUFFER.value:
             places = each["places"]
             more = f" and {len(places) - MOST_LINES} others" * (len(places) > MOST_LINES)
-            told += f" ({english.lines(places[:MOST_LINES])}{more})"
-        lines += paragraph(f"{told}.", width, "open", "  - ", "    ")
+            sentence += f" ({english.lines(places[:MOST_LINES])}{more})"
+        lines += paragraph(f"{sentence}.", width, "open", "  - ", "    ")
     return lines

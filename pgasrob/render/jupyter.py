@@ -28,7 +28,7 @@ from pgasrob.render.outcomes_json import outcomes_to_json
 from pgasrob.render.races_json import races_to_json
 from pgasrob.render.races_text import cost, drawable, sentence
 from pgasrob.render.races_text import sentences as of_races
-from pgasrob.render.repair import beside, told
+from pgasrob.render.repair import answer_text, beside
 from pgasrob.render.repair import sentences as of_repair
 from pgasrob.render.run_json import Witness
 from pgasrob.render.text import initially
@@ -166,8 +166,8 @@ def simulated_html(simulated: Simulated) -> str:
     result = _run_of(simulated)
     run = result["witness"]
     assert run is not None
-    told = f"seed {simulated.seed}, {'on the network' if simulated.network else 'SC'}"
-    body = [_heading(result["program"], told, result["file"], result["nodes"])]
+    how = f"seed {simulated.seed}, {'on the network' if simulated.network else 'SC'}"
+    body = [_heading(result["program"], how, result["file"], result["nodes"])]
     body += [f"<p>{_text(english.capital(sentence))}</p>" for sentence, _ in of_one_run(result, run)]
     return _fragment([*body, *_run(result, run)])
 
@@ -195,8 +195,8 @@ def outcomes_html(found: Outcomes) -> str:
         for row in rows
     ]
     only = f", {len(found.network_only)} network-only" if found.network_only else ""
-    told = f"{english.count(len(found.outcomes), 'outcome')}{'' if found.complete else ' so far'}{only}"
-    body = [_heading(result["program"], told, result["file"], result["nodes"], bad=bool(found.network_only))]
+    number = f"{english.count(len(found.outcomes), 'outcome')}{'' if found.complete else ' so far'}{only}"
+    body = [_heading(result["program"], number, result["file"], result["nodes"], bad=bool(found.network_only))]
     if result["reason"]:
         body.append(f"<p>{_text(result['reason'])}</p>")
     body.append(_table([*places, "end", "SC runs", "network runs"], table))
@@ -212,7 +212,7 @@ def repair_html(repair: Repair) -> str:
     body += [f"<p>{_text(sentence)}</p>" for sentence, _ in of_repair(repair)]
     body += [f"<pre>{escape(error.render())}</pre>" for verdict in repair.verdicts for error in verdict.errors]
     for answer in repair.answers:
-        body.append(f"<p><strong>{_text(english.capital(told(repair, answer)))}.</strong></p>")
+        body.append(f"<p><strong>{_text(english.capital(answer_text(repair, answer)))}.</strong></p>")
         diff = "\n".join(_text(line.expandtabs(4)) for line in repair.diff(answer).rstrip("\n").split("\n"))
         body.append(f"<pre>{diff}</pre>")
     return _fragment(body)
@@ -238,10 +238,10 @@ def litmus_html(answers: Answers) -> str:
     return _fragment(body)
 
 
-def _heading(name: str | None, told: str, file: str, nodes: int | Literal["all"] | None, bad: bool = False) -> str:
+def _heading(name: str | None, answer: str, file: str, nodes: int | Literal["all"] | None, bad: bool = False) -> str:
     return (
         f'<p><span class="pgasrob-name">{_text(name or file)}</span> '
-        f'<span class="pgasrob-verdict{" pgasrob-bad" * bad}">{_text(told)}</span>{english.on_nodes(nodes)} '
+        f'<span class="pgasrob-verdict{" pgasrob-bad" * bad}">{_text(answer)}</span>{english.on_nodes(nodes)} '
         f'<span class="pgasrob-faint">{_text(file)}</span></p>'
     )
 

@@ -121,14 +121,14 @@ def paragraph(text: str, width: int, style: str = "", first: str = "", rest: str
     return [[(line, style)] for line in wrap(text, width, first, first if rest is None else rest)]
 
 
-def headline(file: str, told: Line, width: int) -> list[Line]:
-    """``file`` and what is ``told`` of it on one line, or below it, indented and wrapped, where that is too long."""
-    line: Line = [(file, "heading"), *told]
+def headline(file: str, rest: Line, width: int) -> list[Line]:
+    """``file`` and the ``rest`` of a headline on one line; the rest below it, wrapped, where that is too long."""
+    line: Line = [(file, "heading"), *rest]
     if sum(len(text) for text, _ in line) <= width:
         return [line]
     lines: list[Line] = [[(file.rstrip(), "heading")], [("  ", "")]]
     used = 2
-    for text, style in told:
+    for text, style in rest:
         for word in re.findall(r"\s*\S+", text):
             if used > 2 and used + len(word) > width:
                 lines.append([("  ", "")])

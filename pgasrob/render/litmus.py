@@ -73,7 +73,9 @@ def execution_report(title: str, execution: ExecutionObject, width: int = 80) ->
             text = visible(event["text"]) if event["operation"] != before else ""
             before = event["operation"]
             style = "cycle" if number in on_cycle else ""
-            lines.append([(f"  {numbers[number]:>{digits + 2}}  ", "faint"), (f"{text:<{wide}}  {told(event)}", style)])
+            lines.append(
+                [(f"  {numbers[number]:>{digits + 2}}  ", "faint"), (f"{text:<{wide}}  {shown_event(event)}", style)]
+            )
     for name, pairs in execution["relations"].items():
         if name == "po" or not pairs:
             continue
@@ -106,7 +108,7 @@ def is_constant(event: EventObject) -> bool:
     return event["location"] is not None and event["location"].startswith("$")
 
 
-def told(event: EventObject) -> str:
+def shown_event(event: EventObject) -> str:
     """What an event is and does: ``nlR x = 0``, ``CAS x: 0 -> 1``."""
     location, reads, writes = event["location"], event["reads"], event["writes"]
     if location is None:
@@ -211,24 +213,24 @@ def _table(results: Sequence[LitmusResult], rows: Sequence[dict[str, Value]], wi
 def _cell(result: LitmusResult, row: dict[str, Value]) -> tuple[str, str]:
     """Whether the model has the outcome; in a style that says whether that was expected."""
     allowed = row in result["outcomes"]
-    told = YES if allowed else NO if result["complete"] else OPEN
-    if told == OPEN:
-        return told, "open"
+    answer = YES if allowed else NO if result["complete"] else OPEN
+    if answer == OPEN:
+        return answer, "open"
     about = [line for line in result["expected"] if line["values"] and line["values"].items() <= row.items()]
     if allowed and any(not line["allowed"] for line in about):
-        return f"{told}!", "bad"
+        return f"{answer}!", "bad"
     if allowed and any(line["holds"] is False and not line["values"] for line in result["expected"]):
         named = any(line["allowed"] and line["values"].items() <= row.items() for line in about)
-        return (told, "good") if named else (f"{told}!", "bad")
-    return told, "good" if allowed and any(line["allowed"] for line in about) else ""
+        return (answer, "good") if named else (f"{answer}!", "bad")
+    return answer, "good" if allowed and any(line["allowed"] for line in about) else ""
 
 
 def _long_row(
     results: Sequence[LitmusResult], row: dict[str, Value], varying: Sequence[str], width: int
 ) -> Iterator[Line]:
     yield from paragraph(values_text({name: row[name] for name in varying}), width, "", "  ", "    ")
-    told = ", ".join(f"{result['label']}: {_cell(result, row)[0]}" for result in results)
-    yield from paragraph(told, width, "faint", "      ")
+    answers = ", ".join(f"{result['label']}: {_cell(result, row)[0]}" for result in results)
+    yield from paragraph(answers, width, "faint", "      ")
 
 
 def _same(same: dict[str, Value], width: int) -> list[Line]:
@@ -239,12 +241,12 @@ def _same(same: dict[str, Value], width: int) -> list[Line]:
 
 
 def _expected(results: Sequence[LitmusResult], left_out: Sequence[tuple[int, str]], width: int) -> list[Line]:
-    told: dict[tuple[int, str], dict[bool | None, list[str]]] = {}
+    held: dict[tuple[int, str], dict[bool | None, list[str]]] = {}
     for result in results:
         for line in result["expected"]:
-            told.setdefault((line["line"], line["text"]), {}).setdefault(line["holds"], []).append(result["label"])
-    lines: list[Line] = [[]] if told or left_out else []
-    for (number, text), by in sorted({**told, **{line: {} for line in left_out}}.items()):
+            held.setdefault((line["line"], line["text"]), {}).setdefault(line["holds"], []).append(result["label"])
+    lines: list[Line] = [[]] if held or left_out else []
+    for (number, text), by in sorted({**held, **{line: {} for line in left_out}}.items()):
         pieces = ["not compared, --expect asks the models that it names"] if not by else []
         if True in by:
             pieces.append(f"as expected in {english.listed(by[True])}")
@@ -284,10 +286,12 @@ def _why(why: ForbiddenObject, labels: Sequence[str], settled: bool, width: int)
         longer = f" --forbidden '{values}' looks for longer." if settled and not why["asked"] else ""
         return [[], *paragraph(said + longer, width, "open", "  ")]
     if why["rules"] is None:
-        said = f"{values} is forbidden in {name}; reasons are told of {english.listed(WITH_REASONS)} alone."
+        said = f"{values} is forbidden in {name}; reasons are known of {english.listed(WITH_REASONS)} alone."
         return [[], *paragraph(said, width, "open", "  ")]
     lines: list[Line] = [[]]
-    lines += paragraph(f"Why {values} is forbidden in {name}: {rules_told(why['rules'])}", width, "", "  ", "    ")
+    lines += paragraph(
+        f"Why {values} is forbidden in {name}: {forbidding_rules(why['rules'])}", width, "", "  ", "    "
+    )
     execution = why["execution"]
     if execution is None or not execution["cycle"]:
         return lines
@@ -306,20 +310,20 @@ def _why(why: ForbiddenObject, labels: Sequence[str], settled: bool, width: int)
     return lines
 
 
-def rules_told(sets: Sequence[Sequence[str]]) -> str:
+def forbidding_rules(sets: Sequence[Sequence[str]]) -> str:
     """``by R1, or by IR and PG together.``"""
     if not sets:
         return "no execution at all has these values."
-    told = [f"by {english.listed(each)}{' together' * (len(each) > 1)}" for each in sets[:MOST_RULES]]
-    left = len(sets) - len(told)
+    ways = [f"by {english.listed(each)}{' together' * (len(each) > 1)}" for each in sets[:MOST_RULES]]
+    left = len(sets) - len(ways)
     more = f", or by {left:,} other sets of rules" if left else ""
-    return f"{', or '.join(told)}{more}."
+    return f"{', or '.join(ways)}{more}."
 
 
 def _in_words(event: EventObject) -> str:
     if event["thread"] is None:
         return f"the initial write {event['location']} = {event['writes']}"
-    return f"{visible(event['text'])} ({told(event)})" if event["text"] else told(event)
+    return f"{visible(event['text'])} ({shown_event(event)})" if event["text"] else shown_event(event)
 
 
 # --- Two models compared ---------------------------------------------------------------------------------------------
@@ -353,13 +357,13 @@ def _open(result: LitmusResult) -> str:
 def summary(results: Iterable[LitmusResult], width: int) -> Line:
     """A test in a line, for many of them: whether all is as expected."""
     results = list(results)
-    told = [result["as_expected"] for result in results]
+    outcomes = [result["as_expected"] for result in results]
     models = ", ".join(result["label"] for result in results if result["as_expected"] is not None)
     file = visible(results[0]["file"])
-    if False in told:
+    if False in outcomes:
         bad = english.listed([result["label"] for result in results if result["as_expected"] is False])
         return [(f"{file}: ", ""), (f"not as expected in {bad}", "bad")]
-    if any(each is None and result["expected"] for each, result in zip(told, results, strict=True)):
+    if any(each is None and result["expected"] for each, result in zip(outcomes, results, strict=True)):
         open_ = english.listed(
             [result["label"] for result in results if result["expected"] and result["as_expected"] is None]
         )

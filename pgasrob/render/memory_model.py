@@ -127,12 +127,12 @@ def model_report(result: ModelResult, width: int = 80, *, list_assumptions: bool
     if result["reason"]:
         yield from paragraph(f"{english.capital(result['reason'])}.", width, "open", "  ")
     for misuse in result["misuses"]:
-        told = f"line {misuse['line']}: {misuse['message']} (rank {misuse['rank']}; rule {misuse['rule']})"
-        yield from paragraph(told, width, "bad", "  ")
+        text = f"line {misuse['line']}: {misuse['message']} (rank {misuse['rank']}; rule {misuse['rule']})"
+        yield from paragraph(text, width, "bad", "  ")
     for race in result["races"]:
         yield from paragraph(f"{_lines(race)}: {sentence(race)}.", width, "bad", "  ")
-    for told, style in _meaning(result):
-        yield from paragraph(told, width, style, "  ")
+    for text, style in _meaning(result):
+        yield from paragraph(text, width, style, "  ")
     if list_assumptions:
         yield from assumptions.listed(result, width)  # type: ignore[arg-type]
 

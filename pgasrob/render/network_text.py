@@ -54,14 +54,14 @@ def network_headline(result: NetworkResult, width: int = 80) -> list[Line]:
     """``ring.pgas: not robust on RDMA-TSO, 2 nodes (as expected)``."""
     verdict = result["verdict"]
     variant = f" {result['variant']}" if result["variant"] else ""
-    told: Line = [(verdict, STYLES.get(verdict, verdict)), (f" on {LABELS[result['network']]}{variant}", "heading")]
+    rest: Line = [(verdict, STYLES.get(verdict, verdict)), (f" on {LABELS[result['network']]}{variant}", "heading")]
     if result["nodes"] is not None:
-        told.append((f", {english.count(result['nodes'], 'node')}", "heading"))
+        rest.append((f", {english.count(result['nodes'], 'node')}", "heading"))
     if "as_expected" in result:
         right, expected = result["as_expected"], result.get("expected")
         wrong = f"expected {expected}" if expected else f"nothing expected of {_line(result)}"
-        told.append((" (as expected)" if right else f" ({wrong})", "good" if right else "bad"))
-    return headline(f"{visible(result['file'])}: ", told, width)
+        rest.append((" (as expected)" if right else f" ({wrong})", "good" if right else "bad"))
+    return headline(f"{visible(result['file'])}: ", rest, width)
 
 
 def _line(result: NetworkResult) -> str:
@@ -110,8 +110,8 @@ def _violation(result: NetworkResult, run: ExecutionObject, width: int) -> Itera
     rows = [(_who(result, run, events[number]), _where(events[number]), _text(events[number])) for number in own]
     wide = [min(max(len(row[column]) for row in rows), width // 2) for column in range(3)]
     for number, row in zip(own, rows, strict=True):
-        told = "".join(f"{text:<{size}}  " for text, size in zip(row, wide, strict=True))
-        yield [(f"    {told}{effect(events[number])}", "cycle" if number in on_cycle else "")]
+        cells = "".join(f"{text:<{size}}  " for text, size in zip(row, wide, strict=True))
+        yield [(f"    {cells}{effect(events[number])}", "cycle" if number in on_cycle else "")]
 
 
 def effect(event: EventObject) -> str:
@@ -120,8 +120,8 @@ def effect(event: EventObject) -> str:
     location = event["location"] or ""
     if location.startswith("$"):
         location = "the copy"
-    told = EFFECTS[kind].format(location=location, reads=_value(event["reads"]), writes=_value(event["writes"]))
-    return f"{told} (not atomic)" if plain else told
+    text = EFFECTS[kind].format(location=location, reads=_value(event["reads"]), writes=_value(event["writes"]))
+    return f"{text} (not atomic)" if plain else text
 
 
 def _value(value: object) -> str:

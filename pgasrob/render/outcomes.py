@@ -208,7 +208,7 @@ def is_lowered(file: str) -> bool:
 def final_values(values: dict[str, int], nodes: int, everything: bool) -> str:
     """Values by name in words: ``x = 1 on every rank, r@0 = 2; all else is 0``.
 
-    With ``everything`` zeros are told in those words, else by name. Of very many the last ones are left out.
+    With ``everything`` zeros are summed up like this, else listed by name. Of very many the last ones are left out.
     """
     by_name: dict[str, dict[str, int]] = {}
     for name, value in values.items():

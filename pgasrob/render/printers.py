@@ -22,7 +22,7 @@ from pgasrob.render.verdict_json import RaceResult, Result
 
 
 class Form(ABC, Generic[R]):
-    """How results of one kind are told of.
+    """How results of one kind are presented.
 
     ``expect``: they are compared with headers. ``list_assumptions``: reports name all that a verdict rests on.
     ``full``: they show every event.
@@ -85,14 +85,14 @@ class VerdictForm(Form[Result]):
         return VerdictTable(files, width, self.expect, glyphs)
 
     def row(self, result: Result) -> dict[str, object]:
-        line, column, told = first_place(result)
+        line, column, sentence = first_place(result)
         found = {
             "assertions": result["assertions"],
             "deadlock": result["deadlock"],
             "effect": result.get("effect"),
             "line": line,
             "column": column,
-            "message": told,
+            "message": sentence,
         }
         return self.common(result) | found | cast(dict[str, object], result["stats"])
 
@@ -136,14 +136,14 @@ class RaceForm(Form[RaceResult]):
     def row(self, result: RaceResult) -> dict[str, object]:
         from pgasrob.render.races_json import number_of_pairs
 
-        line, column, told = first_place(result)
+        line, column, sentence = first_place(result)
         other = result.get("robustness")
         found = {
             "pairs": number_of_pairs(result),
             "robustness": other and other["verdict"],
             "line": line,
             "column": column,
-            "message": told,
+            "message": sentence,
         }
         return self.common(result) | found | cast(dict[str, object], result["stats"])
 

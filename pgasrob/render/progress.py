@@ -26,7 +26,7 @@ MOST_CHECKS = 8
 
 @dataclass(slots=True)
 class Shown:
-    """A check that has told something: ``title`` names program and node count, ``began`` is when its phase did."""
+    """A check that has reported progress: ``title`` names program and node count, ``began`` is when its phase did."""
 
     title: str
     progress: Progress

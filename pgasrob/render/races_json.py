@@ -148,15 +148,15 @@ def _access(race: FoundRace, access: FoundAccess, witness: Witness) -> RacingAcc
     made = ReplayedEvent(event, text, access.span)
     if issue:
         made = replace(made, queue=issue.queue, target=issue.target)
-    told = event_to_json(run.instance, made, text)
+    event_object = event_to_json(run.instance, made, text)
     if not run.instance.program.source.shows_commands:
-        told["call"] = Calls(run.instance, texts).of(issue.event if issue else event)
+        event_object["call"] = Calls(run.instance, texts).of(issue.event if issue else event)
         pieces = [each["piece"] for each in witness["computation"]]
-        told["piece"] = pieces[run.events.index(issue)] if issue else max(pieces, default=-1) + 1
-    address = told["address"]
+        event_object["piece"] = pieces[run.events.index(issue)] if issue else max(pieces, default=-1) + 1
+    address = event_object["address"]
     assert address is not None
     return {
-        **told,
+        **event_object,
         "access": access.access,
         "cell": f"{address['name']}@{address['rank']}",
         "atomic": access.atomic or None,

@@ -68,8 +68,8 @@ def with_races(
 
 def _beside(result: RaceResult, width: int) -> list[Line]:
     """What is said of races below a verdict, without runs."""
-    told = [("Races: ", "heading"), (result["verdict"], result["verdict"]), (_number(result), "heading")]
-    lines: list[Line] = [[("  ", ""), *told], *_body(result, width)]
+    heading = [("Races: ", "heading"), (result["verdict"], result["verdict"]), (_number(result), "heading")]
+    lines: list[Line] = [[("  ", ""), *heading], *_body(result, width)]
     if result["races"]:
         lines += paragraph(f"`{race_command(result)}` shows the way there.", width, "faint", "  ")
     return lines
@@ -113,8 +113,8 @@ def _body(result: RaceResult, width: int) -> list[Line]:
     for race in result["races"]:
         lines += paragraph(f"{english.capital(lines_race(race))}:", width, "bad", "  ")
         lines += excerpts(result, race, width)
-    for told, style in sentences(result):
-        lines += paragraph(told, width, style, "  ")
+    for sentence, style in sentences(result):
+        lines += paragraph(sentence, width, style, "  ")
     return lines
 
 
@@ -171,9 +171,9 @@ def excerpts(result: RaceResult, race: Race, width: int) -> Iterator[Line]:
         one_line = int(access["end_line"]) == number
         end = access["end_column"] - 1 if one_line else len(text)
         carets = "^" * max(1, min(end, len(text)) - start)
-        told = f"{phrase}{f' ({atomic(access)})' if access['atomic'] else ''}"
+        note = f"{phrase}{f' ({atomic(access)})' if access['atomic'] else ''}"
         yield [(f"{' ' * gutter} | ", "faint"), (f"{lead}{carets}", "cycle")]
-        yield from ([(f"{' ' * gutter} | ", "faint"), (line, "")] for line in wrap(told, width - gutter - 3))
+        yield from ([(f"{' ' * gutter} | ", "faint"), (line, "")] for line in wrap(note, width - gutter - 3))
 
 
 def atomic(access: RacingAccess) -> str:
@@ -195,8 +195,8 @@ def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
         yield "This says nothing about races.", "open"
     if result["limit"]:
         yield "--max-states, --timeout and --memory-limit set the limits.", "open"
-    if told := robustness(result):
-        yield told
+    if answer := robustness(result):
+        yield answer
     if rests_on := assumptions.sentence(result):
         yield rests_on, "faint"
 
@@ -210,12 +210,12 @@ def robustness(result: RaceResult) -> tuple[str, str] | None:
     match other["verdict"]:
         case "robust":
             all_the_same = "robust all the same" if race else "robust, too"
-            tell = ": a race that no run can tell" if race else ""
+            apart = ": a race that no run can tell" if race else ""
             turns = ", in which one of the two comes first" if race else ""
             what = "What was recorded" if other["engine"] == RECORDED else "The program"
             runs = "Each of these runs" if other["engine"] == RECORDED else "Every run on the network"
-            told = f"{what} is {all_the_same}{tell}. {runs} looks like a {SC} run{turns}."
-            return told, "good"
+            answer = f"{what} is {all_the_same}{apart}. {runs} looks like a {SC} run{turns}."
+            return answer, "good"
         case "not robust":
             why = words.diagnosis(other["witness"]) or f"A run on the network looks like no {SC} run."
             same = "" if race else " all the same"
@@ -278,7 +278,7 @@ def _fault(run: Witness) -> Fault:
 
 def drawable(result: RaceResult) -> Result:
     """``result`` in the form that pictures are drawn from: with the run to its first race, at whose end are the two
-    accesses, and all that is ``told`` of it in sentences."""
+    accesses, and under ``told`` all sentences about it."""
     races: Sequence[Race] = result["races"]
     pairs = [(f"{english.capital(sentence(race))}.", "bad") for race in races]
     drawn = {

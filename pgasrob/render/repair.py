@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pgasrob.repairs import Answer, Broken, Candidate, Rejected, Repair
 
 MOST_BROKEN = 2
-"""Violations that are told of one candidate."""
+"""Violations that are described for one candidate."""
 
 
 class Step(TypedDict):
@@ -110,12 +110,12 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
     }
 
 
-def _told_of(repair: Repair, broken: Iterable[Broken]) -> list[str]:
+def violations(repair: Repair, broken: Iterable[Broken]) -> list[str]:
     """The sentences about violations, each once, in the lines of the source."""
-    return list(dict.fromkeys(told_with(repair.text, each.edits, each.witness) for each in broken))
+    return list(dict.fromkeys(violation_sentence(repair.text, each.edits, each.witness) for each in broken))
 
 
-def told_with(text: str, edits: Collection[Edit], witness: Witness) -> str:
+def violation_sentence(text: str, edits: Collection[Edit], witness: Witness) -> str:
     """What a violation of ``text`` with ``edits`` comes down to, in the lines of ``text``."""
     source, edited, origins = Statements(text, []), Statements(applied(text, edits), []), Origins(edits)
 
@@ -126,11 +126,11 @@ def told_with(text: str, edits: Collection[Edit], witness: Witness) -> str:
 
 
 def _why_not(repair: Repair, rejected: Rejected) -> str:
-    return rejected.why if rejected.left is None else f"{rejected.why}: {_told_of(repair, [rejected.left])[0]}"
+    return rejected.why if rejected.left is None else f"{rejected.why}: {violations(repair, [rejected.left])[0]}"
 
 
 def _survivor(repair: Repair) -> str | None:
-    return None if repair.survivor is None else _told_of(repair, [repair.survivor])[0]
+    return None if repair.survivor is None else violations(repair, [repair.survivor])[0]
 
 
 def _step(repair: Repair, candidate: Candidate, broken: Sequence[Broken]) -> Step:
@@ -141,7 +141,7 @@ def _step(repair: Repair, candidate: Candidate, broken: Sequence[Broken]) -> Ste
         "text": candidate.text,
         "inserted": candidate.inserted,
         "edits": changes(repair.text, candidate.edits),
-        "breaks": _told_of(repair, broken),
+        "breaks": violations(repair, broken),
     }
 
 
@@ -160,9 +160,9 @@ def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
     ]
 
 
-def told(repair: Repair, answer: Answer) -> str:
+def answer_text(repair: Repair, answer: Answer) -> str:
     """What ``answer`` does, and what it is good for, in a clause."""
-    return f"{listed([_told(each) for each in answer.candidates])}; then it is robust{_on(repair)}"
+    return f"{listed([candidate_text(each) for each in answer.candidates])}; then it is robust{_on(repair)}"
 
 
 def beside(repair: Repair) -> Result:
@@ -170,7 +170,7 @@ def beside(repair: Repair) -> Result:
     verdicts = repair.verdicts
     result = to_json(next((each for each in verdicts if each.verdict == "not robust"), verdicts[0]))
     if repair.answers:
-        result["repair"] = {"told": told(repair, repair.answers[0]), "diff": repair.diff(repair.answers[0])}
+        result["repair"] = {"told": answer_text(repair, repair.answers[0]), "diff": repair.diff(repair.answers[0])}
     return result
 
 
@@ -178,7 +178,7 @@ def fixes(repair: Repair) -> list[Fix]:
     """The answers, the cheapest first."""
     return [
         {
-            "told": f"{capital(listed([_told(each) for each in answer.candidates]))}.",
+            "told": f"{capital(listed([candidate_text(each) for each in answer.candidates]))}.",
             "edits": changes(repair.text, [edit for candidate in answer.candidates for edit in candidate.edits]),
         }
         for answer in repair.answers
@@ -241,18 +241,18 @@ def sentences(repair: Repair) -> Iterator[tuple[str, str]]:
     if repair.state == "not repaired":
         yield f"Nothing in the catalogue repairs this: {_survivor(repair)}", "bad"
         for each in [each for each in repair.rejected if each.left is None][:3]:
-            yield f"Tried: {listed([_told(step) for step in each.candidates])}; {each.why}.", "faint"
+            yield f"Tried: {listed([candidate_text(step) for step in each.candidates])}; {each.why}.", "faint"
     if repair.state in ("repaired", "not repaired"):
         yield f"{count(repair.checks, 'changed program')} checked, {repair.seconds:.2f} s", "faint"
 
 
 def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator[Line]:
     title = "Repair" if len(repair.answers) == 1 else f"Repair {number}"
-    yield [(f"{title}: {listed([_told(each) for each in answer.candidates])}", "heading")]
+    yield [(f"{title}: {listed([candidate_text(each) for each in answer.candidates])}", "heading")]
     for candidate, broken in zip(answer.candidates, answer.breaks, strict=True):
-        told = _told_of(repair, broken)
-        if len(answer.candidates) > 1 or len(told) > 1:
-            for sentence in told[:MOST_BROKEN]:
+        sentences = violations(repair, broken)
+        if len(answer.candidates) > 1 or len(sentences) > 1:
+            for sentence in sentences[:MOST_BROKEN]:
                 yield from paragraph(f"line {candidate.line} breaks: {sentence}", width, "", "  ", "    ")
     yield from paragraph(
         f"Robust{_on(repair)}, checked from the changed text. {_same(answer.same)}", width, "good", "  "
@@ -262,7 +262,7 @@ def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator
         yield [(line, style)]
 
 
-def _told(candidate: Candidate) -> str:
+def candidate_text(candidate: Candidate) -> str:
     how = "put in" if not candidate.inserted else "moved to" if candidate.takes else "inserted in"
     return f"`{candidate.text}` {how} line {candidate.line}"
 

@@ -142,14 +142,14 @@ def reproduced_lines(
     """The report: both runs side by side, the values that tell them apart, what was held back."""
     style = {"reproduced": "not robust", "different": "not robust", "same": "robust"}.get(state, "unknown")
     runs = count(len(found.reproduced), "run")
-    told = {
+    outcome = {
         "reproduced": f"reproduced in {runs}", "not reproduced": "not reproduced",
         "same": f"nothing differs in {runs} with everything held back",
         "unknown": "nothing to compare with",
         "different": f"with everything held back it does something else in {runs}",
     }[state]  # fmt: skip
     where = f"{on_nodes(found.nodes)}, with {LIBRARIES[found.library]}"
-    lines = headline(f"{visible(file)}: ", [(told, style), (where, "")], width)
+    lines = headline(f"{visible(file)}: ", [(outcome, style), (where, "")], width)
     if found.why_not:
         lines += paragraph(f"{capital(found.why_not)}.", width, "", "  ")
     elif found.all_held and state == "reproduced":
@@ -208,8 +208,8 @@ def _values(found: Reproduction, doubles: Collection[str], width: int) -> Iterat
         seen = [f"{number} in the {name}" for name, number in runs if number is not None]
         sc = f"{listed(shown['in_sc'], 'or')} in SC runs" if shown["in_sc"] else ""
         planned = [] if each.counterexample is None else [f"{shown['counterexample']} in the counterexample"]
-        told = [*seen, *planned, *([sc] if sc else [])]
-        yield from paragraph(f"{each.name} {where}: {', '.join(told)}", width, "", "", "  ")
+        values = [*seen, *planned, *([sc] if sc else [])]
+        yield from paragraph(f"{each.name} {where}: {', '.join(values)}", width, "", "", "  ")
 
     if found.values and all(each.normal == each.counterexample for each in found.values):
         yield [("The normal run shows it, too.", "")]
@@ -220,8 +220,8 @@ def _held(found: Reproduction, width: int) -> Iterator[TextLine]:
         yield []
         yield [("Held back", "heading")]
     for each in found.held:
-        told = f"rank {each.rank}, {_at(each.line)}: {each.call}, until rank {each.until_rank} has come past"
-        yield from paragraph(f"{told} {_at(each.until_line)}", width, "", "  ", "    ")
+        sentence = f"rank {each.rank}, {_at(each.line)}: {each.call}, until rank {each.until_rank} has come past"
+        yield from paragraph(f"{sentence} {_at(each.until_line)}", width, "", "  ", "    ")
 
 
 def _at(line: int) -> str:

@@ -85,25 +85,27 @@ def short(shown: Answered | Program | CProgram) -> str:
     match shown:
         case Verdict():
             on = english.on_nodes("all" if shown.every and shown.nodes is None else shown.nodes)
-            file, told = shown.file, f"{shown.verdict}{on}"
+            file, answer_in_short = shown.file, f"{shown.verdict}{on}"
         case RaceVerdict():
-            file, told = shown.file, f"{shown.verdict}{english.on_nodes(shown.nodes)}"
+            file, answer_in_short = shown.file, f"{shown.verdict}{english.on_nodes(shown.nodes)}"
         case Outcomes():
             file, count = shown.instance.program.source.file, english.count(len(shown.outcomes), "outcome")
             so_far = "" if shown.complete else " so far"
-            told = f"{count}{so_far}{english.on_nodes(shown.instance.nodes)}, {len(shown.network_only)} network-only"
+            answer_in_short = (
+                f"{count}{so_far}{english.on_nodes(shown.instance.nodes)}, {len(shown.network_only)} network-only"
+            )
         case Simulated():
             instance = shown.run.instance
             file, count = instance.program.source.file, english.count(len(shown.run.events), "event")
-            told = f"{count}{english.on_nodes(instance.nodes)}, seed {shown.seed}"
+            answer_in_short = f"{count}{english.on_nodes(instance.nodes)}, seed {shown.seed}"
         case Repair():
-            file, told = shown.verdicts[0].file, f"{shown.state} on {english.listed(shown.nodes)} nodes"
+            file, answer_in_short = shown.verdicts[0].file, f"{shown.state} on {english.listed(shown.nodes)} nodes"
         case Answers():
             counts = (f"{len(each.outcomes.found)} in {label}" for label, each in shown.items())
-            file, told = shown.file, f"outcomes: {', '.join(counts)}"
+            file, answer_in_short = shown.file, f"outcomes: {', '.join(counts)}"
         case _:
             return f"<{type(shown).__name__} {visible(shown.name or '?')}: {visible(PurePath(shown.source.file).name)}>"
-    return f"<{type(shown).__name__} {visible(PurePath(file).name)}: {told}>"
+    return f"<{type(shown).__name__} {visible(PurePath(file).name)}: {answer_in_short}>"
 
 
 def save(answer: Answered, path: str | PathLike[str], cycle_only: bool = False) -> None:

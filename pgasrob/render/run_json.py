@@ -303,14 +303,14 @@ def _events(run: Run, texts: WrittenCommands, parts: Sequence[int], marks: Seque
     if not run.instance.program.source.shows_commands:
         calls = Calls(run.instance, texts)
         called = {event.issued: calls.of(event) for event in run.computation if not event.is_step}
-        for replayed, told, piece in zip(run.events, found, pieces(run), strict=True):
+        for replayed, event_object, piece in zip(run.events, found, pieces(run), strict=True):
             event = replayed.event
-            call, change = called[event.issued], told["register"]
-            told["call"], told["piece"] = call, piece
+            call, change = called[event.issued], event_object["register"]
+            event_object["call"], event_object["piece"] = call, piece
             if event.kind == "assume" and replayed.span.holds is not None and calls.called(event) is None:
-                told["truth"] = replayed.span.holds
+                event_object["truth"] = replayed.span.holds
             if change and call and gives_status(call):
-                told["register"] = {**change, "temporary": True}
+                event_object["register"] = {**change, "temporary": True}
     return found
 
 

@@ -261,14 +261,14 @@ def _deadlock(result: Result, witness: Witness) -> Object:
     stuck = [each for each in standing if each["next"]]
     # It is reported where a rank waits, and not where one is stopped by an assume.
     stuck.sort(key=lambda each: all(command["event"] == "assume" for command in each["next"]))
-    told = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
+    sentences = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
     places = [_point(result, witness, each["next"][0]) for each in stuck]
-    text = " ".join([f"A deadlock in a sequentially consistent run{english.on_nodes(witness['nodes'])}.", *told])
+    text = " ".join([f"A deadlock in a sequentially consistent run{english.on_nodes(witness['nodes'])}.", *sentences])
     commands = " ".join(each["next"][0]["command"] for each in stuck)
     found = _result(result, "deadlock", text, places[0] if places else _location(result, None), commands)
     found["relatedLocations"] = [
         {"id": number, **place, "message": _message(sentence)}
-        for number, (place, sentence) in enumerate(zip(places, told, strict=True), start=1)
+        for number, (place, sentence) in enumerate(zip(places, sentences, strict=True), start=1)
     ]
     return _with_run(found, result, witness)
 
@@ -316,8 +316,8 @@ def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> O
 def notifications(result: Result | RaceResult) -> Iterator[Object]:
     """That a search came to no answer, or that a program is in error for a reason that has no place in the text."""
     witness = result.get("witness")
-    told = result["errors"] or (witness and witness["fault"])
-    if result["verdict"] == "unknown" or (result["verdict"] == "error" and not told):
+    placed = result["errors"] or (witness and witness["fault"])
+    if result["verdict"] == "unknown" or (result["verdict"] == "error" and not placed):
         yield {
             "descriptor": {"id": UNKNOWN, "index": 0},
             "level": "warning" if result["verdict"] == "unknown" else "error",

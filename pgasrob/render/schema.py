@@ -74,8 +74,8 @@ def _object(kind: Any, definitions: dict[str, Schema]) -> Schema:
     if "lines" in keys:
         properties |= {key: {"type": "array", "items": name} for key in ("files", "file_names")}
     found = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    told = kind.__doc__ or ""
-    return found if told == dict.__doc__ else {"description": _plain(told), **found}
+    description = kind.__doc__ or ""
+    return found if description == dict.__doc__ else {"description": _plain(description), **found}
 
 
 def _plain(text: str) -> str:

@@ -139,9 +139,9 @@ def sentence(on_tso: OnTso, verdict: str) -> str:
 
 def pairs(overtaken: Sequence[OvertakenPair], most: int = MOST_NAMED) -> str:
     """The first of the pairs in words, by lines and cells."""
-    told = list(dict.fromkeys(map(_pair, overtaken)))
-    more = [f"{english.count(len(told) - most, 'more such pair')}"] * (len(told) > most)
-    return "; ".join([*told[:most], *more])
+    sentences = list(dict.fromkeys(map(_pair, overtaken)))
+    more = [f"{english.count(len(sentences) - most, 'more such pair')}"] * (len(sentences) > most)
+    return "; ".join([*sentences[:most], *more])
 
 
 def _pair(pair: OvertakenPair) -> str:
@@ -167,7 +167,7 @@ def run_section(on_tso: OnTso, width: int) -> list[Line]:
     for place, event in enumerate(events):
         mark = "*" if place in marked else " "
         start = f"  {place + 1:>{number}}{mark} "
-        lines += paragraph(_told(event), width, "cycle" if place in marked else "", start, " " * len(start))
+        lines += paragraph(effect_text(event), width, "cycle" if place in marked else "", start, " " * len(start))
     lines += paragraph("* marks the steps of a happens-before cycle.", width, "faint", "  ")
     lines += [
         [],
@@ -179,7 +179,7 @@ def run_section(on_tso: OnTso, width: int) -> list[Line]:
     return lines
 
 
-def _told(event: BufferedEvent) -> str:
+def effect_text(event: BufferedEvent) -> str:
     who = together(f"rank {event['rank']}, line {event['line']}:")
     value = "" if event["cell"] is None else together(f"{event['cell']} = {event['written']}")
     command = event["command"]

@@ -131,9 +131,9 @@ def folded_of_ranks(events: Sequence[Event]) -> str:
     if len(ranks) > 3:
         count, _, where = folded(events).partition(" in ")
         return f"{count} of {english.count(len(ranks), 'rank')}{where and ' in '}{where}"
-    told: list[str] = []
+    counts: list[str] = []
     for rank in ranks:
         count, _, where = folded([event for event in events if event["rank"] == rank]).partition(" in ")
-        count = count if not told else count.split()[0]
-        told.append(f"{count} of rank {rank}{where and ' in '}{where}")
-    return ", ".join(told)
+        count = count if not counts else count.split()[0]
+        counts.append(f"{count} of rank {rank}{where and ' in '}{where}")
+    return ", ".join(counts)

@@ -41,18 +41,18 @@ def verdict_report(
     of the runs. ``further``: what is said beside the verdict.
     """
     lines = [_headline(result)]
-    told = list(sentences(result, assumed=not list_assumptions))
+    known = list(sentences(result, assumed=not list_assumptions))
     if words.diagnosis(result["witness"]):
-        sentence, style = told.pop(0)
+        sentence, style = known.pop(0)
         lines += paragraph(sentence, width, style, "  ")
     lines += _cost(result, width)
     lines += error_lines(result["file"], result["errors"])
-    for sentence, style in told:
+    for sentence, style in known:
         lines += paragraph(sentence, width, style, "  ")
     if on_tso := result.get("on_tso"):
-        told_of = store_buffers.sentence(on_tso, result["verdict"])
+        about_tso = store_buffers.sentence(on_tso, result["verdict"])
         lines += paragraph(
-            PAIRS.sub("\u00a0", told_of), width, "bad" if result["verdict"] == "not robust" else "", "  "
+            PAIRS.sub("\u00a0", about_tso), width, "bad" if result["verdict"] == "not robust" else "", "  "
         )
     lines += hardware.section(result.get("hardware", []), width, list_assumptions)
     lines += further
@@ -84,8 +84,8 @@ def _cost(result: Result, width: int) -> list[Line]:
     """What the search cost, and the reason when there is no answer."""
     lines: list[Line] = []
     fault = result["witness"] and result["witness"]["fault"]
-    told_below = fault or (result["verdict"] == "error" and result["errors"])
-    if result["reason"] and not told_below:
+    follows = fault or (result["verdict"] == "error" and result["errors"])
+    if result["reason"] and not follows:
         lines += paragraph(result["reason"], width, "", "  ")
     stats = result["stats"]
     if stats["seconds"]:
@@ -131,10 +131,10 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     yield from every_count.what_is_known(result)
     if result["verdict"] == "unknown" and not every_count.is_about_all(result):
         ended = result.get("reason_code") in (FaultPossible.code, InternalError.code)
-        told = [] if ended else ["The search did not end, so this says nothing about robustness."]
-        told += ["--max-states, --timeout and --memory-limit set the limits."] * bool(result.get("limit"))
-        if told:
-            yield " ".join(told), "open"
+        left = [] if ended else ["The search did not end, so this says nothing about robustness."]
+        left += ["--max-states, --timeout and --memory-limit set the limits."] * bool(result.get("limit"))
+        if left:
+            yield " ".join(left), "open"
     if meaning := words.effect(result):
         yield meaning, "open" if result.get("effect") == "none found" else "bad"
     good = [every_count.HOLD] * (assertions == "hold")
@@ -251,8 +251,8 @@ def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
         legend.append(f"Events that the {what} are folded (--full shows them).")
     if any(event["event"] in words.STEPS for event in events):
         legend += steps_in(events)
-    if told := _of_a_rank(witness, full):
-        legend.append(told)
+    if cell_name := _of_a_rank(witness, full):
+        legend.append(cell_name)
     silent = sorted(set(range(witness["nodes"])) - {event["rank"] for event in events})
     if silent and events:
         legend.append(f"{english.ranks(silent).capitalize()} {'has' if len(silent) == 1 else 'have'} no event here.")
@@ -274,7 +274,7 @@ def _of_a_rank(witness: Witness, full: bool) -> str:
 
 
 def steps_in(events: list[Event]) -> list[str]:
-    """What the steps are that stand in the table; those of a C program are told of in its words."""
+    """What the steps are that stand in the table; of a C program nothing, whose rows use its own words."""
     if any(map(words.is_c, events)):
         return []
     steps = {event["event"] for event in events if event["event"] in words.STEPS}

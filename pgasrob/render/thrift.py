@@ -9,7 +9,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.render.english import capital, count, listed
 from pgasrob.render.errors import diagnostic_lines
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.render.repair import changes, diagnosis, told_with
+from pgasrob.render.repair import changes, diagnosis, violation_sentence
 from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import texts
@@ -53,8 +53,8 @@ def why_not(judged: Judged, text: str) -> str:
     """Why the saving may not be made in ``text``, as a sentence; "" where it may."""
     if judged.tried.violation is not None:
         assert judged.tried.violation.witness is not None
-        told = told_with(text, judged.saving.edits, judged.tried.violation.witness)
-        return f"Not robust on {judged.tried.violation.nodes} nodes without it. {told}"
+        sentence = violation_sentence(text, judged.saving.edits, judged.tried.violation.witness)
+        return f"Not robust on {judged.tried.violation.nodes} nodes without it. {sentence}"
     return f"{capital(judged.tried.why)}." if judged.tried.why else ""
 
 
@@ -109,8 +109,8 @@ def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
     if thrift.together:
         many = len(thrift.together)
         most = "" if thrift.most else ", which need not be the most"
-        told = "It can go" if many == 1 else f"These {many} can go together"
-        lines += [[], *paragraph(f"{told}{on}, and save {thrift.saved}{most}:", width, "heading")]
+        they = "It can go" if many == 1 else f"These {many} can go together"
+        lines += [[], *paragraph(f"{they}{on}, and save {thrift.saved}{most}:", width, "heading")]
         for line in diff(file, thrift).split("\n")[:-1]:
             lines.append([(line, {"+": "good", "-": "bad", "@": "faint"}.get(line[:1], ""))])
     return lines

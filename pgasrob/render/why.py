@@ -15,18 +15,18 @@ NONE_BETWEEN = "there is none between them"
 
 
 def why_to_json(found: Why) -> WhyInOrder:
-    told = _Told(found)
+    sentences = Sentences(found)
     return {
         "lines": list(found.lines),
         "answer": found.answer,
-        "sentences": [english.capital(sentence) for sentence in told.sentences()],
-        "orders": [[told.suspect(each) for each in without.suspects] for without in found.without],
+        "sentences": [english.capital(sentence) for sentence in sentences.sentences()],
+        "orders": [[sentences.suspect(each) for each in without.suspects] for without in found.without],
         "without": [_happens(without) for without in found.without],
         "checks": found.checks,
     }
 
 
-class _Told:
+class Sentences:
     def __init__(self, found: Why) -> None:
         self._found, self._instance = found, found.instance
         self._texts = WrittenCommands(found.instance)

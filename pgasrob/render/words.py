@@ -123,7 +123,7 @@ def is_hidden(address: Address | None) -> bool:
 
 
 def is_c(event: Event) -> bool:
-    """Whether the event is of a C program, which is told of in its calls."""
+    """Whether the event is of a C program, which reports describe by its calls."""
     return "call" in event
 
 
@@ -445,13 +445,13 @@ def effect(result: Result) -> str:
 
 
 def looked_at_the_network(result: Result) -> bool:
-    """Whether it is told what runs on the network can do, or that they can do no more than SC runs."""
+    """Whether the report says what runs on the network can do, or that they can do no more than SC runs."""
     detail = result.get("effect_detail")
     return detail is not None and (result.get("effect") != "none found" or detail["exhaustive"])
 
 
 def deadlocks_on_the_network(result: Result) -> bool:
-    """Whether the effect that is told is a deadlock, which no SC run has."""
+    """Whether the effect is a deadlock, which no SC run has."""
     detail = result.get("effect_detail")
     return detail is not None and detail["ending"] == "deadlock"
 
@@ -469,13 +469,13 @@ def _one_value(value: EffectValue) -> str:
     found = value["in_sc"]
     others = listed([str(each) for each in found], "or") if 0 < len(found) <= MOST_SC_VALUES else ""
     if value["line"] is None:
-        told = f"in SC runs it ends as {others}" if others else "in no SC run it does"
-        return f"On the network {_of_rank(value['name'])} can end as {value['value']}; {told}."
-    told = (
+        in_sc = f"in SC runs it ends as {others}" if others else "in no SC run it does"
+        return f"On the network {_of_rank(value['name'])} can end as {value['value']}; {in_sc}."
+    in_sc = (
         f"in SC runs it {'receives' if _is_unnamed(value) else 'reads'} {others}" if others else "in no SC run it does"
     )
     command = visible(value["command"] or "")
-    return f"On the network rank {value['rank']} can {_read(value)} (`{command}`); {told}{_there(value)}."
+    return f"On the network rank {value['rank']} can {_read(value)} (`{command}`); {in_sc}{_there(value)}."
 
 
 def _read(value: EffectValue) -> str:

@@ -11,7 +11,7 @@ from pgasrob.models.known import asked
 from pgasrob.models.litmus.expectation import LitmusTest
 from pgasrob.models.litmus.parser import parse, parse_file
 from pgasrob.render.lines import ASCII, plain
-from pgasrob.render.litmus import comparison_report, execution_report, litmus_report, rules_told
+from pgasrob.render.litmus import comparison_report, execution_report, forbidding_rules, litmus_report
 from pgasrob.render.litmus_json import LitmusResult, litmus_to_json
 from pgasrob.robustness.limits import Limits
 
@@ -60,7 +60,7 @@ def test_a_terminal_without_unicode() -> None:
 
 
 def test_what_rules_are_called() -> None:
-    assert rules_told([]) == "no execution at all has these values."
-    assert rules_told([["IR"]]) == "by IR."
-    assert rules_told([["IR"], ["F2", "PG"]]) == "by IR, or by F2 and PG together."
-    assert rules_told([[f"R{number}"] for number in range(14)]).endswith("or by 8 other sets of rules.")
+    assert forbidding_rules([]) == "no execution at all has these values."
+    assert forbidding_rules([["IR"]]) == "by IR."
+    assert forbidding_rules([["IR"], ["F2", "PG"]]) == "by IR, or by F2 and PG together."
+    assert forbidding_rules([[f"R{number}"] for number in range(14)]).endswith("or by 8 other sets of rules.")

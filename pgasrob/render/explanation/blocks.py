@@ -67,13 +67,13 @@ class ShownRun:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """An automaton. ``taken``: the transitions of a run of it; ``told``: whether it is written out where nothing can be
-    drawn."""
+    """An automaton. ``taken``: the transitions of a run of it; ``in_text``: whether it is written out where nothing can
+    be drawn."""
 
     graph: Graph
     caption: str
     taken: Collection[tuple[int, int]] = ()
-    told: bool = True
+    in_text: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,11 @@ NO_RUN = {
 }
 
 
-class Told:
+class Subject:
     """An explanation with what its chapters need to speak of it."""
 
     def __init__(self, explanation: Explanation) -> None:
-        self.x = explanation
+        self.explanation = explanation
         self.instance = explanation.instance
         self.texts = WrittenCommands(explanation.instance)
         self.violating = explanation.verdict.verdict == "not robust"
@@ -105,12 +105,12 @@ class Told:
     @property
     def is_decided(self) -> bool:
         """Whether there is a verdict about robustness."""
-        return self.x.verdict.verdict in ("robust", "not robust")
+        return self.explanation.verdict.verdict in ("robust", "not robust")
 
     @property
     def no_run(self) -> Text:
         """Why there is no computation to speak of."""
-        return Text(NO_RUN[self.x.verdict.verdict])
+        return Text(NO_RUN[self.explanation.verdict.verdict])
 
     def result(
         self,
@@ -123,7 +123,7 @@ class Told:
         from pgasrob.robustness.verdict import Witness as Shown
 
         shown = Shown("violation" if cycle else "run", run, cycle, parts, marks)
-        return to_json(replace(self.x.verdict, witness=shown, assertion_run=None, deadlock_run=None))
+        return to_json(replace(self.explanation.verdict, witness=shown, assertion_run=None, deadlock_run=None))
 
     def events(self, run: Run) -> list[Event]:
         """The events of ``run`` as `words` takes them."""

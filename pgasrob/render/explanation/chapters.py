@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pgasrob.render.explanation import decision, runs
-from pgasrob.render.explanation.blocks import Block, Told
+from pgasrob.render.explanation.blocks import Block, Subject
 
 if TYPE_CHECKING:
     from pgasrob.robustness.explanation import Explanation
@@ -69,9 +69,9 @@ def chapters(explanation: Explanation, only: str | None = None) -> list[Chapter]
         ("Intersection and emptiness", decision.emptiness),
         ("What the attack search did instead", decision.attack),
     )
-    told = Told(explanation)
+    subject = Subject(explanation)
     return [
-        Chapter(number, name, title, list(blocks(told)))
+        Chapter(number, name, title, list(blocks(subject)))
         for number, (name, (title, blocks)) in enumerate(zip(NAMES, written, strict=True), 1)
-        if only == name or (only is None and (number == 1 or told.is_decided))
+        if only == name or (only is None and (number == 1 or subject.is_decided))
     ]

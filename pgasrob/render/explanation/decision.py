@@ -15,8 +15,8 @@ from pgasrob.render.explanation.blocks import (
     Remark,
     Rows,
     ShownRun,
+    Subject,
     Text,
-    Told,
     Word,
     steps,
     witness_of,
@@ -33,12 +33,12 @@ MOST_SYMBOLS = 24
 """Transitions up to which an automaton Z is shown."""
 
 
-def heads(told: Told) -> Iterator[Block]:
-    x = told.x
-    if x.run is None or x.order is None:
-        yield told.no_run
+def heads(subject: Subject) -> Iterator[Block]:
+    explained = subject.explanation
+    if explained.run is None or explained.order is None:
+        yield subject.no_run
         return
-    order, events = x.order, told.events(x.order.run)
+    order, events = explained.order, subject.events(explained.order.run)
     used = max(order.parts)
     idle = list(range(used + 1, order.heads + 1))
     yield Text(
@@ -63,13 +63,13 @@ def heads(told: Told) -> Iterator[Block]:
               for each in range(1, used + 1)),
             remembered,
         )
-        for generated, remembered in zip(x.path[:MOST_ROWS], _remembered(told, x.path), strict=False)
+        for generated, remembered in zip(explained.path[:MOST_ROWS], _remembered(subject, explained.path), strict=False)
     ]  # fmt: skip
     last = any(row[-1] for row in rows)
     header = ("rank", "command", *(f"head {head}" for head in range(1, used + 1)), *(["from here on"] if last else []))
     yield Rows(header, rows if last else [row[:-1] for row in rows])
-    if len(x.path) > MOST_ROWS:
-        yield Remark(f"{count(len(x.path) - MOST_ROWS, 'more command')} not listed.")
+    if len(explained.path) > MOST_ROWS:
+        yield Remark(f"{count(len(explained.path) - MOST_ROWS, 'more command')} not listed.")
     if idle:
         yield Text(
             f"{'Heads' if idle[1:] else 'Head'} {english.listed(idle)} {'write' if idle[1:] else 'writes'} nothing."
@@ -93,28 +93,28 @@ def _word(letters: list[str], parts: tuple[int, ...]) -> list[str]:
     return found
 
 
-def _remembered(told: Told, path: list[Generated]) -> Iterator[str]:
+def _remembered(subject: Subject, path: list[Generated]) -> Iterator[str]:
     """For each command what is new of what Y remembers of its rank's FIFO queues (the paper's pa and pb)."""
-    assert told.x.order is not None
-    heads = told.x.order.heads
+    assert subject.explanation.order is not None
+    heads = subject.explanation.order.heads
     known: set[str] = set()
     for generated in path:
         found = []
         for slot, part in generated.placement or ():
             if slot.kind is Kind.STAGE:
-                step, queue = ("popa", "popb", "popc")[slot.of], told.instance.program.queue_name(slot.queue)
+                step, queue = ("popa", "popb", "popc")[slot.of], subject.instance.program.queue_name(slot.queue)
                 bound = f"{step} of {queue} in τ{part}{' or later' * (part < heads)}"
                 found += [] if f"{generated.rank} {bound}" in known else [bound]
                 known.add(f"{generated.rank} {bound}")
         yield "; ".join(found)
 
 
-def marked_word(told: Told) -> Iterator[Block]:
-    x = told.x
-    if x.run is None or x.order is None:
-        yield told.no_run
+def marked_word(subject: Subject) -> Iterator[Block]:
+    explained = subject.explanation
+    if explained.run is None or explained.order is None:
+        yield subject.no_run
         return
-    nodes = told.instance.nodes
+    nodes = subject.instance.nodes
     yield Text(
         "If there is a happens-before cycle, there is one that enters and leaves every rank at most once (Lemma 13): "
         "within a rank by program order and identity, from one rank to the next by a conflict or a barrier. The order "
@@ -122,15 +122,15 @@ def marked_word(told: Told) -> Iterator[Block]:
         "enters a rank and the one where it leaves. For each two neighbours of the cycle type an automaton Z checks "
         "that a conflict or a barrier leads from one to the other."
     )
-    if x.marked is None:
+    if explained.marked is None:
         yield Text(
             "The computation above has no cycle, so however its normal form is marked, no cycle type accepts it. The "
             f"same is true of every word of Y^M, the program being robust on {count(nodes, 'node')}; chapter 8 says "
             "what it takes to find that out."
         )
         return
-    marked, order = x.marked, x.order
-    events = witness_of(told.result(order.run, parts=order.parts, marks=marked.marks))["computation"]
+    marked, order = explained.marked, explained.order
+    events = witness_of(subject.result(order.run, parts=order.parts, marks=marked.marks))["computation"]
     ranks = " ".join(map(str, marked.cycle_type))
     yield Text(f"Here the cycle type is {ranks}, and the marked word is:")
     letters = [
@@ -140,7 +140,7 @@ def marked_word(told: Told) -> Iterator[Block]:
     yield Word(_word(letters, order.parts))
     yield Text("Its steps are numbered as in the normal form. The cycle goes through the ranks in this order:")
     yield Points([(_rank(events[visit.enter]), _visit(visit, events)) for visit in marked.visits])
-    for pair in x.pairs:
+    for pair in explained.pairs:
         yield from _pair(pair, events)
     yield Text(
         "All of them accept, so the word is in the language of Y^M and in that of Z for this cycle type: it is a proof "
@@ -188,15 +188,15 @@ def _pair(pair: PairRun, events: list[Event]) -> Iterator[Block]:
         "" if whole else ", this run alone"
     )
     graph = Graph(title, states, frozenset([numbers["joined"]]), edges)
-    yield Drawing(graph, caption, {(numbers[step.source], numbers[step.target]) for step in pair.steps}, told=False)
+    yield Drawing(graph, caption, {(numbers[step.source], numbers[step.target]) for step in pair.steps}, in_text=False)
 
 
-def emptiness(told: Told) -> Iterator[Block]:
-    x, found = told.x, told.x.product
+def emptiness(subject: Subject) -> Iterator[Block]:
+    explained, found = subject.explanation, subject.explanation.product
     if found is None:
-        yield Text("The engines were not compared.") if told.is_decided else told.no_run
+        yield Text("The engines were not compared.") if subject.is_decided else subject.no_run
         return
-    nodes = told.instance.nodes
+    nodes = subject.instance.nodes
     possible = {None: "more than can be counted", 0: "none"}.get(found.possible, f"{found.possible or 0:,}")
     have, are = "have" if nodes > 1 else "has", "is" if found.possible in (0, 1) else "are"
     yield Text(
@@ -209,7 +209,7 @@ def emptiness(told: Told) -> Iterator[Block]:
     )
     yield Rows(
         ("heads", "states", "transitions", "what came of it"),
-        [(each.name, f"{each.states:,}", f"{each.transitions:,}", _outcome(each, told)) for each in found.costs],
+        [(each.name, f"{each.states:,}", f"{each.transitions:,}", _outcome(each, subject)) for each in found.costs],
     )
     two = found.costs[0]
     if two.ended and two.violation:
@@ -219,10 +219,10 @@ def emptiness(told: Told) -> Iterator[Block]:
             f"With two heads the first word that was found has {count(len(word.computation), 'event')} and cycle type "
             f"{ranks}. "
             + (
-                _same_word(x.order, word.parts)
-                if x.order is not None and word.computation == x.order.normal_form
+                _same_word(explained.order, word.parts)
+                if explained.order is not None and word.computation == explained.order.normal_form
                 else "The computation of chapter 2 was made from it."
-                if x.origin == "product"
+                if explained.origin == "product"
                 else "The computation of chapter 2 has another origin."
             )
         )
@@ -231,7 +231,7 @@ def emptiness(told: Told) -> Iterator[Block]:
             f"With two heads {count(found.refuted, 'cycle type')} {'was' if found.refuted == 1 else 'were'} refuted."
         )
     if not all(each.ended for each in found.costs):
-        yield _limits(told)
+        yield _limits(subject)
 
 
 def _same_word(order: Reordering, parts: tuple[int, ...] | None) -> str:
@@ -239,15 +239,15 @@ def _same_word(order: Reordering, parts: tuple[int, ...] | None) -> str:
     return f"It is the normal form of chapter 5{'' if parts == order.parts else ', divided into two parts'}."
 
 
-def _limits(told: Told) -> Remark:
-    share = told.x.share
+def _limits(subject: Subject) -> Remark:
+    share = subject.explanation.share
     return Remark(
         f"A search is stopped when it notices that it has passed {count(share.states, 'state')} or "
         f"{share.seconds:.2g} s; --max-states and --timeout set that."
     )
 
 
-def _outcome(cost: Cost, told: Told) -> str:
+def _outcome(cost: Cost, subject: Subject) -> str:
     if cost.gave_up:
         return f"gave up: {cost.gave_up}"
     if not cost.ended:
@@ -255,10 +255,10 @@ def _outcome(cost: Cost, told: Told) -> str:
     return "a violation" if cost.violation else "no violation: robust"
 
 
-def attack(told: Told) -> Iterator[Block]:
-    x = told.x
-    if not x.costs or x.settled is None:
-        yield Text("The engines were not compared.") if told.is_decided else told.no_run
+def attack(subject: Subject) -> Iterator[Block]:
+    explained = subject.explanation
+    if not explained.costs or explained.settled is None:
+        yield Text("The engines were not compared.") if subject.is_decided else subject.no_run
         return
     yield Text(
         "The attack search needs neither cycle types nor heads. Without e there is an SC run sigma, and the cycle "
@@ -266,16 +266,19 @@ def attack(told: Told) -> Iterator[Block]:
         "guesses the source once, delays the set D of what has to come after it, and watches for an e that slips in "
         "before. A rank whose further commands happen after the source's is tainted."
     )
-    if x.attack is not None:
-        yield from _account(told, x.attack)
-    yield from _sources(told)
+    if explained.attack is not None:
+        yield from _account(subject, explained.attack)
+    yield from _sources(subject)
     yield Text(
         "What it cost, beside the plain definition, which looks at all computations with their happens-before relation:"
     )
-    rows = [(NAMES[each.name], f"{each.states:,}", f"{each.transitions:,}", _outcome(each, told)) for each in x.costs]
+    rows = [
+        (NAMES[each.name], f"{each.states:,}", f"{each.transitions:,}", _outcome(each, subject))
+        for each in explained.costs
+    ]
     yield Rows(("search", "states", "transitions", "what came of it"), rows)
-    if not all(each.ended or each.gave_up for each in x.costs):
-        yield _limits(told)
+    if not all(each.ended or each.gave_up for each in explained.costs):
+        yield _limits(subject)
 
 
 NAMES = {
@@ -285,13 +288,13 @@ NAMES = {
 }
 
 
-def _account(told: Told, found: Attack) -> Iterator[Block]:
+def _account(subject: Subject, found: Attack) -> Iterator[Block]:
     """The path of the search to the violation of the chapters before."""
     from pgasrob.semantics.happens_before import HappensBefore
     from pgasrob.semantics.replay import replay
 
-    run = replay(told.instance, found.computation)
-    result = told.result(run, HappensBefore(found.computation).cycle, found.parts)
+    run = replay(subject.instance, found.computation)
+    result = subject.result(run, HappensBefore(found.computation).cycle, found.parts)
     events = witness_of(result)["computation"]
     last = next(place for place in found.last if events[place]["event"] not in words.STEPS)
     yield Text("To the violation above it comes like this:")
@@ -317,7 +320,7 @@ def _account(told: Told, found: Attack) -> Iterator[Block]:
         + (" and what is left of e:" if any(found.parts[place] == DELAYED for place in found.last) else ":")
     )
     yield ShownRun(result)
-    order = told.x.order
+    order = subject.explanation.order
     if order is not None:
         yield Text(
             _same_word(order, found.parts)
@@ -334,9 +337,9 @@ def _letters(found: Attack, places: tuple[int, ...], part: int, events: list[Eve
     return " ".join(_letter(events[place]) for place in places if found.parts[place] == part)
 
 
-def _sources(told: Told) -> Iterator[Block]:
+def _sources(subject: Subject) -> Iterator[Block]:
     """What is known before the search begins."""
-    settled = told.x.settled
+    settled = subject.explanation.settled
     assert settled is not None
     if not settled.steps:
         yield Text("No command has steps, so there is no source to choose.")
@@ -347,7 +350,7 @@ def _sources(told: Told) -> Iterator[Block]:
     )
     if settled.choosable:
         yield Text(f"{text}{settled.choosable:,} {'is' if settled.choosable == 1 else 'are'} left to try.")
-    elif settled.nothing_to_search and not told.x.costs[0].states:
+    elif settled.nothing_to_search and not subject.explanation.costs[0].states:
         yield Text(f"{text}For none it might, so the program is robust and nothing has to be searched: 0 states.")
     else:
         yield Text(

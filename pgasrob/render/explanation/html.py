@@ -120,12 +120,14 @@ def _grouped(blocks: Sequence[Block]) -> Iterator[str]:
 def _block(block: Block) -> str:
     match block:
         case Text(text):
-            return f"<p>{_told(text)}</p>"
+            return f"<p>{_with_code(text)}</p>"
         case Remark(text):
-            return f'<p class="remark">{_told(text)}</p>'
+            return f'<p class="remark">{_with_code(text)}</p>'
         case Points(points):
             return (
-                "<dl>" + "".join(f"<dt>{escape(label)}</dt><dd>{_told(text)}</dd>" for label, text in points) + "</dl>"
+                "<dl>"
+                + "".join(f"<dt>{escape(label)}</dt><dd>{_with_code(text)}</dd>" for label, text in points)
+                + "</dl>"
             )
         case Rows(header, rows):
             return _wide(_table(header, rows), "A table")
@@ -140,7 +142,7 @@ def _block(block: Block) -> str:
             return _wide(run_to_svg(result, embedded=True, captions=False), "Happens-before, drawn")
 
 
-def _told(text: str) -> str:
+def _with_code(text: str) -> str:
     """``text`` escaped, what stands between backquotes as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

@@ -15,8 +15,8 @@ from pgasrob.render.explanation.blocks import (
     Remark,
     Rows,
     ShownRun,
+    Subject,
     Text,
-    Told,
     steps,
     witness_of,
 )
@@ -31,18 +31,18 @@ LARGEST_AUTOMATON = 40
 MOST_CONFLICTS = 12
 
 
-def program(told: Told) -> Iterator[Block]:
-    instance, name = told.instance, told.x.verdict.program
+def program(subject: Subject) -> Iterator[Block]:
+    instance, name = subject.instance, subject.explanation.verdict.program
     called = f"Program {name}" if name else "The program"
     yield Text(
         f"{called} runs on {count(instance.nodes, 'node')}, {english.ranks(list(range(instance.nodes)))}. What a rank "
         "does is a finite automaton: its transitions are commands, and every state is final, so that a run may stop "
-        f"anywhere (section 2.2 of the paper, whose numbers stand in brackets here).{_cell_names(told)}"
+        f"anywhere (section 2.2 of the paper, whose numbers stand in brackets here).{_cell_names(subject)}"
     )
-    verdict = told.x.verdict
-    if not told.is_decided:
-        yield Text(f"{told.no_run.text} {english.capital(str(verdict.reason or ''))}".rstrip(". ") + ".")
-    for graph in told.x.control:
+    verdict = subject.explanation.verdict
+    if not subject.is_decided:
+        yield Text(f"{subject.no_run.text} {english.capital(str(verdict.reason or ''))}".rstrip(". ") + ".")
+    for graph in subject.explanation.control:
         states, transitions = len(graph.nodes), len(graph.edges)
         size = f"{count(states, 'state')}, {count(transitions, 'transition')}"
         if states > LARGEST_AUTOMATON:
@@ -51,11 +51,11 @@ def program(told: Told) -> Iterator[Block]:
             )
             continue
         yield Drawing(graph, f"{english.capital(graph.title)}: {size}")
-    yield from _commands(told)
+    yield from _commands(subject)
 
 
-def _cell_names(told: Told) -> str:
-    instance = told.instance
+def _cell_names(subject: Subject) -> str:
+    instance = subject.instance
     if not instance.size:
         return ""
     rank = instance.nodes - 1
@@ -63,9 +63,9 @@ def _cell_names(told: Told) -> str:
     return f" Every node has a copy of the memory; {cell} is the cell {cell.rpartition('@')[0]} of rank {rank}."
 
 
-def _commands(told: Told) -> Iterator[Block]:
+def _commands(subject: Subject) -> Iterator[Block]:
     """What the commands do that are not done at once, or that can be blocked."""
-    kinds: set[str] = {edge.command.kind for automaton in told.instance.automata for edge in automaton.transitions}
+    kinds: set[str] = {edge.command.kind for automaton in subject.instance.automata for edge in automaton.transitions}
     points = [(kind, text) for kind, text in COMMANDS if kind in kinds]
     if points:
         yield Text("Not every command has its effect when it is issued, and some are not always enabled:")
@@ -100,25 +100,25 @@ COMMANDS = (
 )  # fmt: skip
 
 
-def computation(told: Told) -> Iterator[Block]:
-    x = told.x
-    if x.run is None:
-        yield told.no_run
+def computation(subject: Subject) -> Iterator[Block]:
+    explained = subject.explanation
+    if explained.run is None:
+        yield subject.no_run
         return
-    events = told.events(x.run)
-    number = f"{count(len(events), 'event')} of {count(len(_groups(told)), 'command')}"
-    if x.origin == "delayed run":
-        yield Text(f"The program is robust, so any computation would do. This one has {number}{_lateness(told)}.")
+    events = subject.events(explained.run)
+    number = f"{count(len(events), 'event')} of {count(len(_groups(subject)), 'command')}"
+    if explained.origin == "delayed run":
+        yield Text(f"The program is robust, so any computation would do. This one has {number}{_lateness(subject)}.")
     else:
         found = {
             "product": "the paper's procedure (chapter 8), whose words are in normal form already",
             "check": "the search behind `pgasrob check`, whose runs are in normal form already",
-        }[x.origin]
+        }[explained.origin]
         yield Text(
             f"The program is not robust. Here is a violating computation of {number}. It was found by "
-            f"{found}{_changes(told)}."
+            f"{found}{_changes(subject)}."
         )
-    shown = told.result(x.run)
+    shown = subject.result(explained.run)
     yield ShownRun(shown)
     going = [rank["rank"] for rank in witness_of(shown)["standing"] if not rank["ended"]]
     if going:
@@ -126,18 +126,18 @@ def computation(told: Told) -> Iterator[Block]:
         yield Text(
             f"{english.capital(english.ranks(going))} {verb} not ended, and need not have: every state is final."
         )
-    yield from _delays(told, events)
+    yield from _delays(subject, events)
 
 
-def _groups(told: Told) -> list[list[int]]:
-    assert told.x.run is not None
-    return commands_in_order(told.x.run.computation)
+def _groups(subject: Subject) -> list[list[int]]:
+    assert subject.explanation.run is not None
+    return commands_in_order(subject.explanation.run.computation)
 
 
-def _operations(told: Told) -> list[list[int]]:
+def _operations(subject: Subject) -> list[list[int]]:
     """The places of the events of each command that has steps."""
-    assert told.x.run is not None
-    return [places for places in _groups(told) if told.x.run.computation[places[-1]].is_step]
+    assert subject.explanation.run is not None
+    return [places for places in _groups(subject) if subject.explanation.run.computation[places[-1]].is_step]
 
 
 def _late(operations: list[list[int]]) -> list[list[int]]:
@@ -145,12 +145,14 @@ def _late(operations: list[list[int]]) -> list[list[int]]:
     return [places for places in operations if places[-1] - places[0] >= len(places)]
 
 
-def _lateness(told: Told) -> str:
+def _lateness(subject: Subject) -> str:
     """What is special about a computation of a robust program, if anything is."""
-    if not _late(_operations(told)):
+    if not _late(_operations(subject)):
         return ""
-    assert told.x.run is not None
-    issued = [event.rank for event in told.x.run.computation if not event.is_step and event.kind != "barrier"]
+    assert subject.explanation.run is not None
+    issued = [
+        event.rank for event in subject.explanation.run.computation if not event.is_step and event.kind != "barrier"
+    ]
     issuing = [rank for rank, _ in groupby(issued)]
     turns = "ranks take turns, and " if len(issuing) > len(set(issuing)) else ""
     return (
@@ -159,23 +161,23 @@ def _lateness(told: Told) -> str:
     )
 
 
-def _changes(told: Told) -> str:
+def _changes(subject: Subject) -> str:
     """How the computation shown differs from the one found."""
-    x = told.x
-    assert x.run is not None and x.order is not None
-    shown = x.run.computation
+    explained = subject.explanation
+    assert explained.run is not None and explained.order is not None
+    shown = explained.run.computation
     changes = []
-    if len(shown) < len(x.found):
+    if len(shown) < len(explained.found):
         changes.append("what the cycle does not need at its end is left out here")
-    if shown != tuple(event for event in x.found if event in shown):
-        purpose = "so that there is something to put in order, " if x.order.moved else ""
+    if shown != tuple(event for event in explained.found if event in shown):
+        purpose = "so that there is something to put in order, " if explained.order.moved else ""
         changes.append(f"{purpose}its ranks take turns here, with the same happens-before relation")
     return "".join(f"; {change}" for change in changes)
 
 
-def _delays(told: Told, events: list[Event]) -> Iterator[Block]:
+def _delays(subject: Subject, events: list[Event]) -> Iterator[Block]:
     """When the operations are issued, and when their steps happen."""
-    operations = _operations(told)
+    operations = _operations(subject)
     if not operations:
         yield Text("No command of it has steps, so nothing can be delayed: it is a sequentially consistent run.")
         return
@@ -201,13 +203,13 @@ def _delays(told: Told, events: list[Event]) -> Iterator[Block]:
         yield Remark(f"{count(len(operations) - MOST_ROWS, 'more operation')} not listed.")
 
 
-def happens_before(told: Told) -> Iterator[Block]:
-    x = told.x
-    if x.run is None:
-        yield told.no_run
+def happens_before(subject: Subject) -> Iterator[Block]:
+    explained = subject.explanation
+    if explained.run is None:
+        yield subject.no_run
         return
-    relation = HappensBefore(x.run.computation)
-    result = told.result(x.run, x.cycle)
+    relation = HappensBefore(explained.run.computation)
+    result = subject.result(explained.run, explained.cycle)
     events = witness_of(result)["computation"]
     yield Text(
         f"Happens-before (section 3) is the union of program order, po ({count(len(relation.program_order), 'edge')} "
@@ -218,15 +220,15 @@ def happens_before(told: Told) -> Iterator[Block]:
     yield ShownRun(result, "graph")
     if relation.conflicts:
         yield Text("The conflicts:")
-        told_edges = [
+        conflicts = [
             ("cf", words.edge({"from": edge.source, "to": edge.target, "relation": "cf"}, events))
             for edge in relation.conflicts[:MOST_CONFLICTS]
         ]
-        yield Points(told_edges)
+        yield Points(conflicts)
         if len(relation.conflicts) > MOST_CONFLICTS:
             yield Remark(f"{count(len(relation.conflicts) - MOST_CONFLICTS, 'more conflict')} not listed.")
-    size = count(len(_groups(told)), "command")
-    if x.cycle is None:
+    size = count(len(_groups(subject)), "command")
+    if explained.cycle is None:
         yield Text(
             f"The relation is taken between the {size}, the classes of id. It has no cycle: the commands can be put in "
             "an order that respects it, and in that order they are an SC run. The program is robust, which says that "
@@ -238,20 +240,20 @@ def happens_before(told: Told) -> Iterator[Block]:
         f"The relation is taken between the {size}, the classes of id. It has a cycle, so the computation is "
         "violating: no SC run has this relation. Edge by edge:"
     )
-    told_cycle = [
+    edges_of_cycle = [
         (edge["relation"], sentence)
         for edge, sentence in zip(edges, words.cycle(edges, events), strict=True)
     ]  # fmt: skip
-    yield Points(told_cycle)
+    yield Points(edges_of_cycle)
     yield Text(words.contradiction(edges))
 
 
-def sigma(told: Told) -> Iterator[Block]:
-    x = told.x
-    if x.run is None or x.order is None:
-        yield told.no_run
+def sigma(subject: Subject) -> Iterator[Block]:
+    explained = subject.explanation
+    if explained.run is None or explained.order is None:
+        yield subject.no_run
         return
-    order, events = x.order, told.events(x.run)
+    order, events = explained.order, subject.events(explained.run)
     issue = order.last[0]
     e = words.step(issue, events) if events[issue]["event"] != "barrier" else f"the barrier in {steps(order.last)}"
     alone = "" if len(order.last) == 1 or events[issue]["event"] == "barrier" else f", with {steps(order.last[1:])}"
@@ -263,8 +265,8 @@ def sigma(told: Told) -> Iterator[Block]:
     if not order.sigma:
         yield Text("Without e nothing is left: sigma is the empty run.")
         return
-    start = "The cycle needs e: without it" if told.violating else "Without e, as with it,"
-    other = _other_values(told)
+    start = "The cycle needs e: without it" if subject.violating else "Without e, as with it,"
+    other = _other_values(subject)
     same = "the relation and the values of that computation" if other else "the same relation and the same values"
     change = "read or write other values" if other[1:] else "reads or writes another value"
     gone = f" Now that e is gone, {steps(other)} of chapter 2 {change} than there." if other else ""
@@ -272,7 +274,7 @@ def sigma(told: Told) -> Iterator[Block]:
         f"{start} the happens-before relation is acyclic, so there is an SC run sigma with {same}, in which the steps "
         f"of every command directly follow its issue (Lemma 7).{gone} It is:"
     )
-    yield ShownRun(told.result(order.sigma_run))
+    yield ShownRun(subject.result(order.sigma_run))
     numbers = [place + 1 for place in order.sigma]
     if numbers == sorted(numbers):
         yield Text("These are the events of the computation in the order they had there.")
@@ -280,14 +282,14 @@ def sigma(told: Told) -> Iterator[Block]:
         yield Text(f"In the numbers of the computation: {', '.join(map(str, numbers))}.")
 
 
-def _other_values(told: Told) -> list[int]:
+def _other_values(subject: Subject) -> list[int]:
     """The places of the steps that read or write other values in sigma than in the computation, where e is there."""
-    x = told.x
-    assert x.run is not None and x.order is not None
+    explained = subject.explanation
+    assert explained.run is not None and explained.order is not None
     return sorted(
         place
-        for place, event in zip(x.order.sigma, x.order.sigma_run.events, strict=True)
-        if _values(event) != _values(x.run.events[place])
+        for place, event in zip(explained.order.sigma, explained.order.sigma_run.events, strict=True)
+        if _values(event) != _values(explained.run.events[place])
     )
 
 
@@ -296,12 +298,12 @@ def _values(event: ReplayedEvent) -> tuple[int | None, int | None]:
     return event.read, event.cell_change.after if event.cell_change else None
 
 
-def normal_form(told: Told) -> Iterator[Block]:
-    x = told.x
-    if x.run is None or x.order is None:
-        yield told.no_run
+def normal_form(subject: Subject) -> Iterator[Block]:
+    explained = subject.explanation
+    if explained.run is None or explained.order is None:
+        yield subject.no_run
         return
-    order, events = x.order, told.events(x.run)
+    order, events = explained.order, subject.events(explained.run)
     own = [place for place in order.last if events[place]["event"] in words.STEPS]
     yield Text(
         "e, and its steps if it has any, cut the computation into segments: "
@@ -329,11 +331,11 @@ def normal_form(told: Told) -> Iterator[Block]:
         if len(moved) > MOST_ROWS:
             yield Remark(f"{count(len(moved) - MOST_ROWS, 'more event')} not listed.")
     cycle = HappensBefore(order.normal_form).cycle
-    yield ShownRun(told.result(order.run, cycle, order.parts), "either")
+    yield ShownRun(subject.result(order.run, cycle, order.parts), "either")
     used = max(order.parts)
     yield Text(
         "It is a computation with the same happens-before relation as before"
-        + (", so it is violating too" if told.violating else "")
+        + (", so it is violating too" if subject.violating else "")
         + " (Lemma 8). In every part the events of different commands stand in the order in which these commands are "
         "issued (Definition 4)"
         + (f", and only steps stand behind τ1. {_used(used)}" if used > 1 else ". Only τ1 is used: it is an SC run.")

@@ -60,14 +60,14 @@ def _block(block: Block, width: int, glyphs: Glyphs) -> list[Line]:
             return paragraph(" ".join(map(together, letters)), width, "", INDENT)
         case ShownRun(result, form):
             return [] if form == "graph" else table(witness_of(result), width, glyphs)
-        case Drawing(graph, caption, _, told):
+        case Drawing(graph, caption, _, in_text):
             rows = [
                 (str(graph.nodes[source]), label, str(graph.nodes[target])) for source, target, label in graph.edges
             ]
             rest = len(rows) - MOST_ROWS
             more = [[(f"{INDENT}and {rest} more", "faint")]] if rest > 0 else []
             table_ = rows_lines(("from", "command", "to"), rows[:MOST_ROWS], width) if rows else []
-            return [*paragraph(f"{caption}.", width), *([[]] if rows else []), *table_, *more] if told else []
+            return [*paragraph(f"{caption}.", width), *([[]] if rows else []), *table_, *more] if in_text else []
 
 
 def _kept(text: str) -> str:
