@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pgasrob.api import simulate as simulate
     from pgasrob.diagnostics import SourceError as SourceError
     from pgasrob.frontends.options import FrontEnd as FrontEnd
-    from pgasrob.models.answers import Answers as Answers
+    from pgasrob.models.litmus_answers import Answers as Answers
     from pgasrob.program.corpus import NoExample as NoExample
     from pgasrob.program.corpus import example as example
     from pgasrob.program.program import Program as Program
@@ -44,7 +44,7 @@ __version__ = VERSION
 
 # Loaded when first asked for, so that `import pgasrob` costs nothing.
 _HOMES = {
-    "Answers": "pgasrob.models.answers",
+    "Answers": "pgasrob.models.litmus_answers",
     "Costs": "pgasrob.repairs.candidates",
     "FrontEnd": "pgasrob.frontends.options",
     "Limits": "pgasrob.robustness.limits",

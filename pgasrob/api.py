@@ -23,7 +23,7 @@ from pgasrob.program.reading import Reading
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
-    from pgasrob.models.answers import Answers
+    from pgasrob.models.litmus_answers import Answers
     from pgasrob.races.verdict import RaceVerdict
     from pgasrob.repairs import Costs, Repair
     from pgasrob.robustness.limits import Limits
@@ -208,8 +208,8 @@ def litmus(test: str | PathLike[str], models: Sequence[str] = (), limits: Limits
     >>> answers.allowed("tso", a=0, b=0), answers.allowed("sc", a=0, b=0)
     (True, False)
     """
-    from pgasrob.models.answers import Answers, answer, models_of
-    from pgasrob.models.litmus.parser import parse, parse_file
+    from pgasrob.models.litmus.litmus_parser import parse, parse_file
+    from pgasrob.models.litmus_answers import Answers, answer, models_of
     from pgasrob.robustness.limits import Limits
 
     is_text = isinstance(test, str) and ("::" in test or "\n" in test)

@@ -30,7 +30,7 @@ CliRunner.invoke = outputs.invoke  # type: ignore[method-assign]  # all that tes
 def patience() -> None:
     """What the package leaves out where it takes longer than somebody wants to wait is never left out in tests."""
     from pgasrob.cli import further
-    from pgasrob.models import answers
+    from pgasrob.models import litmus_answers as answers
 
     answers.LONGEST_WHY = answers.LONGEST_UNASKED = further.FIX_SECONDS = 600.0
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
-from pgasrob.models import answers
+from pgasrob.models import litmus_answers as answers
 from pgasrob.robustness import watch
 
 CORPUS = Path(__file__).parents[1] / "programs" / "litmus"

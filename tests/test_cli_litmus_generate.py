@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
-from pgasrob.models.litmus.parser import parse, parse_file
+from pgasrob.models.litmus.litmus_parser import parse, parse_file
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pgasrob.batch.job import Checked
 from pgasrob.diagnostics import Diagnostic, SourceError
-from pgasrob.models.litmus.parser import parse_file
-from pgasrob.models.model import Refused
-from pgasrob.models.pgas.translation import translate
+from pgasrob.models.litmus.litmus_parser import parse_file
+from pgasrob.models.model_interface import Refused
+from pgasrob.models.pgas.from_litmus import translate
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.parser import read_text
 from pgasrob.program.reading import Reading

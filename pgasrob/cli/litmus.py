@@ -21,10 +21,10 @@ from pgasrob.cli.steps import print_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pgasrob.models.answers import Answer, Values
-    from pgasrob.models.known import Options
-    from pgasrob.models.litmus.expectation import LitmusTest
-    from pgasrob.models.model import Model
+    from pgasrob.models.litmus.expected_outcomes import LitmusTest
+    from pgasrob.models.litmus_answers import Answer, Values
+    from pgasrob.models.model_interface import Model
+    from pgasrob.models.model_table import Options
     from pgasrob.render.litmus_json import LitmusResult
     from pgasrob.robustness.limits import Limits
 
@@ -66,7 +66,7 @@ class Litmus(click.Command):
 
 
 def _models_help() -> str:
-    from pgasrob.models.known import MODELS
+    from pgasrob.models.model_table import MODELS
 
     entries = "; ".join(f"{name}: {entry.told}" for name, entry in MODELS.items())
     return (
@@ -76,7 +76,7 @@ def _models_help() -> str:
 
 
 def _semantics_help() -> str:
-    from pgasrob.models.known import MODELS
+    from pgasrob.models.model_table import MODELS
 
     having = [f"{listed(entry.semantics)} of {name}" for name, entry in MODELS.items() if entry.semantics]
     return f"Which semantics of a model that has several: {'; '.join(having)}. The first is the default."
@@ -185,7 +185,7 @@ def litmus(options: LitmusOptions) -> int:
 
 def ask_about_tests(options: LitmusOptions) -> int:
     """Ask the models about each test, and print; the gravest exit code."""
-    from pgasrob.models.known import Options
+    from pgasrob.models.model_table import Options
 
     check_rules(options, RULES)
     variant = Options(
@@ -210,7 +210,7 @@ def ask_about_tests(options: LitmusOptions) -> int:
 
 def _check_options(names: Sequence[str], options: Options) -> int:
     """How many models these are. It ends the command where ``names`` are none, or ``options`` none of theirs."""
-    from pgasrob.models.known import NAMES, UnknownModel, all_asked
+    from pgasrob.models.model_table import NAMES, UnknownModel, all_asked
 
     try:
         return len(all_asked(names or NAMES, options))
@@ -254,7 +254,7 @@ class _Asking:
 
     def test(self, file: str, text: str | None) -> int:
         """Ask, print, and give the exit code."""
-        from pgasrob.models.answers import answer
+        from pgasrob.models.litmus_answers import answer
 
         options = self.options
         test = self._parsed(file, text)
@@ -283,7 +283,7 @@ class _Asking:
 
     def _parsed(self, file: str, text: str | None) -> LitmusTest | None:
         from pgasrob.diagnostics import SourceError
-        from pgasrob.models.litmus.parser import parse, parse_file
+        from pgasrob.models.litmus.litmus_parser import parse, parse_file
         from pgasrob.render.litmus_json import no_litmus
         from pgasrob.render.shared_json import errors_to_json
 
@@ -310,8 +310,8 @@ class _Asking:
 
     def _models(self, test: LitmusTest) -> tuple[list[Model], list[str]]:
         """The models to ask, and those that do not take the program, where nobody has asked for them."""
-        from pgasrob.models.answers import models_of
-        from pgasrob.models.known import NAMES
+        from pgasrob.models.litmus_answers import models_of
+        from pgasrob.models.model_table import NAMES
 
         models = models_of(test, self.names, self.variant, expected=self.options.expect)
         others = [name for name in NAMES if name not in {model.name for model in models}] if not self.names else []
@@ -319,7 +319,7 @@ class _Asking:
 
     def _idle(self, others: Sequence[str]) -> list[str]:
         """Options that have no effect, for the models that take them are among the ``others``."""
-        from pgasrob.models.known import NAMES, idle
+        from pgasrob.models.model_table import NAMES, idle
 
         found = idle(self.variant, [name for name in NAMES if name not in others])
         return [f"{each}, which is not asked about this program" for each in found]

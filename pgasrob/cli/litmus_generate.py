@@ -246,8 +246,8 @@ def _wanted(rules: Sequence[str], known: Sequence[str], default: Sequence[str], 
 
 def _rules() -> dict[str, Sequence[str]]:
     """What --rule can name, by the model."""
-    from pgasrob.models.generate.actions import RULES as CORERMA
     from pgasrob.models.generate.rdma_tests import RULES as RDMA_TSO
+    from pgasrob.models.generate.static_order import RULES as CORERMA
 
     return {"corerma": CORERMA, "rdma-tso": RDMA_TSO}
 
@@ -265,8 +265,8 @@ def _tests(options: GenerateOptions, note: Note) -> tuple[list[str], Tests]:
 def _of_corerma(options: GenerateOptions, note: Note) -> tuple[list[str], Tests]:
     from itertools import islice
 
-    from pgasrob.models.generate.actions import RULES
     from pgasrob.models.generate.corerma_tests import generate as tests
+    from pgasrob.models.generate.static_order import RULES
 
     conventions = _conventions(options.conventions)
     size, processes = options.size or DEFAULT_ACTIONS, tuple(dict.fromkeys(options.processes or (1, 2)))
@@ -292,7 +292,7 @@ def _of_rdma_tso(options: GenerateOptions, bounds: Bounds, note: Note) -> tuple[
 
 def _distinguishing(options: GenerateOptions, names: str, bounds: Bounds, note: Note) -> tuple[list[str], Tests]:
     from pgasrob.models.generate.distinguish import distinguish
-    from pgasrob.models.known import UnknownModel, asked, label, parted
+    from pgasrob.models.model_table import UnknownModel, asked, label, parted
 
     try:
         models = [asked(part) for part in parted(names)]

@@ -29,7 +29,7 @@ def on_network(options: CheckOptions) -> int:
     limits = options.limits.limits(1, options.max_sc_states or None)
     if options.network == "pgas":
         return _in_the_calculus(options, limits)
-    from pgasrob.models.networks.decide import Asked, verdicts
+    from pgasrob.models.networks.network_verdict import Asked, verdicts
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.render.network_json import network_to_json
     from pgasrob.render.network_text import network_headline, network_report

@@ -14,7 +14,7 @@ import click
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from pgasrob.models.answers import Values
+    from pgasrob.models.litmus_answers import Values
 
 TwoLines = tuple[tuple[str, int], tuple[str, int]]
 
@@ -210,7 +210,7 @@ class ModelNames(click.ParamType):  # type: ignore[type-arg]  # generic from cli
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         if isinstance(value, tuple):
             return value
-        from pgasrob.models.known import parted
+        from pgasrob.models.model_table import parted
 
         found = parted(str(value))
         if not found:
@@ -220,7 +220,7 @@ class ModelNames(click.ParamType):  # type: ignore[type-arg]  # generic from cli
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         from click.shell_completion import CompletionItem
 
-        from pgasrob.models.known import NAMES
+        from pgasrob.models.model_table import NAMES
 
         before, comma, last = incomplete.rpartition(",")
         return [CompletionItem(f"{before}{comma}{name}") for name in NAMES if name.startswith(last)]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pgasrob.models.litmus.instructions import Instruction, accesses, node_of
-from pgasrob.models.litmus.program import Program, Thread
-from pgasrob.models.model import Refusal
+from pgasrob.models.litmus.litmus_program import Program, Thread
+from pgasrob.models.model_interface import Refusal
 
 NAMED_FIRST = ("cpu", "land", "fetch", "source", "place")
 """The order in which accesses that are not atomic are reported: `x = rga(z^2, y)` from left to right."""

@@ -20,8 +20,8 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from pgasrob.automata.automaton import Reached
 from pgasrob.models.litmus.instructions import CellAccess, Instruction, accesses, node_of
-from pgasrob.models.litmus.program import Outcome, Program, Value
-from pgasrob.models.model import Event, Execution, Outcomes, Pairs
+from pgasrob.models.litmus.litmus_program import Outcome, Program, Value
+from pgasrob.models.model_interface import Event, Execution, Outcomes, Pairs
 from pgasrob.models.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from pgasrob.models.litmus import instructions as litmus
-from pgasrob.models.litmus.program import Program
-from pgasrob.models.model import Outcomes, Refusal
+from pgasrob.models.litmus.litmus_program import Program
+from pgasrob.models.model_interface import Outcomes, Refusal
 from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed, outcomes
 from pgasrob.models.thread_control import Change, Control, Execute, assigned, assumed, value_of
 from pgasrob.program.expressions import INT32

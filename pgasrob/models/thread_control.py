@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, Protocol, Self, TypeVar
 
 from pgasrob.models.litmus.instructions import Assign, Assume, Instruction
-from pgasrob.models.litmus.program import Graph
-from pgasrob.models.model import Refusal, Refused
+from pgasrob.models.litmus.litmus_program import Graph
+from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.operational import Option, Result, Step, at, fixed
 from pgasrob.program.expressions import Expr, Fault, evaluator
 

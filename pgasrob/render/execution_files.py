@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path, PurePath
 
 from pgasrob.diagnostics import visible
-from pgasrob.models.litmus.program import Value
+from pgasrob.models.litmus.litmus_program import Value
 from pgasrob.render import english
 from pgasrob.render.execution_graph import Panel, executions_dot, executions_svg
 from pgasrob.render.lines import together

@@ -9,9 +9,9 @@ from pgasrob.models.generate.corerma_tests import GeneratedTest
 from pgasrob.models.generate.distinguish import Distinguishing
 from pgasrob.models.generate.programs import REGISTERS
 from pgasrob.models.generate.rdma_tests import CellTest
-from pgasrob.models.known import label
-from pgasrob.models.litmus.printer import in_one_line
-from pgasrob.models.litmus.program import Value
+from pgasrob.models.litmus.litmus_printer import in_one_line
+from pgasrob.models.litmus.litmus_program import Value
+from pgasrob.models.model_table import label
 from pgasrob.render.shared_json import SCHEMA
 
 Generated = GeneratedTest | CellTest | Distinguishing

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pgasrob.diagnostics import SourceError, visible
 from pgasrob.drawing.palette import COLOURS
-from pgasrob.models.answers import Answers
+from pgasrob.models.litmus_answers import Answers
 from pgasrob.program.program import Program
 from pgasrob.races.verdict import RaceVerdict
 from pgasrob.render import english, words

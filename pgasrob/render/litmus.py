@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pgasrob.diagnostics import visible
-from pgasrob.models.litmus.program import Value
+from pgasrob.models.litmus.litmus_program import Value
 from pgasrob.render import english
 from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, together
 from pgasrob.render.litmus_json import (

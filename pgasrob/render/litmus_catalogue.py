@@ -6,9 +6,9 @@ from collections import Counter
 from itertools import groupby, takewhile
 from pathlib import Path
 
-from pgasrob.models.litmus.expectation import Expectation, LitmusTest
-from pgasrob.models.litmus.parser import parse_file
-from pgasrob.models.litmus.printer import in_one_line
+from pgasrob.models.litmus.expected_outcomes import Expectation, LitmusTest
+from pgasrob.models.litmus.litmus_parser import parse_file
+from pgasrob.models.litmus.litmus_printer import in_one_line
 from pgasrob.program.files import files_below
 from pgasrob.render.english import count
 

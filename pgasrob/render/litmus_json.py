@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from pgasrob.models.known import known, label
-from pgasrob.models.litmus.program import Value
+from pgasrob.models.litmus.litmus_program import Value
+from pgasrob.models.model_table import known, label
 from pgasrob.render.shared_json import SCHEMA, Error, unicode_name
 
 if TYPE_CHECKING:
-    from pgasrob.models.answers import Answer, Why
-    from pgasrob.models.litmus.expectation import Compared, LitmusTest
-    from pgasrob.models.model import CycleEdge, Event, Execution, Model, Refusal
+    from pgasrob.models.litmus.expected_outcomes import Compared, LitmusTest
+    from pgasrob.models.litmus_answers import Answer, Why
+    from pgasrob.models.model_interface import CycleEdge, Event, Execution, Model, Refusal
 
 
 class LocationObject(TypedDict):
@@ -204,7 +204,7 @@ def values_text(values: Mapping[str, Value]) -> str:
 
 
 def _about(file: str, test: LitmusTest, model: Model) -> LitmusResult:
-    from pgasrob.models.litmus.printer import in_one_line
+    from pgasrob.models.litmus.litmus_printer import in_one_line
 
     result = no_litmus(file, [])
     semantics = known(model.name).semantics

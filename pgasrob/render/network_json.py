@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from pgasrob.models.litmus.expectation import LitmusTest
+from pgasrob.models.litmus.expected_outcomes import LitmusTest
 from pgasrob.models.networks.robustness import nodes_of
 from pgasrob.program.declarations import Source
 from pgasrob.program.report import marked
@@ -13,8 +13,8 @@ from pgasrob.render.litmus_json import ExecutionObject, execution_to_json
 from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json, unicode_name
 
 if TYPE_CHECKING:
-    from pgasrob.models.model import Refusal
-    from pgasrob.models.networks.decide import NetworkVerdict
+    from pgasrob.models.model_interface import Refusal
+    from pgasrob.models.networks.network_verdict import NetworkVerdict
 
 
 class NetworkRefusal(TypedDict):

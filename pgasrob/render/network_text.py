@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pgasrob.diagnostics import visible
-from pgasrob.models.litmus.program import UNDEFINED
+from pgasrob.models.litmus.litmus_program import UNDEFINED
 from pgasrob.render import english
 from pgasrob.render.errors import error_lines
 from pgasrob.render.lines import Line, headline, paragraph

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.models.answers import Answers
+from pgasrob.models.litmus_answers import Answers
 from pgasrob.races.verdict import RaceVerdict
 from pgasrob.render import english
 from pgasrob.render.files import UnknownFormat, format_of, replace_file, write

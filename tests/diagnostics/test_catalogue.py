@@ -14,7 +14,7 @@ import pytest
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.catalogue import CATALOGUE, UnknownCode, explain, known_codes
 from pgasrob.frontends.lower import parse_c
-from pgasrob.models.litmus import parser as litmus
+from pgasrob.models.litmus import litmus_parser as litmus
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.expressions import Fault
 from pgasrob.program.parser import parse, parse_file, read_source

@@ -23,8 +23,8 @@ from pgasrob.models.litmus.instructions import (
     RemoteFence,
     Store,
 )
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import Block, Choose, Location, Loop, Program, Thread, straight
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_program import Block, Choose, Location, Loop, Program, Thread, straight
 from pgasrob.program.expressions import Const
 
 Dialect = Literal["rdma-tso", "corerma", "tso", "sc"]

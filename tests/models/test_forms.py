@@ -8,12 +8,13 @@ from typing import get_args
 import pytest
 
 from pgasrob.models import rdma_tso, sc, tso
-from pgasrob.models.corerma import actions
+from pgasrob.models.corerma import program_actions as actions
 from pgasrob.models.forms import Forms
 from pgasrob.models.litmus.instructions import Instruction, Visitor, refused
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.pgas import translation
-from pgasrob.models.rdma_tso import events, processor
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.pgas import from_litmus as translation
+from pgasrob.models.rdma_tso import expansion as events
+from pgasrob.models.rdma_tso import processor
 
 VISITORS: list[tuple[Forms, type]] = [
     (Forms({}), sc.Thread),

@@ -9,9 +9,9 @@ import pytest
 
 from pgasrob.models.litmus.instructions import Assign, Load, Store
 from pgasrob.models.litmus.instructions import Cell as At
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import Graph, Location, Program, Thread
-from pgasrob.models.model import Refused
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_program import Graph, Location, Program, Thread
+from pgasrob.models.model_interface import Refused
 from pgasrob.models.operational import Sharing, Step, execution, outcomes
 from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.models.sc import Sc

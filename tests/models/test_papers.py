@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.models.known import NAMES, asked
-from pgasrob.models.litmus.expectation import LitmusTest, compare
-from pgasrob.models.litmus.parser import parse_file
-from pgasrob.models.model import Model
+from pgasrob.models.litmus.expected_outcomes import LitmusTest, compare
+from pgasrob.models.litmus.litmus_parser import parse_file
+from pgasrob.models.model_interface import Model
+from pgasrob.models.model_table import NAMES, asked
 from pgasrob.render.litmus_catalogue import litmus_files, make_litmus_catalogue, said
 
 ROOT = Path(__file__).parents[2] / "programs" / "litmus"

@@ -21,10 +21,10 @@ from pgasrob.models.litmus.instructions import (
     RemoteCompareAndSet,
     Store,
 )
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.printer import in_one_line
-from pgasrob.models.litmus.program import Outcome, Program
-from pgasrob.models.model import Refused
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_printer import in_one_line
+from pgasrob.models.litmus.litmus_program import Outcome, Program
+from pgasrob.models.model_interface import Refused
 from pgasrob.models.operational import outcomes
 from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.models.sc import Sc, Semantics

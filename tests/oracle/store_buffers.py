@@ -1,9 +1,9 @@
 """The oracle's machine with a store buffer for each rank, and the verdict by trying every run.
 
-Written from the reading alone (`pgasrob/models/store_buffers/machine.py`, its text): a store waits in the buffer, what
-reads takes the latest own store to the cell, steps come behind the stores before their operation, atomics and barriers
-take an empty buffer. The order of the accesses to a cell is that in memory. What is visited twice is what has the same
-state and the same accesses to every cell in the same order, and nothing less.
+Written from the reading alone (`pgasrob/models/store_buffers/buffered_space.py`, its text): a store waits in the
+buffer, what reads takes the latest own store to the cell, steps come behind the stores before their operation, atomics
+and barriers take an empty buffer. The order of the accesses to a cell is that in memory. What is visited twice is what
+has the same state and the same accesses to every cell in the same order, and nothing less.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.models.answers import Answer, answer
-from pgasrob.models.known import asked
-from pgasrob.models.litmus.expectation import LitmusTest
-from pgasrob.models.litmus.parser import parse, parse_file
+from pgasrob.models.litmus.expected_outcomes import LitmusTest
+from pgasrob.models.litmus.litmus_parser import parse, parse_file
+from pgasrob.models.litmus_answers import Answer, answer
+from pgasrob.models.model_table import asked
 from pgasrob.render.lines import ASCII, plain
 from pgasrob.render.litmus import comparison_report, execution_report, forbidding_rules, litmus_report
 from pgasrob.render.litmus_json import LitmusResult, litmus_to_json

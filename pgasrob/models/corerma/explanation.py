@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import combinations
 
 from pgasrob.analysis.bits import members
-from pgasrob.models.corerma import rules
-from pgasrob.models.corerma.executions import Candidate, Frame
-from pgasrob.models.corerma.graphs import execution_of
-from pgasrob.models.corerma.rules import RULES, Pair
-from pgasrob.models.corerma.search import Wanted, outcomes
-from pgasrob.models.litmus.program import UNDEFINED
-from pgasrob.models.model import CycleEdge, Forbidden
+from pgasrob.models.corerma import order_rules as rules
+from pgasrob.models.corerma.consistent_executions import Candidate, Frame
+from pgasrob.models.corerma.execution_graphs import execution_of
+from pgasrob.models.corerma.order_rules import RULES, Pair
+from pgasrob.models.corerma.outcome_search import Wanted, outcomes
+from pgasrob.models.litmus.litmus_program import UNDEFINED
+from pgasrob.models.model_interface import CycleEdge, Forbidden
 from pgasrob.models.relations import Rows, joined
 
 Rules = frozenset[str]

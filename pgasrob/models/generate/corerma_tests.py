@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from pgasrob.models.generate.actions import RULES, Actions, actions_of
 from pgasrob.models.generate.conventions import DEFAULT, Conventions
 from pgasrob.models.generate.corerma_shapes import NEEDS, WRITES, shapes
 from pgasrob.models.generate.cycles import Pivot, pivots, values
 from pgasrob.models.generate.one_memory import Registers, outcomes
 from pgasrob.models.generate.programs import REGISTERS, Shape, plainest
-from pgasrob.models.litmus.expectation import Expectation, LitmusTest
-from pgasrob.models.litmus.printer import printed
-from pgasrob.models.litmus.program import Program
+from pgasrob.models.generate.static_order import RULES, Actions, actions_of
+from pgasrob.models.litmus.expected_outcomes import Expectation, LitmusTest
+from pgasrob.models.litmus.litmus_printer import printed
+from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.program.declarations import Source
 
 

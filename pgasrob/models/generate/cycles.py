@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise, permutations
 from typing import Literal
 
-from pgasrob.models.generate.actions import Actions, Edge
 from pgasrob.models.generate.conventions import Conventions
+from pgasrob.models.generate.static_order import Actions, Edge
 from pgasrob.program.expressions import INT32
 
 Reach = list[int]

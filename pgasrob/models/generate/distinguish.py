@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 
 from pgasrob.models.generate.programs import Shape, Statement, plainest
 from pgasrob.models.generate.rdma_shapes import COMMON, PROCESSOR, RDMA_TSO, Bounds, shapes
-from pgasrob.models.known import label, variant_of
-from pgasrob.models.litmus.expectation import Expectation, LitmusTest
-from pgasrob.models.litmus.printer import printed
-from pgasrob.models.litmus.program import Outcome, Program
-from pgasrob.models.model import Model
+from pgasrob.models.litmus.expected_outcomes import Expectation, LitmusTest
+from pgasrob.models.litmus.litmus_printer import printed
+from pgasrob.models.litmus.litmus_program import Outcome, Program
+from pgasrob.models.model_interface import Model
+from pgasrob.models.model_table import label, variant_of
 from pgasrob.program.declarations import Source
 
 KINDS: dict[str, tuple[str, ...]] = {

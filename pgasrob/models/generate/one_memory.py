@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgasrob.models.generate.actions import Actions
+from pgasrob.models.generate.static_order import Actions
 from pgasrob.program.expressions import INT32
 
 Registers = tuple[int, ...]

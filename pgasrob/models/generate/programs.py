@@ -13,7 +13,7 @@ from typing import get_args
 
 from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.instructions import Cell, Instruction
-from pgasrob.models.litmus.program import Location, Program, Thread, straight
+from pgasrob.models.litmus.litmus_program import Location, Program, Thread, straight
 from pgasrob.program.expressions import Const
 
 Statement = tuple[str, tuple[int, ...]]

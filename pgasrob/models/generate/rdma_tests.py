@@ -8,9 +8,9 @@ from functools import cached_property
 
 from pgasrob.models.generate.programs import Shape, plainest
 from pgasrob.models.generate.rdma_shapes import Bounds, shapes
-from pgasrob.models.litmus.expectation import Expectation, LitmusTest
-from pgasrob.models.litmus.printer import printed
-from pgasrob.models.litmus.program import Outcome, Program
+from pgasrob.models.litmus.expected_outcomes import Expectation, LitmusTest
+from pgasrob.models.litmus.litmus_printer import printed
+from pgasrob.models.litmus.litmus_program import Outcome, Program
 from pgasrob.models.rdma_tso.declarative import Declarative
 from pgasrob.models.rdma_tso.orders import CELLS, FIGURE_9, Orders, cell_of, kinds_of
 from pgasrob.models.relations import closed

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.diagnostics.suggestions import closest, did_you_mean
+from pgasrob.models.litmus.grammar import UNKNOWN_NODE
 from pgasrob.models.litmus.instructions import (
     ON_NODES,
     Assign,
@@ -26,10 +27,9 @@ from pgasrob.models.litmus.instructions import (
     RemoteCompareAndSet,
     Store,
 )
-from pgasrob.models.litmus.program import Block, Choose, Location, Loop, Program, Thread, graph_of
-from pgasrob.models.litmus.reading import UNKNOWN_NODE
+from pgasrob.models.litmus.litmus_program import Block, Choose, Location, Loop, Program, Thread, graph_of
+from pgasrob.models.litmus.litmus_words import FORMS
 from pgasrob.models.litmus.syntax import Call, Choice, Mention, Operand, Part, Repeat, Set, Text, ThreadText
-from pgasrob.models.litmus.words import FORMS
 from pgasrob.program.expressions import (
     Binary,
     Conditional,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgasrob.models.litmus.program import Value
+from pgasrob.models.litmus.litmus_program import Value
 from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import Span
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgasrob.models.model import Refusal
+from pgasrob.models.model_interface import Refusal
 from pgasrob.program.statements import Span
 
 RDMA_TSO, CORERMA = "rdma-tso", "corerma"

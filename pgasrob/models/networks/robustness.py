@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 
 from pgasrob.automata.automaton import Reached
 from pgasrob.models.litmus.instructions import Instruction, Load, Put, Store
-from pgasrob.models.litmus.program import UNDEFINED, Program
-from pgasrob.models.model import Axiomatic, CycleEdge, Execution
+from pgasrob.models.litmus.litmus_program import UNDEFINED, Program
+from pgasrob.models.model_interface import Axiomatic, CycleEdge, Execution
 from pgasrob.models.operational import Machine, Queue, Step, Word, execution
 from pgasrob.models.operational import State as MachineState
 from pgasrob.models.stopping import until_limit
@@ -58,7 +58,7 @@ Node = tuple[int, int]
 
 
 def nodes_of(run: Execution, copies: frozenset[str] = frozenset()) -> list[Node | None]:
-    """The command of each event; None for initial writes. ``copies``: see `translation.Translation`. The store of one
+    """The command of each event; None for initial writes. ``copies``: see `to_litmus.Translation`. The store of one
     stands between a load, or an assignment, and the put."""
     joined: dict[Node, Node] = {}
     for event in run.events:
@@ -137,7 +137,7 @@ def by_executions(
 ) -> Found:
     """Every consistent execution of a bounded program is looked at, until one is violating; at ``most`` so many.
 
-    Raises :class:`~pgasrob.models.model.Refused`."""
+    Raises :class:`~pgasrob.models.model_interface.Refused`."""
     count = 0
     with until_limit() as stopped:
         for count, run in enumerate(model.executions(program, watch), 1):
@@ -274,7 +274,7 @@ def _nth(waiting: dict[Command, tuple[tuple[Queue, ...], bool]], queue: Queue, b
 def by_runs(machine: Machine[Local], watch: Watch | None = None, copies: frozenset[str] = frozenset()) -> Found:
     """The search over the runs of ``machine``; a violation that is found has the fewest transitions.
 
-    Raises :class:`~pgasrob.models.model.Refused` when an expression has no value in some run."""
+    Raises :class:`~pgasrob.models.model_interface.Refused` when an expression has no value in some run."""
     space = MonitoredRuns(machine, copies)
     reached: Reached[Watched, Step] = Reached(space)
     with until_limit() as stopped:

@@ -1,6 +1,6 @@
 """The calculus of this project as a memory model of litmus programs, so that one program can be asked of all of them.
 
-`translation` makes a PGAS program of a litmus program, and refuses what has no counterpart; its outcomes are those that
+`from_litmus` makes a PGAS program of a litmus program, and refuses what has no counterpart; its outcomes are those that
 `runs.outcomes` counts.
 """
 
@@ -10,10 +10,10 @@ import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from pgasrob.models.litmus.program import Outcome, Program
-from pgasrob.models.model import Execution, Outcomes, Refusal, Refused
-from pgasrob.models.pgas.execution import execution_of
-from pgasrob.models.pgas.translation import Translation, refusals, translate
+from pgasrob.models.litmus.litmus_program import Outcome, Program
+from pgasrob.models.model_interface import Execution, Outcomes, Refusal, Refused
+from pgasrob.models.pgas.from_litmus import Translation, refusals, translate
+from pgasrob.models.pgas.run_graphs import execution_of
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.watch import Watch

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pgasrob.models import operational
 from pgasrob.models.forms import Forms
 from pgasrob.models.litmus.instructions import Flush, GetAccumulate, RemoteCompareAndSet
-from pgasrob.models.litmus.program import Program, Value
-from pgasrob.models.model import Execution, Forbidden, Outcomes, Refusal, Refused
+from pgasrob.models.litmus.litmus_program import Program, Value
+from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal, Refused
 from pgasrob.models.rdma_tso.orders import RULES
 from pgasrob.robustness.watch import Watch
 

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from pgasrob.models.model import CycleEdge, Event, Execution
-from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, cell_of
-from pgasrob.models.rdma_tso.rules import Rules
+from pgasrob.models.model_interface import CycleEdge, Event, Execution
+from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, Rules, cell_of
 from pgasrob.models.relations import Rows, closed, composed, irreflexive, of_pairs
 
 Order = Literal["ib", "ob"]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pgasrob.models.litmus.program import Program
+from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.operational import Access, Machine, Result, Step, at, fixed
-from pgasrob.models.rdma_tso import pairs
-from pgasrob.models.rdma_tso.pairs import FETCH, SOURCE, QueuePairs, Then, Write
+from pgasrob.models.rdma_tso import queue_pairs as pairs
 from pgasrob.models.rdma_tso.processor import Entry, Local, PairChange, left_out, machine_of
+from pgasrob.models.rdma_tso.queue_pairs import FETCH, SOURCE, QueuePairs, Then, Write
 
 PREMISES = (
     *pairs.PREMISES,

@@ -1,18 +1,18 @@
 """The declarative semantics of RDMA-TSO (section 4): outcomes, consistent executions, and why others are not.
 
-Figure 9 is in `orders`, the definitions as printed are in `axioms`, the search for executions in `search` and `points`.
+Figure 9 is in `orders`, the definitions as printed are in `axioms`, the search for executions in `execution_search` and
+`points`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pgasrob.models.litmus.program import Outcome, Program, Value
-from pgasrob.models.model import Execution, Forbidden, Outcomes
+from pgasrob.models.litmus.litmus_program import Outcome, Program, Value
+from pgasrob.models.model_interface import Execution, Forbidden, Outcomes
+from pgasrob.models.rdma_tso.execution_search import Search, Solution, execution
 from pgasrob.models.rdma_tso.forbidden import why
-from pgasrob.models.rdma_tso.orders import FIGURE_9, Orders
-from pgasrob.models.rdma_tso.rules import Rules
-from pgasrob.models.rdma_tso.search import Search, Solution, execution
+from pgasrob.models.rdma_tso.orders import FIGURE_9, Orders, Rules
 from pgasrob.models.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 

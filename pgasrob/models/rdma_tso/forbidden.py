@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pgasrob.models.candidates import candidates
-from pgasrob.models.litmus.program import Outcome, Program
-from pgasrob.models.model import Forbidden
+from pgasrob.models.candidate_executions import candidates
+from pgasrob.models.litmus.litmus_program import Outcome, Program
+from pgasrob.models.model_interface import Forbidden
 from pgasrob.models.rdma_tso.axioms import cycle
-from pgasrob.models.rdma_tso.events import expand, kinds_in_order
-from pgasrob.models.rdma_tso.orders import CELLS, TERMS, kinds_of
-from pgasrob.models.rdma_tso.rules import Rules
-from pgasrob.models.rdma_tso.search import Search, Solution, execution
+from pgasrob.models.rdma_tso.execution_search import Search, Solution, execution
+from pgasrob.models.rdma_tso.expansion import expand, kinds_in_order
+from pgasrob.models.rdma_tso.orders import CELLS, TERMS, Rules, kinds_of
 
 
 def why(program: Program, wanted: Callable[[Outcome], bool], rules: Rules) -> Forbidden | None:

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pgasrob.models.candidates import INITIAL, Candidate
-from pgasrob.models.rdma_tso.events import same_queue_pair
-from pgasrob.models.rdma_tso.orders import INSTANTANEOUS
-from pgasrob.models.rdma_tso.rules import Rules
+from pgasrob.models.candidate_executions import INITIAL, Candidate
+from pgasrob.models.rdma_tso.expansion import same_queue_pair
+from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, Rules
 from pgasrob.models.relations import Rows, joined
 
 Edges = tuple[tuple[int, int], ...]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from pgasrob.models.litmus import instructions as litmus
-from pgasrob.models.litmus.program import Program
+from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed
 from pgasrob.models.thread_control import Change, Control, Execute, assigned, assumed, value_of
 

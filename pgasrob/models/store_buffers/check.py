@@ -6,8 +6,8 @@ import time
 from dataclasses import replace
 
 from pgasrob.analysis.store_buffers import named, store_buffers
-from pgasrob.models.store_buffers.run import written_down
-from pgasrob.models.store_buffers.search import BufferedSearch
+from pgasrob.models.store_buffers.buffered_run import written_down
+from pgasrob.models.store_buffers.cycle_search import BufferedSearch
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.robustness.check import check
 from pgasrob.robustness.reasons import InternalError, Reason

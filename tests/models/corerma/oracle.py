@@ -14,7 +14,7 @@ from itertools import permutations, product
 from typing import Any
 
 from pgasrob.models.litmus.instructions import Assign, Flush, Get, GetAccumulate, Load, Put, RemoteCompareAndSet, Store
-from pgasrob.models.litmus.program import Outcome, Program
+from pgasrob.models.litmus.litmus_program import Outcome, Program
 from pgasrob.program.expressions import INT32, Binary, Const, Expr, Register, Unary
 
 T = "T"

@@ -1,4 +1,4 @@
-"""Every premise and conclusion of the rules, each taken out of `pgasrob.models.corerma.rules` or turned around.
+"""Every premise and conclusion of the rules, each taken out of `pgasrob.models.corerma.order_rules` or turned around.
 
 A mutant says which functions of that module are replaced by what. Consistent executions are enumerated with them in
 place (`Frame.candidates`), so the enumeration is what is tested; that the quicker search has the same outcomes is
@@ -13,9 +13,9 @@ from typing import Any
 from unittest.mock import patch
 
 from pgasrob.models.corerma import CoreRma, rules
-from pgasrob.models.corerma.actions import Action, Actions, Statement
-from pgasrob.models.corerma.executions import Frame
-from pgasrob.models.litmus.program import Outcome, Program
+from pgasrob.models.corerma.consistent_executions import Frame
+from pgasrob.models.corerma.program_actions import Action, Actions, Statement
+from pgasrob.models.litmus.litmus_program import Outcome, Program
 
 Pairs = Iterator[tuple[int, int]]
 Replaced = Mapping[str, Callable[..., Any]]

@@ -13,7 +13,7 @@ from pgasrob.models.litmus.instructions import (
     RemoteCompareAndSet,
     Store,
 )
-from pgasrob.models.litmus.program import Location, Program, Thread, straight
+from pgasrob.models.litmus.litmus_program import Location, Program, Thread, straight
 from pgasrob.program.expressions import Const, Expr, Register
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.models.corerma import CoreRma
-from pgasrob.models.litmus.program import Outcome, Program
+from pgasrob.models.litmus.litmus_program import Outcome, Program
 from tests.models.corerma.programs import Writer, program
 
 STOCK, VPI, NO_IR = CoreRma(), CoreRma(vpi=True), CoreRma(without={"IR"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise, permutations, product
 
-from pgasrob.models.generate.actions import Action, Actions, actions_of
 from pgasrob.models.generate.conventions import Conventions
 from pgasrob.models.generate.programs import ACTIONS, Shape, Statement, renamed
+from pgasrob.models.generate.static_order import Action, Actions, actions_of
 
 Pair = tuple[int, int]
 Labelled = tuple[str, int, Pair]

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pgasrob.models.generate.actions import RULES
 from pgasrob.models.generate.conventions import DEFAULT, Conventions
 from pgasrob.models.generate.corerma_shapes import NEEDS, interact, shapes
 from pgasrob.models.generate.programs import renamed
+from pgasrob.models.generate.static_order import RULES
 from tests.models.generate.brute_force import all_shapes, canonical
 
 ANY_PAIR = replace(DEFAULT, interacting=False)

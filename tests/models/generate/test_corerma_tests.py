@@ -8,7 +8,6 @@ from itertools import islice
 import pytest
 
 from pgasrob.models.corerma import CoreRma
-from pgasrob.models.generate.actions import RULES, actions_of
 from pgasrob.models.generate.conventions import (
     DEFAULT,
     LETTER,
@@ -20,10 +19,11 @@ from pgasrob.models.generate.conventions import (
 from pgasrob.models.generate.corerma_shapes import shapes
 from pgasrob.models.generate.corerma_tests import GeneratedTest, generate
 from pgasrob.models.generate.one_memory import Registers, outcomes
-from pgasrob.models.known import asked
-from pgasrob.models.litmus.expectation import compare
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import Program
+from pgasrob.models.generate.static_order import RULES, actions_of
+from pgasrob.models.litmus.expected_outcomes import compare
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_program import Program
+from pgasrob.models.model_table import asked
 
 COUNTS = {
     (1, 7): "R1 84, R2 477, F1 5, F2 7, F3 0, IR 4, GA 9, PG 104, CAS-F 1, CAS-T 1, LO 182, WS 14",

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from pgasrob.models.generate.actions import RULES, actions_of
 from pgasrob.models.generate.conventions import LETTER, Conventions
 from pgasrob.models.generate.corerma_shapes import shapes
 from pgasrob.models.generate.cycles import pivots, values
 from pgasrob.models.generate.programs import Shape
+from pgasrob.models.generate.static_order import RULES, actions_of
 from tests.models.generate.brute_force import has_pivot, static
 
 CAS = (

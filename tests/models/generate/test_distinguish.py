@@ -7,9 +7,9 @@ import pytest
 from pgasrob.models.generate.distinguish import Distinguishing, bounds_for, distinguish, spelled
 from pgasrob.models.generate.programs import Shape
 from pgasrob.models.generate.rdma_shapes import Bounds, shapes
-from pgasrob.models.known import asked, label
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.printer import in_one_line
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_printer import in_one_line
+from pgasrob.models.model_table import asked, label
 from tests.models.generate.brute_force import canonical
 
 

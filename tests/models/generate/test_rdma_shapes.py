@@ -10,7 +10,7 @@ import pytest
 from pgasrob.models.generate.programs import Shape
 from pgasrob.models.generate.rdma_shapes import COMMON, Bounds, connected, shapes
 from pgasrob.models.litmus.instructions import Get, Put, RemoteFence
-from pgasrob.models.litmus.program import Program
+from pgasrob.models.litmus.litmus_program import Program
 from tests.models.generate.brute_force import canonical
 from tests.models.strategies import small_programs
 

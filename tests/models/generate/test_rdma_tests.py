@@ -9,9 +9,9 @@ import pytest
 
 from pgasrob.models.generate.rdma_shapes import Bounds, shapes
 from pgasrob.models.generate.rdma_tests import RULES, Sensitive, cells_of, changed, generate
-from pgasrob.models.known import asked
-from pgasrob.models.litmus.expectation import compare
-from pgasrob.models.litmus.parser import parse
+from pgasrob.models.litmus.expected_outcomes import compare
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.model_table import asked
 from pgasrob.models.rdma_tso.declarative import Declarative
 from pgasrob.models.rdma_tso.orders import CELLS, FIGURE_9
 

@@ -25,7 +25,7 @@ from pgasrob.models.litmus.instructions import (
     RemoteFence,
     Store,
 )
-from pgasrob.models.litmus.program import Location, Program, Thread, straight
+from pgasrob.models.litmus.litmus_program import Location, Program, Thread, straight
 from pgasrob.models.networks.robustness import by_executions
 from pgasrob.models.rdma_tso.declarative import Declarative
 from pgasrob.models.rdma_tso.orders import FIGURE_9, Orders

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from pgasrob.batch.litmus import checked
-from pgasrob.models.networks.decide import Asked, verdicts
+from pgasrob.models.networks.network_verdict import Asked, verdicts
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.robustness.limits import Limits

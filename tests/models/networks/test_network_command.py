@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
-from pgasrob.models.networks.decide import Asked, verdicts
+from pgasrob.models.networks.network_verdict import Asked, verdicts
 
 PUT = "// rdma-tso: not robust\nprogram reuse;\nnodes 2;\nmemory x, y;\nqueue q;\n\nprocess 0 {\n  write(x, 1, y, q);\n  mem[x] <- 1;\n}\nprocess 1 { }\n"  # noqa: E501
 GOOD = PUT.replace("not robust", "robust").replace("  mem", "  wait_local(q);\n  mem")

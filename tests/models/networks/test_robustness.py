@@ -10,11 +10,11 @@ from random import Random
 import pytest
 
 from pgasrob.models.corerma import CoreRma
-from pgasrob.models.corerma.machine import machine as corerma_machine
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import Graph, Program, Thread
+from pgasrob.models.corerma.atomic_machine import machine as corerma_machine
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_program import Graph, Program, Thread
 from pgasrob.models.networks.robustness import by_executions, by_runs, cycle_of, violation_in
-from pgasrob.models.networks.translation import translate
+from pgasrob.models.networks.to_litmus import translate
 from pgasrob.models.operational import Step, execution
 from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.models.sc import Sc

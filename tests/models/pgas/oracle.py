@@ -20,7 +20,7 @@ from pgasrob.models.litmus.instructions import (
     RemoteCompareAndSet,
     Store,
 )
-from pgasrob.models.litmus.program import Outcome, Program
+from pgasrob.models.litmus.litmus_program import Outcome, Program
 from pgasrob.program.expressions import INT32, evaluator
 
 

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import Program
-from pgasrob.models.model import Refused
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_program import Program
+from pgasrob.models.model_interface import Refused
 from pgasrob.models.pgas import Pgas
 from pgasrob.models.sc import Sc
 from tests.models.pgas import oracle

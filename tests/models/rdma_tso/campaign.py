@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pgasrob.models.litmus.instructions import Get, Put
-from pgasrob.models.litmus.printer import in_one_line
-from pgasrob.models.litmus.program import Outcome, Program
+from pgasrob.models.litmus.litmus_printer import in_one_line
+from pgasrob.models.litmus.litmus_program import Outcome, Program
 from pgasrob.models.rdma_tso import RdmaTso, Semantics
 from pgasrob.models.sc import Sc
 

@@ -23,12 +23,11 @@ from pgasrob.models.litmus.instructions import (
     RemoteFence,
     Store,
 )
-from pgasrob.models.litmus.printer import in_one_line
-from pgasrob.models.litmus.program import Location, Outcome, Program, Thread, straight
-from pgasrob.models.rdma_tso.events import kinds_in_order
-from pgasrob.models.rdma_tso.orders import kinds_of
-from pgasrob.models.rdma_tso.rules import Rules
-from pgasrob.models.rdma_tso.search import Search, Solution
+from pgasrob.models.litmus.litmus_printer import in_one_line
+from pgasrob.models.litmus.litmus_program import Location, Outcome, Program, Thread, straight
+from pgasrob.models.rdma_tso.execution_search import Search, Solution
+from pgasrob.models.rdma_tso.expansion import kinds_in_order
+from pgasrob.models.rdma_tso.orders import Rules, kinds_of
 from pgasrob.program.expressions import Const
 from tests.models.rdma_tso.mutants import flipped, flips, implied
 

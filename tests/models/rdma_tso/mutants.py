@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from pgasrob.models.candidates import Candidate, Path
+from pgasrob.models.candidate_executions import Candidate, Path
 from pgasrob.models.litmus.instructions import (
     Cell,
     CompareAndSet,
@@ -39,12 +39,11 @@ from pgasrob.models.litmus.instructions import (
     RemoteFence,
     Store,
 )
-from pgasrob.models.litmus.program import Location, Program, Thread, straight
-from pgasrob.models.rdma_tso.events import NIC_WRITES, expand
-from pgasrob.models.rdma_tso.orders import CELLS, KINDS, WITH_QUEUE_PAIR, kinds_of
+from pgasrob.models.litmus.litmus_program import Location, Program, Thread, straight
+from pgasrob.models.rdma_tso.expansion import NIC_WRITES, expand
+from pgasrob.models.rdma_tso.orders import CELLS, KINDS, WITH_QUEUE_PAIR, Rules, kinds_of
 from pgasrob.models.rdma_tso.orders import Cell as Order
 from pgasrob.models.rdma_tso.points import Edges, Graph
-from pgasrob.models.rdma_tso.rules import Rules
 from pgasrob.models.relations import joined
 from pgasrob.program.expressions import Const
 

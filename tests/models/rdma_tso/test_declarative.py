@@ -9,17 +9,16 @@ from random import Random
 
 import pytest
 
-from pgasrob.models.candidates import INITIAL, Candidate, Circular, Values, candidates
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import Program
-from pgasrob.models.model import Execution, Refused
+from pgasrob.models.candidate_executions import INITIAL, Candidate, Circular, Values, candidates
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_program import Program
+from pgasrob.models.model_interface import Execution, Refused
 from pgasrob.models.rdma_tso.axioms import violated
 from pgasrob.models.rdma_tso.declarative import Declarative
-from pgasrob.models.rdma_tso.events import expand, polls_from
-from pgasrob.models.rdma_tso.orders import CELLS, KINDS, RULES
+from pgasrob.models.rdma_tso.execution_search import _orders
+from pgasrob.models.rdma_tso.expansion import expand, polls_from
+from pgasrob.models.rdma_tso.orders import CELLS, KINDS, RULES, Rules
 from pgasrob.models.rdma_tso.points import Choice, Graph
-from pgasrob.models.rdma_tso.rules import Rules
-from pgasrob.models.rdma_tso.search import _orders
 from pgasrob.models.relations import acyclic, of_pairs
 from tests.models.strategies import random_program
 from tests.support import examples

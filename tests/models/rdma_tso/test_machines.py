@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from pgasrob.models.litmus.instructions import Instruction
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.printer import in_one_line
-from pgasrob.models.litmus.program import Graph, Program, Thread
-from pgasrob.models.model import Execution, Refused
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_printer import in_one_line
+from pgasrob.models.litmus.litmus_program import Graph, Program, Thread
+from pgasrob.models.model_interface import Execution, Refused
 from pgasrob.models.operational import Machine, Step, execution
 from pgasrob.models.operational import outcomes as outcomes_of
 from pgasrob.models.rdma_tso import RdmaTso, Semantics
 from pgasrob.models.rdma_tso.axioms import violated
-from pgasrob.models.rdma_tso.rules import Rules
+from pgasrob.models.rdma_tso.orders import Rules
 from pgasrob.models.relations import closed, of_pairs, pairs
 from pgasrob.models.sc import Sc
 from tests.models.rdma_tso.campaign import SEMANTICS, Figures, compare, outcomes

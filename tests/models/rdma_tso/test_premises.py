@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import Outcome
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_program import Outcome
 from pgasrob.models.operational import Machine, Step, Word, outcomes
 from pgasrob.models.rdma_tso import concrete, simplified
 from tests.models.strategies import random_program

@@ -14,11 +14,10 @@ from random import Random
 
 import pytest
 
-from pgasrob.models.litmus.parser import parse
-from pgasrob.models.litmus.program import Program
-from pgasrob.models.rdma_tso.orders import CELLS, CONDITIONS, FIGURE_9, PREMISES, TERMS
-from pgasrob.models.rdma_tso.rules import Rules
-from pgasrob.models.rdma_tso.search import Search
+from pgasrob.models.litmus.litmus_parser import parse
+from pgasrob.models.litmus.litmus_program import Program
+from pgasrob.models.rdma_tso.execution_search import Search
+from pgasrob.models.rdma_tso.orders import CELLS, CONDITIONS, FIGURE_9, PREMISES, TERMS, Rules
 from tests.models.rdma_tso.finding import outcomes
 from tests.models.rdma_tso.mutants import Flip, flipped, flips, implied
 from tests.models.strategies import random_program

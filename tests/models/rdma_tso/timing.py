@@ -8,8 +8,8 @@ from random import Random
 from statistics import median
 from time import process_time
 
-from pgasrob.models.litmus.parser import parse_file
-from pgasrob.models.litmus.program import Program
+from pgasrob.models.litmus.litmus_parser import parse_file
+from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.rdma_tso import RdmaTso
 from pgasrob.models.rdma_tso.declarative import Declarative
 from tests.models.strategies import random_program

@@ -1,0 +1,157 @@
+"""What every memory model offers: the outcomes of a program, an execution for each, and what it does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from pgasrob.models.litmus.instructions import Instruction
+from pgasrob.models.litmus.litmus_program import Outcome, Program, Value
+from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.watch import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A node of an execution graph.
+
+    ``thread``: the number of its thread from 0, None for an initial write. ``operation``: events of one instruction
+    have the same number, which counts the instructions of the thread that are executed, from 0. ``kind``: the model's
+    name of it (lR, nrW, er, flush...). ``location``: its number, where it accesses one. ``towards``: the remote node of
+    its operation, where the model says so (a poll has no location, but the queue pair of a node).
+    """
+
+    thread: int | None
+    operation: int
+    kind: str
+    location: int | None = None
+    reads: Value | None = None
+    writes: Value | None = None
+    span: Span = NOWHERE
+    towards: int | None = None
+
+
+Pairs = frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Events, and relations among their numbers by name: po (of events), rf, mo and rb in every model, and those of the
+    model besides (ippo, ib, hb...). po, mo and what is a partial order hold their immediate pairs or all of them, as
+    the model finds useful to show; rf and rb all.
+
+    ``order``: for a run of a machine the events in the order in which they took effect; empty for an axiomatic model.
+    """
+
+    program: Program
+    events: tuple[Event, ...]
+    relations: Mapping[str, Pairs]
+    outcome: Outcome
+    order: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An instruction that a model does not know, or a program that it has no meaning for; ``reason`` is a clause:
+    "coreRMA has no poll: flush(2) waits for all operations to node 2"."""
+
+    reason: str
+    span: Span = NOWHERE
+
+
+class Refused(Exception):
+    """The model does not know the program."""
+
+    def __init__(self, refusals: tuple[Refusal, ...]) -> None:
+        super().__init__("; ".join(dict.fromkeys(refusal.reason for refusal in refusals)))
+        self.refusals = refusals
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """All outcomes of a program in a model, each with an execution that has it; with a ``reason``, only those found
+    before a limit was hit."""
+
+    found: Mapping[Outcome, Execution]
+    reason: Reason | None = None
+    states: int = 0
+    """States of a machine, or executions, that were looked at."""
+
+
+class Model(Protocol):
+    """A memory model with its options settled."""
+
+    @property
+    def name(self) -> str:
+        """As `--model` has it: "rdma-tso"."""
+        ...
+
+    @property
+    def semantics(self) -> str | None:
+        """Which of several equal ones it is, as `--semantics` has it; None where there is one."""
+        ...
+
+    @property
+    def variant(self) -> str:
+        """What is not as in the paper ("no-pcie", "without IR"), empty for the stock model."""
+        ...
+
+    def refusals(self, program: Program) -> tuple[Refusal, ...]:
+        """What it does not know of ``program``; empty where it takes it."""
+        ...
+
+    def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
+        """All outcomes. Raises :class:`Refused`."""
+        ...
+
+
+@runtime_checkable
+class Axiomatic(Model, Protocol):
+    """A model by consistent executions of bounded programs."""
+
+    def executions(self, program: Program, watch: Watch | None = None) -> Iterator[Execution]:
+        """All consistent executions. Raises :class:`Refused`, and LimitReached of ``watch``."""
+        ...
+
+    def forbidden(self, program: Program, outcome: Mapping[str, Value]) -> Forbidden | None:
+        """Why no consistent execution has the values of ``outcome``; None when one has."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """Why an outcome is forbidden.
+
+    ``rules``: the smallest sets of rules without which some execution has it; a rule is named as `--without` takes it.
+    ``execution``: an execution with that outcome that would be consistent without the first of these sets, and
+    ``cycle`` the events of a cycle in it, edge by edge with the name of the relation and of the rule that it is by.
+    Without any execution at all (a value that nobody writes) there are no rules.
+    """
+
+    rules: tuple[frozenset[str], ...] = ()
+    execution: Execution | None = None
+    cycle: tuple[CycleEdge, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class CycleEdge:
+    source: int
+    target: int
+    relation: str
+    rule: str
+
+
+__all__ = [
+    "Axiomatic",
+    "CycleEdge",
+    "Event",
+    "Execution",
+    "Forbidden",
+    "Instruction",
+    "Model",
+    "Outcomes",
+    "Refusal",
+    "Refused",
+]

@@ -1,0 +1,495 @@
+"""Programs of ranks as litmus programs: rank r is a thread on node r, and a cell that is accessed a location.
+
+RDMA-TSO. read and write are get and put on the queue pair of the rank and its peer: all queues to one peer share it,
+and what else their order promises is not kept, which is what is asked about. Own memory is the CPU's. What a command
+reads at its issue (a captured put) is loaded, stored to a cell made for it and put from there, and counts as one
+command with the put; so is the store of a value that is put. A barrier behind which no rank does anything orders
+nothing; every other one is refused. A wait polls, oldest first, until the last operation of its queue to each peer has
+been polled: notifications of a queue pair come in order, so nothing that tells of that one comes before those of the
+others. That is a wait_local; what has been polled is placed too if it is a get, and if a get behind it has been polled
+(with PCI Express), or `placed`. A fence has nothing to do: the puts of a queue pair are placed in order.
+
+coreRMA. The same without control flow; a wait is a flush of every peer for which something is pending.
+
+Every control state of the calculus is final. In a program without loops the runs that end where a rank cannot go on, or
+may not be able to, or goes round and does nothing, are enough: every other run goes on to such a one, and keeps its
+cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, assert_never
+
+from pgasrob.analysis.store_buffers import Buffering, buffering
+from pgasrob.models.litmus.instructions import (
+    Assign,
+    Assume,
+    Cell,
+    CompareAndSet,
+    Flush,
+    Get,
+    GetAccumulate,
+    Instruction,
+    Load,
+    MemoryFence,
+    Poll,
+    Put,
+    RemoteCompareAndSet,
+    Store,
+)
+from pgasrob.models.litmus.litmus_program import Graph, Location, Program, Thread
+from pgasrob.models.model_interface import Refusal, Refused
+from pgasrob.models.networks.counterparts import CORERMA, RDMA_TSO, missing
+from pgasrob.program import core
+from pgasrob.program.commands import show
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Place
+from pgasrob.program.expressions import INT32, Binary, Expr, Fault, Register, Unary, constant
+from pgasrob.program.instance import Instance
+
+Network = Literal["rdma-tso", "corerma"]
+
+MOST_UNPOLLED = 24
+"""Operations of a rank to one peer that a wait may have to poll; more are taken for any number."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """``program`` does on the network what the ranks of an instance do.
+
+    ``copies``: names of locations that hold what one captured put has read, or the value that is put: their store, the
+    load before it and the put from them are one command. ``remarks``: what one has to know of the translation beside
+    what this page says.
+    """
+
+    program: Program
+    copies: frozenset[str] = frozenset()
+    remarks: tuple[str, ...] = ()
+
+
+class Unpolled(NamedTuple):
+    """An operation that has not been polled; ``copy``: the location that it puts from, if that was made for it."""
+
+    is_put: bool
+    queue: int
+    copy: str = ""
+
+
+class Peer(NamedTuple):
+    """What a rank knows of its operations to a peer: the unpolled ones, the oldest first, and the queues of which puts
+    have been polled that may not be placed."""
+
+    unpolled: tuple[Unpolled, ...] = ()
+    unplaced: frozenset[int] = frozenset()
+
+
+Peers = tuple[Peer, ...]
+
+
+def translate(instance: Instance, network: Network, *, pcie: bool = True, placed: bool = False) -> Translation:
+    """``instance`` as a litmus program. Raises :class:`Refused` with everything that has no counterpart."""
+    places = _Places(instance)
+    threads = [_Thread(instance, rank, network, places, pcie, placed) for rank in range(instance.nodes)]
+    graphs = [thread.graph() for thread in threads]
+    refusals = [refusal for thread in threads for refusal in thread.refusals]
+    if refusals:
+        raise Refused(tuple(dict.fromkeys(refusals)))
+    program = Program(
+        places.locations(),
+        tuple(
+            Thread(rank, thread.register_names, graph)
+            for rank, (thread, graph) in enumerate(zip(threads, graphs, strict=True))
+        ),
+    )
+    remarks = dict.fromkeys(remark for thread in threads for remark in thread.remarks)
+    return Translation(program, frozenset(places.copies), tuple(remarks))
+
+
+class _Places:
+    """The locations that are mentioned."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        self._cells: set[int] = set()
+        self.copies: dict[str, Location] = {}
+
+    def cell(self, number: int) -> Cell:
+        self._cells.add(number)
+        return Cell(self._instance.cell_name(number))
+
+    def copy(self, rank: int, occurrence: int, busy: Iterable[str]) -> Cell:
+        """A location that none of ``busy`` is, for what a command of ``rank`` has read."""
+        number = 0
+        while (name := f"$copy{occurrence}.{number}@{rank}") in busy:
+            number += 1
+        self.copies[name] = Location(name, rank, shown=False)
+        return Cell(name)
+
+    def locations(self) -> tuple[Location, ...]:
+        of = self._instance
+        cells = [Location(of.cell_name(cell), of.owner(cell), of.memory[cell]) for cell in sorted(self._cells)]
+        return (*cells, *(self.copies[name] for name in sorted(self.copies)))
+
+
+class _No(Exception):
+    """What is refused, by the construct that is missing."""
+
+
+class _State(NamedTuple):
+    """A control state of a rank, and what is pending there."""
+
+    control: int
+    peers: Peers
+
+
+class _Thread:
+    """Makes the graph of one rank."""
+
+    def __init__(
+        self, instance: Instance, rank: int, network: Network, places: _Places, pcie: bool, placed: bool
+    ) -> None:
+        self.instance, self.rank, self.network, self.places = instance, rank, network, places
+        self.pcie, self.placed = pcie, placed
+        names = [f"{name}@{rank}" for name in instance.program.registers]
+        self.register_names = (*names, f"$1@{rank}")
+        self.scratch = len(names)
+        self.refusals: list[Refusal] = []
+        self.remarks: list[str] = []
+        self._automaton = instance.automata[rank]
+        self._waits = self._before_waits()
+        self._at_the_end = _last_barriers(instance)
+
+    def _before_waits(self) -> frozenset[int]:
+        """The control states from which a wait, or a captured put, can be reached: what is pending counts there."""
+        out = self._automaton.out
+        found = {
+            state
+            for state, edges in enumerate(out)
+            if any(
+                isinstance(edge.form, core.Wait)
+                or (isinstance(edge.form, core.Transfer) and (edge.form.captured or edge.form.update) is not None)
+                for edge in edges
+            )
+        }
+        while True:
+            more = {
+                state for state, edges in enumerate(out) if state not in found and any(e.target in found for e in edges)
+            }
+            if not more:
+                return frozenset(found)
+            found |= more
+
+    def graph(self) -> Graph:
+        """The graph; what is refused is in ``refusals``, and the graph is then worth nothing."""
+        first = self._state(0, (Peer(),) * self.instance.nodes)
+        numbers: dict[_State, int] = {first: 0}
+        order = [first]
+        steps: list[list[tuple[tuple[Instruction, ...], int]]] = []
+        ends: set[int] = set()
+        if self.network == CORERMA:
+            self._straight()
+        while len(steps) < len(order):
+            state = order[len(steps)]
+            found: list[tuple[tuple[Instruction, ...], int]] = []
+            edges = self._automaton.out[state.control]
+            if not edges or _may_block(edges):
+                ends.add(len(steps))
+            for edge in edges:
+                for instructions, target in self._made(edge, state):
+                    if target not in numbers:
+                        numbers[target] = len(order)
+                        order.append(target)
+                    found.append((instructions, numbers[target]))
+            steps.append(found)
+            if self.refusals and len(order) > 10_000:
+                break
+        if self.refusals:
+            return Graph(((),), frozenset((0,)))
+        graph = _without_silent(steps, ends)
+        if not graph.bounded:
+            graph = _without_silent(steps, set(range(len(steps))))
+        return graph
+
+    def _straight(self) -> None:
+        """Refuses what coreRMA has no control flow for."""
+        out = self._automaton.out
+        for edges in out:
+            if len(edges) > 1:
+                for edge in edges[:1]:
+                    self._refuse("control flow", edge)
+        state, seen = 0, set()
+        while out[state] and state not in seen:
+            seen.add(state)
+            state = out[state][0].target
+        if out[state] and not self.refusals:
+            self._refuse("control flow", out[state][0])
+
+    def _state(self, control: int, peers: Peers) -> _State:
+        return _State(control, peers if control in self._waits else (Peer(),) * len(peers))
+
+    def _refuse(self, construct: str, edge: Transition) -> None:
+        self.refusals.append(missing(construct, self.network).refusal(edge.span, show(edge.command)))
+
+    def _made(self, edge: Transition, state: _State) -> list[tuple[tuple[Instruction, ...], _State]]:
+        """The instructions of a command, and the state behind it; where it is refused there are none, and what comes
+        behind it is looked at for more to refuse."""
+        try:
+            instructions, peers = self._command(edge, state.peers)
+        except _No as no:
+            self._refuse(str(no), edge)
+            return [((), self._state(edge.target, state.peers))]
+        except Fault as fault:
+            self.refusals.append(Refusal(f"{show(edge.command)}: it is at fault: {fault}", edge.span))
+            return [((), self._state(edge.target, state.peers))]
+        spanned = tuple(replace(each, span=edge.span) for each in instructions)
+        if any(len(peer.unpolled) > MOST_UNPOLLED for peer in peers) and edge.target in self._waits:
+            if self.network == RDMA_TSO:
+                self._refuse("unbounded waiting", edge)
+            if self.refusals:  # in coreRMA a loop has been refused, and a flush is one for any number
+                return []
+        return [(spanned, self._state(edge.target, peers))]
+
+    def _command(self, edge: Transition, peers: Peers) -> tuple[Sequence[Instruction], Peers]:
+        form = edge.form
+        match form:
+            case core.Assign(register, value):
+                return [Assign(register, value)], peers
+            case core.Test(condition, blocks, ends):
+                if ends:
+                    raise _No("exit")
+                if not blocks:
+                    return [Assign(self.scratch, condition)], peers
+                if buffering(edge.command, form, True) is Buffering.EMPTY and self.network == RDMA_TSO:
+                    return [MemoryFence()], peers
+                if constant(condition):
+                    return [], peers
+                if self.network == CORERMA:
+                    raise _No("control flow")
+                return [Assume(condition)], peers
+            case core.Immediate():
+                return self._immediate(form), peers
+            case core.Transfer():
+                return self._transfer(edge, form, peers)
+            case core.Wait(queue, local):
+                return self._wait(self._number(queue), local, peers)
+            case core.Fence(queue, to):
+                if self.network == CORERMA:
+                    raise _No("fence")
+                self._number(queue)
+                if to is not None:
+                    self._number(to)
+                self.remarks.append("a fence has nothing to do: the puts of a queue pair are placed in order")
+                return [], peers
+            case core.Bundle():
+                return [], peers
+            case core.Barrier(name):
+                if name not in self._at_the_end:
+                    raise _No("barrier")
+                self.remarks.append("a barrier behind which no rank does anything orders nothing")
+                return [], peers
+            case _:
+                assert_never(form)
+
+    def _immediate(self, form: core.Immediate[Place, Expr]) -> Sequence[Instruction]:
+        place = form.access.cell
+        if place.rank is not None and self._number(place.rank) != self.rank:
+            raise _No("blocking remote access")
+        cell = self._cell(place, self.rank)
+        update = form.update
+        if update is not None and update.reads | (form.register is not None) | (form.condition is not None):
+            plain = form.condition is None and form.until is None and update.operation == "compare_swap"
+            if plain and self.network == CORERMA:
+                raise _No("compare_swap")
+            if not plain or form.register is None or update.operand is None or update.expected is None:
+                raise _No("atomic on own memory")
+            self.remarks.append("a compare_swap that fails reads and does not write")
+            return [CompareAndSet(form.register, cell, update.expected, update.operand)]
+        if update is not None:
+            assert update.operand is not None
+            return [Store(cell, update.operand)]
+        if form.may_block and self.network == CORERMA:
+            raise _No("await")
+        register = self.scratch if form.register is None else form.register
+        instructions: list[Instruction] = [Load(register, cell)]
+        if form.condition is not None:
+            held = Register(self.register_names[register], register)
+            instructions.append(Assume(Binary(form.condition.relation, held, form.condition.value)))
+        if form.until is not None:
+            instructions.append(Assume(form.until.holds))
+        return instructions
+
+    def _transfer(
+        self, edge: Transition, form: core.Transfer[Place, Expr], peers: Peers
+    ) -> tuple[Sequence[Instruction], Peers]:
+        rank, queue = self._number(form.rank), self._number(form.queue)
+        if not 0 <= rank < self.instance.nodes:
+            raise Fault(f"rank {rank} is outside 0..{self.instance.nodes - 1}")
+        steps = form.steps
+        if any(step.after_writes for step in steps):
+            raise _No("notification")
+        if any(step.after_bundle for step in steps):
+            raise _No("signal")
+        sets = form.update is not None and form.update.operation == "set" and len(steps) == 1
+        if form.update is not None and not (sets and getattr(edge.command, "atomic", "") == ""):
+            return self._atomic(form, rank, queue, peers)
+        if rank == self.rank and self.network == RDMA_TSO:
+            raise _No("operation to itself")
+        if form.update is not None:  # a put of a value
+            assert form.update.operand is not None
+            copy = self.places.copy(self.rank, edge.occurrence, {each.copy for peer in peers for each in peer.unpolled})
+            put = Put(self._cell(steps[0].access.cell, rank), copy)
+            made: list[Instruction] = [Assign(self.scratch, form.update.operand), Store(copy, self._held()), put]
+            return made, _with(peers, rank, Unpolled(True, queue, copy.name))
+        instructions: list[Instruction] = []
+        if form.captured is not None:
+            source, destination = self._cell(form.captured.cell, self.rank), steps[0].access.cell
+            copy = self.places.copy(self.rank, edge.occurrence, {each.copy for peer in peers for each in peer.unpolled})
+            instructions += [Load(self.scratch, source), Store(copy, self._held())]
+            instructions.append(Put(self._cell(destination, rank), copy))
+            operation = Unpolled(True, queue, copy.name)
+        else:
+            first, second = (step.access.cell for step in steps)
+            if first.rank is None:
+                instructions.append(Put(self._cell(second, rank), self._cell(first, self.rank)))
+            else:
+                instructions.append(Get(self._cell(second, self.rank), self._cell(first, rank)))
+            operation = Unpolled(first.rank is None, queue)
+        return instructions, _with(peers, rank, operation)
+
+    def _atomic(
+        self, form: core.Transfer[Place, Expr], rank: int, queue: int, peers: Peers
+    ) -> tuple[Sequence[Instruction], Peers]:
+        update, cells = form.update, {step.kind: step.access.cell for step in form.steps}
+        assert update is not None
+        wanted = {"add": {"popa", "popb", "popc"}, "compare_swap": {"popa", "popd", "popb", "popc"}}
+        known = self.network == CORERMA and set(cells) == wanted.get(update.operation)
+        if not known or update.type != INT32 or any(step.located for step in form.steps):
+            raise _No("deferred atomic")
+        operand, result = self._cell(cells["popa"], self.rank), self._cell(cells["popc"], self.rank)
+        remote = self._cell(cells["popb"], rank)
+        instruction: Instruction = (
+            GetAccumulate(result, remote, operand)
+            if update.operation == "add"
+            else RemoteCompareAndSet(result, remote, self._cell(cells["popd"], self.rank), operand)
+        )
+        return [instruction], _with(peers, rank, Unpolled(True, queue))
+
+    def _wait(self, queue: int, local: bool, peers: Peers) -> tuple[Sequence[Instruction], Peers]:
+        if self.network == CORERMA:
+            return self._flush(queue, local, peers)
+        instructions: list[Instruction] = []
+        left: list[Peer] = []
+        for rank, (unpolled, unplaced) in enumerate(peers):
+            mine = [place for place, operation in enumerate(unpolled) if operation.queue == queue]
+            polls = max(mine, default=-1) + 1
+            instructions += [Poll(rank)] * polls
+            for operation in unpolled[:polls]:
+                if operation.is_put:
+                    unplaced |= set() if self.placed else {operation.queue}
+                elif self.pcie:
+                    unplaced = frozenset()
+            if not local and queue in unplaced:
+                raise _No("wait" if self.pcie else "wait without PCI Express")
+            left.append(Peer(unpolled[polls:], unplaced))
+        return instructions, tuple(left)
+
+    def _flush(self, queue: int, local: bool, peers: Peers) -> tuple[Sequence[Instruction], Peers]:
+        instructions: list[Instruction] = []
+        left: list[Peer] = []
+        for rank, peer in enumerate(peers):
+            queues = {operation.queue for operation in peer.unpolled}
+            if queue not in queues:
+                left.append(peer)
+                continue
+            if queues != {queue}:
+                raise _No("wait of one queue")
+            if local and any(operation.is_put for operation in peer.unpolled):
+                raise _No("wait_local")
+            instructions.append(Flush(rank))
+            left.append(Peer())
+        return instructions, tuple(left)
+
+    def _held(self) -> Expr:
+        return Register(self.register_names[self.scratch], self.scratch)
+
+    def _number(self, expr: Expr) -> int:
+        value = constant(expr)
+        if value is None:
+            raise _No("operand that is computed")
+        return value
+
+    def _cell(self, place: Place, rank: int) -> Cell:
+        address = self._number(place.address)
+        if not 0 <= address < self.instance.size:
+            raise Fault(f"address {address} is outside the memory")
+        return self.places.cell(rank * self.instance.size + address)
+
+
+def _last_barriers(instance: Instance) -> frozenset[str]:
+    """The names of barriers behind which no rank does anything: on no cycle, for nothing comes after them."""
+    names: dict[str, bool] = {}
+    for automaton in instance.automata:
+        for edge in automaton.transitions:
+            if isinstance(edge.form, core.Barrier):
+                reached = [edge.target]
+                for state in reached:
+                    reached += [each.target for each in automaton.out[state] if each.target not in reached]
+                after = (each.form for state in reached for each in automaton.out[state])
+                over = all(isinstance(form, core.Assign | core.Test) for form in after)
+                names[edge.form.name] = names.get(edge.form.name, True) and over
+    return frozenset(name for name, over in names.items() if over)
+
+
+def _with(peers: Peers, rank: int, operation: Unpolled) -> Peers:
+    peer = peers[rank]
+    return (*peers[:rank], peer._replace(unpolled=(*peer.unpolled, operation)), *peers[rank + 1 :])
+
+
+def _may_block(edges: Sequence[Transition]) -> bool:
+    """Whether a rank may be unable to go on: not where a condition and its negation stand beside each other."""
+    conditions: list[Expr] = []
+    for edge in edges:
+        match edge.form:
+            case core.Test(condition, True, _):
+                if not constant(condition):
+                    conditions.append(condition)
+                    continue
+                return False
+            case core.Immediate() if edge.form.may_block:
+                continue
+            case core.Barrier():
+                continue
+            case _:
+                return False
+    return not any(Unary("!", condition) in conditions for condition in conditions)
+
+
+def _without_silent(steps: Sequence[Sequence[tuple[tuple[Instruction, ...], int]]], ends: set[int]) -> Graph:
+    """The graph of ``steps``, each with one instruction, several or none."""
+    closure: list[list[int]] = []
+    for state in range(len(steps)):
+        reached = [state]
+        for each in reached:
+            reached += [target for made, target in steps[each] if not made and target not in reached]
+        closure.append(reached)
+    out: list[list[tuple[Instruction, int]]] = [[] for _ in steps]
+    for state, reached in enumerate(closure):
+        for each in reached:
+            for made, target in steps[each]:
+                here = state
+                for instruction in made[:-1]:
+                    out.append([])
+                    out[here].append((instruction, len(out) - 1))
+                    here = len(out) - 1
+                if made:
+                    out[here].append((made[-1], target))
+    # A rank may go round for ever and do nothing, which is no cycle of the graph: then it ends there.
+    ends = ends | {
+        state
+        for state in range(len(steps))
+        if any(not made and state in closure[target] for made, target in steps[state])
+    }
+    finals = frozenset(state for state, reached in enumerate(closure) if not ends.isdisjoint(reached))
+    return Graph(tuple(map(tuple, out)), finals)

@@ -1,0 +1,290 @@
+"""The search for consistent executions: rf first, cut short where it is inconsistent already, then mo and nfo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from pgasrob.models.candidate_executions import INITIAL, Candidate, Circular, Faulted, Values, candidates
+from pgasrob.models.litmus.litmus_program import Outcome, Program
+from pgasrob.models.model_interface import Execution, Pairs, Refused
+from pgasrob.models.rdma_tso.expansion import expand, polls_from
+from pgasrob.models.rdma_tso.orders import Rules
+from pgasrob.models.rdma_tso.points import Choice, Edges, Graph
+from pgasrob.models.relations import Rows, joined
+from pgasrob.robustness.watch import Watch
+
+
+def _settled(rows: Rows, choices: Sequence[Choice]) -> tuple[Rows, list[Choice]] | None:
+    """``rows`` with all that follows where one side of a choice would be a cycle, and the choices that are left."""
+    left, progress = list(choices), True
+    while progress:
+        progress, undecided = False, []
+        for choice in left:
+            forward = not any(rows[b] >> a & 1 for a, b in choice.forward)
+            backward = not any(rows[b] >> a & 1 for a, b in choice.backward)
+            if forward and backward:
+                undecided.append(choice)
+                continue
+            if not forward and not backward:
+                return None
+            added = _with(rows, choice.forward if forward else choice.backward)
+            if added is None:
+                return None
+            rows, progress = added, True
+        left = undecided
+    return rows, left
+
+
+def _with(rows: Rows, edges: Edges) -> Rows | None:
+    for source, target in edges:
+        added = joined(rows, source, target)
+        if added is None:
+            return None
+        rows = added
+    return rows
+
+
+def _orders(rows: Rows, orders: Sequence[Choice], flushes: Sequence[Choice]) -> Iterator[Rows]:
+    """Every way to choose ``orders``, with one way to choose ``flushes``."""
+    last = {id(choice) for choice in flushes}
+    # A stack of its own: there are as many choices as pairs of writes, more than calls can be nested.
+    stack: list[tuple[Rows, Edges, Sequence[Choice], int | None]] = [(rows, (), (*orders, *flushes), None)]
+    while stack:
+        rows, edges, choices, base = stack.pop()
+        chosen = _with(rows, edges)
+        settled = None if chosen is None else _settled(chosen, choices)
+        if settled is None:
+            continue
+        rows, left = settled
+        if not left:
+            yield rows
+            if base is not None:
+                del stack[base:]
+            continue
+        choice, rest = left[0], left[1:]
+        if base is None and id(choice) in last:
+            base = len(stack)
+        stack += [(rows, choice.backward, rest, base), (rows, choice.forward, rest, base)]
+
+
+@dataclass
+class Solution:
+    """A consistent execution, in the candidate's numbers of events."""
+
+    graph: Graph
+    sources: tuple[int | None, ...]
+    values: Values
+    rows: Rows
+    flushes: Sequence[Choice]
+
+    def precedes(self, first: int, second: int) -> bool:
+        """mo."""
+        return bool(self.rows[self.graph.modified[first]] >> self.graph.modified[second] & 1)
+
+    def last(self) -> list[int]:
+        """The last write to each location of the program."""
+        found = [INITIAL] * len(self.graph.candidate.program.locations)
+        for place, writes in self.graph.candidate.writes.items():
+            (found[place],) = (w for w in writes if not any(self.precedes(w, other) for other in writes))
+        return found
+
+    def flushed(self) -> Iterator[tuple[int, int]]:
+        """nfo."""
+        for choice in self.flushes:
+            forward = all(self.rows[a] >> b & 1 for a, b in choice.forward)
+            yield (choice.first, choice.second) if forward else (choice.second, choice.first)
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        return self.graph.candidate.outcome(self.values, self.last())
+
+
+class Search:
+    """All consistent executions of a program, or one for each outcome."""
+
+    def __init__(
+        self,
+        program: Program,
+        rules: Rules,
+        watch: Watch | None = None,
+        every: Iterable[Candidate] | None = None,
+    ) -> None:
+        self.program, self.rules, self.watch = program, rules, watch
+        self.every = candidates(program, expand) if every is None else every
+        self.looked_at = 0
+
+    def graphs(self) -> Iterator[tuple[Graph, Rows]]:
+        """What is to be searched: candidates, with their fixed edges."""
+        for candidate in self.every:
+            for polled in polls_from(candidate, self.rules):
+                graph = Graph(candidate, self.rules, polled)
+                start = graph.start
+                if start is not None:
+                    yield graph, start
+
+    def reads_from(self, graph: Graph, start: Rows) -> Iterator[tuple[tuple[int | None, ...], Rows]]:
+        """Every choice of rf that is not yet inconsistent."""
+        candidate = graph.candidate
+        reads = candidate.reads
+        sources: list[int | None] = [None] * len(candidate.actions)
+        conditional = bool(candidate.conditions)
+
+        def choose(place: int, rows: Rows) -> Iterator[tuple[tuple[int | None, ...], Rows]]:
+            if place == len(reads):
+                self._look_around()
+                yield tuple(sources), rows
+                return
+            read = reads[place]
+            location = candidate.actions[read].location
+            assert location is not None
+            writes = candidate.writes.get(location, ())
+            for source in (INITIAL, *writes):
+                if source == read:
+                    continue
+                edges: Edges
+                if source == INITIAL:
+                    edges = tuple(e for write in writes if write != read for e in graph.by_later_write(read, write))
+                else:
+                    edges = graph.by_read(source, read)
+                chosen = _with(rows, edges)
+                if chosen is None:
+                    continue
+                sources[read] = source
+                if not conditional or Values(candidate, sources).may_hold():
+                    yield from choose(place + 1, chosen)
+                sources[read] = None
+
+        return choose(0, start)
+
+    def solutions(self) -> Iterator[Solution]:
+        """All consistent executions, one for each rf and mo. Raises :class:`Refused` for a run with a fault."""
+        for graph, start in self.graphs():
+            flushes = graph.flush_choices()
+            for sources, rows in self.reads_from(graph, start):
+                values = Values(graph.candidate, sources)
+                if not values.may_hold() or has_circular(values):
+                    continue
+                for found in _orders(rows, graph.order_choices(sources), flushes):
+                    refuse_faults(values)
+                    yield Solution(graph, sources, values, found, flushes)
+
+    def each_new(
+        self, found: dict[Outcome, Solution], wanted: Callable[[Outcome], bool] = lambda _: True
+    ) -> Iterator[Solution]:
+        """A consistent execution for each outcome that is ``wanted`` and not yet ``found``; it is put there."""
+        for graph, start in self.graphs():
+            candidate, flushes = graph.candidate, graph.flush_choices()
+            for sources, rows in self.reads_from(graph, start):
+                values = Values(candidate, sources)
+                if not values.may_hold() or has_circular(values):
+                    continue
+                choices = graph.order_choices(sources)
+                for last in self._last_writes(graph, rows):
+                    try:
+                        outcome = candidate.outcome(values, last)
+                        if outcome in found or not wanted(outcome):
+                            continue
+                    except Faulted:
+                        pass
+                    chosen = _with(rows, _to_be_last(choices, last))
+                    if chosen is None:
+                        continue
+                    complete = next(_orders(chosen, choices, flushes), None)
+                    if complete is not None:
+                        refuse_faults(values)
+                        solution = Solution(graph, sources, values, complete, flushes)
+                        found[solution.outcome] = solution
+                        yield solution
+
+    def _last_writes(self, graph: Graph, rows: Rows) -> Iterator[tuple[int, ...]]:
+        """Which writes may be the last to each location; for one that no outcome shows that is left open."""
+        each: list[tuple[int, ...]] = []
+        for place, location in enumerate(self.program.locations):
+            writes = graph.candidate.writes.get(place, ())
+            if not location.shown or not writes:
+                each.append((INITIAL,))
+                continue
+            points = sum(1 << graph.modified[write] for write in writes)
+            each.append(tuple(write for write in writes if not rows[graph.modified[write]] & points))
+        return product(*each)
+
+    def _look_around(self) -> None:
+        self.looked_at += 1
+        if self.watch is not None:
+            self.watch.look_around("looking for executions", self.looked_at)
+
+
+def _to_be_last(choices: Sequence[Choice], last: Sequence[int]) -> Edges:
+    """The edges of mo and rb when these writes are the last."""
+    found: list[tuple[int, int]] = []
+    for choice in choices:
+        if choice.second in last:
+            found += choice.forward
+        elif choice.first in last:
+            found += choice.backward
+    return tuple(found)
+
+
+def has_circular(values: Values) -> bool:
+    """Whether a value comes out of thin air."""
+    for event in values.candidate.written:
+        try:
+            values.written(event)
+        except Circular:
+            return True
+        except Faulted:
+            continue
+    return False
+
+
+def refuse_faults(values: Values) -> None:
+    """Refuse a program that has a run with a fault. Raises :class:`Refused`."""
+    candidate = values.candidate
+    slots = [*candidate.written.values(), *(slot for slot, _ in candidate.conditions)]
+    try:
+        for slot in (*slots, *(slot for finals in candidate.finals for slot in finals)):
+            values.value(slot)
+    except Faulted as fault:
+        raise Refused((fault.refusal,)) from None
+
+
+def execution(solution: Solution) -> Execution:
+    """What the search has found, as others read it: initial writes come first; po of neighbours, mo of all pairs."""
+    graph, candidate = solution.graph, solution.graph.candidate
+    events = candidate.events(solution.values)
+    first = len(events) - len(candidate.actions)
+    place = {location: number for number, location in enumerate(candidate.locations)}
+
+    def pairs_of(found: Iterator[tuple[int, int]]) -> Pairs:
+        return frozenset((a + first, b + first) for a, b in found)
+
+    actions = candidate.actions
+    writes, sources = candidate.writes, solution.sources
+    rf, rb, mo = set(), set(), set()
+    for location, each in writes.items():
+        mo |= {(place[location], write + first) for write in each}
+        mo |= {(a + first, b + first) for a in each for b in each if solution.precedes(a, b)}
+    for read in candidate.reads:
+        at, source = actions[read].location, sources[read]
+        assert at is not None and source is not None
+        origin = place[at] if source == INITIAL else source + first
+        rf.add((origin, read + first))
+        rb |= {(read + first, later) for before, later in mo if before == origin and later != read + first}
+    return Execution(
+        candidate.program,
+        events,
+        {
+            "po": pairs_of((a, a + 1) for a in range(len(actions) - 1) if actions[a].thread == actions[a + 1].thread),
+            "rf": frozenset(rf),
+            "mo": frozenset(mo),
+            "rb": frozenset(rb),
+            "pf": pairs_of((write, poll) for poll, write in graph.polled.items()),
+            "nfo": pairs_of(iter(solution.flushed())),
+            "ippo": pairs_of(graph.preserved("ippo")),
+            "oppo": pairs_of(graph.preserved("oppo")),
+        },
+        solution.outcome,
+    )
