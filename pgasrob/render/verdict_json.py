@@ -5,7 +5,6 @@ Both types are here because each may hold the other; `races_json` makes that of 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.analysis.hardware import Difference
@@ -304,5 +303,5 @@ def _reason(verdict: library.Verdict, witness: Witness | None) -> str | None:
     """The reason of ``verdict``, with the command of a fault as written."""
     reason = verdict.reason
     if isinstance(reason, FaultReached) and witness and witness["fault"]:
-        reason = replace(reason, command=witness["fault"]["command"])
+        reason = FaultReached(reason.rank, witness["fault"]["command"], reason.why)
     return None if reason is None else str(reason)
