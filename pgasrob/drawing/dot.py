@@ -22,7 +22,7 @@ _ENTITY = re.compile(r"&(?=#?\w+;)")
 class DotStyle:
     """``name`` is that of the digraph; ``graph``, ``node`` and ``edge`` are the attributes of all, ``nodes`` and
     ``edges`` further ones by look, ``numbered`` those of edges on a cycle where they differ. ``space`` stands on both
-    sides of the label of an edge."""
+    sides of the label of an edge. ``clustered``: a lane is a cluster, and the rows count for nothing."""
 
     name: str
     graph: str
@@ -32,6 +32,7 @@ class DotStyle:
     edges: dict[str, str] = field(default_factory=dict)
     numbered: dict[str, str] = field(default_factory=dict)
     space: str = ""
+    clustered: bool = False
 
 
 def to_dot(graph: Graph, style: DotStyle) -> str:
@@ -56,6 +57,8 @@ class _Writer:
 
     def body(self, graph: Graph, name: str) -> Iterator[str]:
         """The lines of what stands in ``graph``; ``name`` is what its number among the clusters adds to names."""
+        if self._style.clustered and graph.lanes:
+            graph = _with_clusters(graph)
         if graph.start is not None:
             yield f'start{name} [shape=point, label=""];'
         yield from map(self._node, graph.nodes)
@@ -72,7 +75,7 @@ class _Writer:
             yield from map(_side_by_side, graph.rows)
         heights = {name: number for number, row in enumerate(graph.rows) for name in row}
         for edge in graph.edges:
-            if edge.look in ("end", "order"):
+            if graph.lanes and edge.look in ("end", "order"):
                 continue
             level = bool(graph.lanes) and heights.get(edge.source) == heights.get(edge.target)
             yield self._edge(edge, level)
@@ -90,7 +93,8 @@ class _Writer:
         attributes += [HEAVY] if edge.number is not None else []
         if edge.label is not None:
             # Graphviz may fail to draw an edge within a row with a label that it makes room for.
-            text = f"{self._style.space}{edge.label}{self._style.space}"
+            detail = f" ({edge.detail})" if edge.detail else ""
+            text = f"{self._style.space}{edge.label}{detail}{self._style.space}"
             attributes.append(f"{'xlabel' if level else 'label'}={quote(text)}")
         attributes += ["fontsize=13"] if edge.number is not None else []
         attributes += [f"tooltip={quote(edge.tooltip)}"] if edge.tooltip else []
@@ -138,6 +142,18 @@ class _Writer:
                 yield f"{before} -> {ends[lane].name} [{_AXIS}];"
         if ends:
             yield _side_by_side([ends[lane].name for lane in graph.lanes if lane in ends])
+
+
+def _with_clusters(graph: Graph) -> Graph:
+    """``graph`` with a cluster for each lane, their first nodes side by side."""
+    lane_of = {node.name: node.lane for node in graph.nodes}
+    clusters = []
+    for lane, title in graph.lanes.items():
+        within = [edge for edge in graph.edges if edge.look == "order" and lane_of[edge.source] == lane]
+        clusters.append(Graph(title, [node for node in graph.nodes if node.lane == lane], within))
+    firsts = [cluster.nodes[0].name for cluster in clusters if cluster.nodes]
+    edges = [edge for edge in graph.edges if edge.look != "order"]
+    return Graph(graph.title, [], edges, clusters, rows=[firsts] if len(firsts) > 1 else [])
 
 
 _AXIS = f'arrowhead=none, color="{colour("rule")}", weight=100'

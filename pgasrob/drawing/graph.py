@@ -26,9 +26,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``source`` and ``target`` are names of nodes. ``number`` is its place in a cycle, counted from 1. An edge that is
-    ``tight`` keeps its ends close to each other where the layout has a choice. The looks "end" and "order" are for
-    layouts without rows: an edge to the node at the end of a lane, and one that is not seen and only keeps an order.
+    """``source`` and ``target`` are names of nodes. ``number`` is its place in a cycle, counted from 1. An edge that
+    is ``tight`` keeps its ends close to each other where the layout has a choice. Formats that have room for it show
+    ``detail`` behind the label. The looks "end" and "order" are for layouts without rows: an edge to the node at the
+    end of a lane, and one that keeps the order of a lane.
     """
 
     source: str
@@ -38,6 +39,7 @@ class Edge:
     number: int | None = None
     tooltip: str = ""
     tight: bool = False
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,15 @@ from dataclasses import dataclass, field, replace
 from pgasrob.drawing.channels import PITCH, Channel, Track, apart, settle, snapped
 from pgasrob.drawing.graph import Edge, Graph, Node
 from pgasrob.drawing.labels import BADGE, Line, label_width, numbered_lines
-from pgasrob.drawing.measure import LINE, PADDING, width_of
+from pgasrob.drawing.measure import LINE, PADDING, fitted, width_of
 from pgasrob.drawing.pen import Point
 
 HEADING = 30.0
 """Room for the titles of lanes."""
 GAP = 12.0
 """Between two rows."""
+LONGEST = 44
+"""Characters on a line of a box."""
 INDENT = 2
 """Blanks before the text of a node in a box with a heading."""
 APART = (7, 5, 4, 3, 2, 1)
@@ -48,7 +50,8 @@ class Box:
     @property
     def lines(self) -> list[str]:
         """The texts of the nodes, indented below a heading."""
-        return [" " * INDENT * bool(self.heading) + " ".join(node.lines) for node in self.nodes]
+        indent = INDENT * bool(self.heading)
+        return [" " * indent + fitted(" ".join(node.lines), LONGEST - indent) for node in self.nodes]
 
     @property
     def height(self) -> float:
@@ -119,10 +122,11 @@ def layout(graph: Graph) -> Picture:
     for node in graph.nodes:
         assert node.lane is not None and node.row is not None
         together[node.lane, node.row].append(node)
-    boxes = [Box(lane, row, nodes[0].heading, tuple(nodes)) for (lane, row), nodes in together.items()]
-    crossing = _crossing(graph.edges, _by_node(boxes))
+    boxes = [Box(lane, row, fitted(nodes[0].heading, LONGEST), tuple(nodes)) for (lane, row), nodes in together.items()]
+    edges = [edge for edge in graph.edges if edge.look != "order"]
+    crossing = _crossing(edges, _by_node(boxes))
     boxes, gaps, height = _rows(boxes, crossing)
-    routes = _routes(graph.edges, _by_node(boxes), crossing, gaps)
+    routes = _routes(edges, _by_node(boxes), crossing, gaps)
     channels = _channels(routes, len(graph.lanes))
     widths = [
         max([width_of(title), *(_box_width(box) for box in boxes if box.lane == lane)])

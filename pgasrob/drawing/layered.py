@@ -153,45 +153,31 @@ def _node(node: Node, layer: int, loop: list[str] | None) -> Item:
 
 def _against(size: int, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
     """The edges that close a cycle in a depth-first search from node 0: turned round, there is none."""
-    leaving: list[list[int]] = [[] for _ in range(size)]
-    for source, target in pairs:
-        leaving[source].append(target)
-    state = [0] * size  # 1: on the path, 2: done
+    on_path, done = set[int](), set[int]()
     found: set[tuple[int, int]] = set()
+
+    def visit(node: int) -> None:
+        on_path.add(node)
+        for source, target in pairs:
+            if source == node and target in on_path:
+                found.add((source, target))
+            elif source == node and target not in done:
+                visit(target)
+        on_path.remove(node)
+        done.add(node)
+
     for root in range(size):
-        if state[root]:
-            continue
-        state[root] = 1
-        path = [(root, iter(leaving[root]))]
-        while path:
-            node, targets = path[-1]
-            target = next(targets, -1)
-            if target < 0:
-                state[node] = 2
-                path.pop()
-            elif state[target] == 1:
-                found.add((node, target))
-            elif state[target] == 0:
-                state[target] = 1
-                path.append((target, iter(leaving[target])))
+        if root not in done:
+            visit(root)
     return found
 
 
 def _levels(size: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
     """The length of the longest path to each node of an acyclic graph."""
-    leaving: list[list[int]] = [[] for _ in range(size)]
-    missing = [0] * size
-    for source, target in pairs:
-        leaving[source].append(target)
-        missing[target] += 1
     level = [0] * size
-    ready = [node for node in range(size) if not missing[node]]
-    for node in ready:  # grows meanwhile
-        for target in leaving[node]:
-            level[target] = max(level[target], level[node] + 1)
-            missing[target] -= 1
-            if not missing[target]:
-                ready.append(target)
+    for _ in range(size):  # no path is longer
+        for source, target in pairs:
+            level[target] = max(level[target], level[source] + 1)
     return level
 
 

@@ -5,18 +5,16 @@ Of rf, mo and rb what does not follow from other edges is drawn, and the edges o
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pgasrob.diagnostics import visible
 from pgasrob.drawing.dot import DotStyle, to_dot
 from pgasrob.drawing.graph import Edge, Graph, Node
 from pgasrob.drawing.labels import BADGE, HEAD
-from pgasrob.drawing.lanes import INDENT, Picture, layout
+from pgasrob.drawing.lanes import Picture, layout
 from pgasrob.drawing.lanes_svg import draw_lanes
-from pgasrob.drawing.measure import fitted
 from pgasrob.drawing.palette import coloured, variables
 from pgasrob.drawing.svg_pen import PAPER, Frame, Stroke, SvgPen, document
 from pgasrob.render.lines import wrap
@@ -41,8 +39,6 @@ OTHERS = {
 """Those of some."""
 INITIALLY = "initially"
 """The title of the lane of the initial writes."""
-LONGEST = 44
-"""Characters on a line of a box."""
 MARGIN = 20.0
 SENTENCE = 20.0
 LETTER = 7.4
@@ -99,16 +95,17 @@ DOT = DotStyle(
     'charset="UTF-8"; newrank=true; labelloc=t; fontname="Helvetica"; fontsize=12;',
     'shape=box, fontname="Courier", fontsize=11',
     'fontname="Helvetica", fontsize=10',
-    {"initial": "shape=ellipse", "cycle": "penwidth=2.5"},
+    {"cycle": "penwidth=2.5"},
     {
-        "": "style=dotted, constraint=false",
+        "other": "style=dotted, constraint=false",
         "rf": "style=solid, constraint=false",
         "mo": "style=solid, arrowhead=empty, constraint=false",
         "rb": "style=dashed, constraint=false",
         "po": "style=solid, color=gray40, constraint=false",
-        "thread": "style=solid, color=gray40",
+        "order": "style=solid, color=gray40",
     },
     space="  ",
+    clustered=True,
 )
 """Edges differ by their line, not by colour: it can be printed."""
 LEGEND = "rf: reads from. mo: modification order. rb: reads before. Gray: program order."
@@ -177,78 +174,54 @@ def _immediate(execution: ExecutionObject, relation: str) -> list[tuple[int, int
     )
 
 
-def _shown(execution: ExecutionObject, drawn: Sequence[Related]) -> tuple[list[int], dict[int, list[int]]]:
-    """The events to draw: the initial ones that an edge meets, and those of each thread."""
-    met = {end for edge in drawn for end in (edge.source, edge.target)}
-    initial, threads = [], {thread: list[int]() for thread in range(len(execution["threads"]))}
-    for number, event in enumerate(execution["events"]):
-        if event["thread"] is not None:
-            threads[event["thread"]].append(number)
-        elif number in met:
-            initial.append(number)
-    return initial, threads
-
-
-def _thread_titles(execution: ExecutionObject) -> list[str]:
-    return [f"thread {number} on node {about['node']}" for number, about in enumerate(execution["threads"], 1)]
-
-
-def _on_cycle(drawn: Sequence[Related]) -> dict[int, str]:
-    """The look of the events on the cycle."""
-    return {end: "cycle" for edge in drawn if edge.number for end in (edge.source, edge.target)}
-
-
-# --- SVG: a lane for each thread --------------------------------------------------------------------------------------
-
-
-def lanes_graph(execution: ExecutionObject) -> Graph:
-    """``execution`` with a lane for each thread, and one for the initial writes where an edge meets one."""
+def execution_graph(execution: ExecutionObject, prefix: str = "") -> Graph:
+    """``execution`` with a lane for each thread, and one for the initial writes where an edge meets one. The names of
+    its nodes are the numbers of the events behind ``prefix``."""
     drawn, events = edges(execution), execution["events"]
-    initial, threads = _shown(execution, drawn)
-    looks = _on_cycle(drawn)
-    titles = [INITIALLY] * bool(initial) + _thread_titles(execution)
-    nodes = [
-        Node(
-            str(number),
-            (fitted(shown_event(events[number]).removeprefix("init "), LONGEST),),
-            looks.get(number, ""),
-            "",
-            0,
-            row,
-        )
-        for row, number in enumerate(initial)
-    ]
-    for lane, numbers in enumerate(threads.values(), bool(initial)):
-        operations: dict[int, list[int]] = defaultdict(list)
+    met = {end for edge in drawn for end in (edge.source, edge.target)}
+    on_cycle = {end for edge in drawn if edge.number for end in (edge.source, edge.target)}
+    titles, nodes = list[str](), list[Node]()
+
+    def add(number: int, row: int, text: str, heading: str = "") -> None:
+        look = "cycle" * (number in on_cycle)
+        nodes.append(Node(f"{prefix}{number}", (text,), look, lane=len(titles), row=row, heading=heading))
+
+    initial = [number for number, event in enumerate(events) if event["thread"] is None and number in met]
+    for row, number in enumerate(initial):
+        add(number, row, shown_event(events[number]).removeprefix("init "))
+    titles += [INITIALLY] * bool(initial)
+    found = []
+    for thread, about in enumerate(execution["threads"]):
+        numbers = [number for number, event in enumerate(events) if event["thread"] == thread]
+        operations = sorted({events[number]["operation"] for number in numbers})
         for number in numbers:
-            operations[events[number]["operation"]].append(number)
-        for row, (_, mine) in enumerate(sorted(operations.items())):
-            heading = fitted(visible(events[mine[0]]["text"]), LONGEST)
-            nodes += [
-                Node(
-                    str(number),
-                    (fitted(shown_event(events[number]), LONGEST - INDENT),),
-                    looks.get(number, ""),
-                    lane=lane,
-                    row=row,
-                    heading=heading,
-                )
-                for number in mine
-            ]
-    return Graph("", nodes, [_lane_edge(edge) for edge in drawn], lanes=dict(enumerate(titles)))
+            event = events[number]
+            add(number, operations.index(event["operation"]), shown_event(event), visible(event["text"]))
+        found += [Edge(f"{prefix}{one}", f"{prefix}{other}", "order") for one, other in pairwise(numbers)]
+        titles.append(f"thread {thread + 1} on node {about['node']}")
+    for edge in drawn:
+        name = (NAMES | OTHERS).get(edge.relation, "")
+        tooltip = f"{edge.label}{f', {name}' * bool(name)}{f' by {edge.rule}' * bool(edge.rule)}"
+        look = edge.relation if edge.relation in NAMES else "other"
+        ends = f"{prefix}{edge.source}", f"{prefix}{edge.target}"
+        found.append(Edge(*ends, look, edge.label, edge.number, tooltip, detail=edge.rule))
+    return Graph("", nodes, found, lanes=dict(enumerate(titles)))
 
 
-def _lane_edge(edge: Related) -> Edge:
-    name = (NAMES | OTHERS).get(edge.relation, "")
-    tooltip = f"{edge.label}{f', {name}' * bool(name)}{f' by {edge.rule}' * bool(edge.rule)}"
-    look = edge.relation if edge.relation in NAMES else "other"
-    return Edge(str(edge.source), str(edge.target), look, edge.label, edge.number, tooltip)
+def executions_dot(title: str, panels: Sequence[Panel]) -> str:
+    """All ``panels`` as one digraph, a cluster for each, in the DOT language of Graphviz."""
+    numbered = f" {NUMBERED}" * any(panel.execution["cycle"] for panel in panels)
+    clusters = [
+        replace(execution_graph(panel.execution, f"e{number}_"), title=panel.title)
+        for number, panel in enumerate(panels, 1)
+    ]
+    return to_dot(Graph(f"{title}\n{LEGEND}{numbered}", [], [], clusters), DOT)
 
 
 def executions_svg(title: str, panels: Sequence[Panel]) -> str:
     """All ``panels`` as one SVG document."""
     pen = SvgPen(RADII, STROKES)
-    pictures = [layout(lanes_graph(panel.execution)) for panel in panels]
+    pictures = [layout(execution_graph(panel.execution)) for panel in panels]
     breadth = max([NARROWEST, *(picture.width for picture in pictures)])
     y = MARGIN
     for panel, picture in zip(panels, pictures, strict=True):
@@ -303,43 +276,3 @@ def _samples(execution: ExecutionObject, picture: Picture) -> Iterator[str]:
             yield f"{relation}: {name}"
     if any(edge.number for edge in drawn):
         yield "heavy, numbered: a cycle"
-
-
-# --- DOT: a cluster for each thread -----------------------------------------------------------------------------------
-
-
-def executions_dot(title: str, panels: Sequence[Panel]) -> str:
-    """All ``panels`` as one digraph, a cluster for each, in the DOT language of Graphviz."""
-    numbered = f" {NUMBERED}" * any(panel.execution["cycle"] for panel in panels)
-    clusters = [_clusters(panel.title, panel.execution, f"e{number}_") for number, panel in enumerate(panels, 1)]
-    return to_dot(Graph(f"{title}\n{LEGEND}{numbered}", [], [], clusters), DOT)
-
-
-def _clusters(title: str, execution: ExecutionObject, prefix: str) -> Graph:
-    """``execution`` with a cluster for each thread; names of nodes begin with ``prefix``."""
-    drawn, events = edges(execution), execution["events"]
-    initial, threads = _shown(execution, drawn)
-    looks = _on_cycle(drawn)
-
-    def node(number: int, look: str) -> Node:
-        return Node(
-            f"{prefix}{number}", (shown_event(events[number]),), look, heading=visible(events[number]["text"] or "")
-        )
-
-    clusters = [
-        Graph(
-            name,
-            [node(number, looks.get(number, "")) for number in numbers],
-            [Edge(f"{prefix}{one}", f"{prefix}{other}", "thread") for one, other in pairwise(numbers)],
-        )
-        for name, numbers in zip(_thread_titles(execution), threads.values(), strict=True)
-    ]
-    firsts = [f"{prefix}{numbers[0]}" for numbers in threads.values() if numbers]  # threads from left to right
-    found = []
-    for edge in drawn:
-        label = f"{edge.label} ({edge.rule})" if edge.rule else edge.label
-        name, look = (NAMES | OTHERS).get(edge.relation, edge.relation), edge.relation
-        ends = f"{prefix}{edge.source}", f"{prefix}{edge.target}"
-        found.append(Edge(*ends, look if look in NAMES else "", label, edge.number, name))
-    rows = [firsts] if len(firsts) > 1 else []
-    return Graph(title, [node(number, "initial") for number in initial], found, clusters, rows=rows)

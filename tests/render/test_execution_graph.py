@@ -11,9 +11,9 @@ import pytest
 
 from pgasrob.drawing.labels import BADGE, label_width
 from pgasrob.drawing.lanes import Box, Picture, layout
-from pgasrob.models.litmus.litmus_parser import parse, parse_file
-from pgasrob.models.model_table import asked
-from pgasrob.render.execution_graph import INITIALLY, Panel, edges, executions_dot, executions_svg, lanes_graph
+from pgasrob.models.known import asked
+from pgasrob.models.litmus.parser import parse, parse_file
+from pgasrob.render.execution_graph import INITIALLY, Panel, edges, execution_graph, executions_dot, executions_svg
 from pgasrob.render.litmus_json import ExecutionObject, execution_to_json, values_text
 from tests.models.strategies import random_text
 from tests.render.test_litmus import CORPUS, REUSE, result_of
@@ -34,7 +34,7 @@ def executions(text: str, model: str) -> list[ExecutionObject]:
 
 
 def drawn(execution: ExecutionObject) -> Picture:
-    return layout(lanes_graph(execution))
+    return layout(execution_graph(execution))
 
 
 def segments(picture: Picture) -> list[tuple[int, tuple[float, float], tuple[float, float]]]:
