@@ -1,13 +1,14 @@
 """The layout of graphs with lanes: where boxes stand and where edges run.
 
 The nodes of one lane and row share a box, with their heading above them. An edge leaves the line of its node sideways
-and runs down between two lanes; to a lane that is farther away it goes across between two rows. No box stands there, so
-an edge meets none, and its label has a place of its own on the way down.
+and runs down between two lanes; to a lane that is farther away it goes across in the row of its target where that holds
+no other box, and else between two rows. So an edge meets no box, and its label has a place of its own on the way down.
+A tight edge to the next box of its lane runs straight down there and has no label.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,6 +30,8 @@ APART = (7, 5, 4, 3, 2, 1)
 """The least distance of two edges that run sideways beside each other, the best first."""
 SPREAD = 5.0
 """Between two edges that meet one node."""
+AXIS = 13.0
+"""How far right of a lane's left side tight edges run."""
 BESIDE = 18.0
 """Room beside a label, for the head of an arrow."""
 NARROWEST = 8.0
@@ -80,7 +83,7 @@ class Way:
 
     edge: Edge
     points: tuple[Point, ...]
-    badge: Point
+    badge: Point | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class _Across:
 @dataclass(slots=True)
 class _Route:
     """An edge on its way: whether it leaves and enters on the left, in which channels it runs down (two where it goes
-    across), and then at which heights."""
+    across, none where it is straight), and then at which heights."""
 
     edge: Edge
     sides: tuple[bool, bool]
@@ -124,7 +127,9 @@ def layout(graph: Graph) -> Picture:
         together[node.lane, node.row].append(node)
     boxes = [Box(lane, row, fitted(nodes[0].heading, LONGEST), tuple(nodes)) for (lane, row), nodes in together.items()]
     edges = [edge for edge in graph.edges if edge.look != "order"]
-    crossing = _crossing(edges, _by_node(boxes))
+    straight = [edge for edge in edges if edge.tight and _next_below(edge, boxes)]
+    edges = [edge for edge in edges if edge not in straight]
+    crossing = _crossing(edges, boxes)
     boxes, gaps, height = _rows(boxes, crossing)
     routes = _routes(edges, _by_node(boxes), crossing, gaps)
     channels = _channels(routes, len(graph.lanes))
@@ -139,26 +144,41 @@ def layout(graph: Graph) -> Picture:
         mine = [box for box in boxes if box.lane == lane]
         ends = (min(box.y for box in mine), max(box.y + box.height for box in mine)) if mine else (0.0, 0.0)
         lanes.append(Lane(title, x, width, *ends))
-    return Picture(
-        channels[-1].end, height, tuple(lanes), tuple(boxes), tuple(_ways(routes, _by_node(boxes), channels))
-    )
+    box_of = _by_node(boxes)
+    ways = [_down(edge, box_of[edge.source], box_of[edge.target]) for edge in straight]
+    ways += _ways(routes, box_of, channels)
+    return Picture(channels[-1].end, height, tuple(lanes), tuple(boxes), tuple(ways))
 
 
 def _by_node(boxes: Sequence[Box]) -> dict[str, Box]:
     return {node.name: box for box in boxes for node in box.nodes}
 
 
+def _next_below(edge: Edge, boxes: Sequence[Box]) -> bool:
+    """Whether ``edge`` leads to the next box of its lane."""
+    source, target = (_by_node(boxes)[end] for end in (edge.source, edge.target))
+    rows = sorted(box.row for box in boxes if box.lane == source.lane)
+    return source.lane == target.lane and rows.index(target.row) == rows.index(source.row) + 1
+
+
+def _down(edge: Edge, source: Box, target: Box) -> Way:
+    x = source.x + AXIS
+    return Way(edge, ((x, source.y + source.height), (x, target.y)), None)
+
+
 def _box_width(box: Box) -> float:
     return max(map(width_of, [box.heading, *box.lines])) + 2 * PADDING
 
 
-def _crossing(edges: Sequence[Edge], box_of: Mapping[str, Box]) -> dict[int, _Across]:
-    """For each edge, by its place among all, that goes to a lane that is not beside its own."""
+def _crossing(edges: Sequence[Edge], boxes: Sequence[Box]) -> dict[int, _Across]:
+    """For each edge, by its place among all, that goes to a lane that is not beside its own and to a row that is not
+    free for it."""
+    box_of, in_row = _by_node(boxes), Counter(box.row for box in boxes)
     found: dict[int, _Across] = {}
     taken: dict[int, list[list[tuple[int, int]]]] = defaultdict(list)
     for number, edge in enumerate(edges):
         source, target = box_of[edge.source], box_of[edge.target]
-        if abs(source.lane - target.lane) < 2:
+        if abs(source.lane - target.lane) < 2 or in_row[target.row] == 1:
             continue
         gap = target.row if source.row <= target.row else target.row + 1
         low, high = sorted((source.lane, target.lane))
@@ -243,7 +263,8 @@ def _channels(routes: Sequence[_Route], lanes: int) -> list[Channel]:
             top, bottom = sorted((stops[place], stops[place + 1]))
             middle, half = (top + bottom) / 2, max((bottom - top) / 2, BADGE / 2)
             left = not route.sides[place]
-            route.tracks.append(channels[number].take(left, True, middle - half, middle + half))
+            labelled = route.edge.label is not None
+            route.tracks.append(channels[number].take(left, labelled, middle - half, middle + half))
     return channels
 
 
@@ -265,5 +286,6 @@ def _ways(routes: Sequence[_Route], box_of: Mapping[str, Box], channels: Sequenc
     widest = max((label_width(route.edge.label or "") for route in routes), default=0.0)
     placed = numbered_lines(spots, [], widest)
     return [
-        Way(route.edge, line.points, line.badge or line.points[1]) for route, line in zip(routes, placed, strict=True)
+        Way(route.edge, line.points, line.badge if route.edge.label else None)
+        for route, line in zip(routes, placed, strict=True)
     ]

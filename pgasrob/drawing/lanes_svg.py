@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pgasrob.drawing.labels import BADGE, label_width
-from pgasrob.drawing.lanes import Box, Picture, Way
+from pgasrob.drawing.lanes import AXIS, Box, Picture, Way
 from pgasrob.drawing.measure import LINE, PADDING
 from pgasrob.drawing.pen import Pen
-
-AXIS = 13.0
-"""How far right of a lane's left side the line of its order runs."""
 
 
 def draw_lanes(pen: Pen, picture: Picture, unordered: Collection[str] = ()) -> None:
@@ -24,6 +21,8 @@ def draw_lanes(pen: Pen, picture: Picture, unordered: Collection[str] = ()) -> N
         with pen.group(_style("edge", way), title=edge.tooltip, data={"from": edge.source, "to": edge.target}):
             pen.line(way.points, "halo")
             pen.line(way.points, "way")
+            if "both" in edge.look:
+                pen.line(way.points[1::-1], "way")
     for box in picture.boxes:
         cycle = any("cycle" in node.look for node in box.nodes)
         with pen.group(f"event{' cycle' * cycle}"):
@@ -47,6 +46,8 @@ def _box(pen: Pen, box: Box) -> None:
 
 
 def _label(pen: Pen, way: Way) -> None:
+    if way.badge is None:
+        return
     (x, y), text = way.badge, way.edge.label or ""
     width = label_width(text)
     with pen.group(_style("badge", way)):

@@ -8,15 +8,19 @@ synchronisation order lead to; between conflicting accesses it is drawn, and so 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.labels import BADGE
+from pgasrob.drawing.lanes import layout
+from pgasrob.drawing.lanes_svg import draw_lanes
 from pgasrob.drawing.palette import coloured, variables
-from pgasrob.drawing.svg_pen import Frame, SvgPen, document
+from pgasrob.drawing.svg_pen import PAPER, Frame, Stroke, SvgPen, document
 from pgasrob.program.instance import Instance
-from pgasrob.races.mpi.actions import Action, Edge
+from pgasrob.races.mpi.actions import Action
+from pgasrob.races.mpi.actions import Edge as Pair
 from pgasrob.races.mpi.conflicts import conflicts
 from pgasrob.races.mpi.consistency import Orders
 from pgasrob.races.mpi.decide import exposed_cells
@@ -32,26 +36,33 @@ RULES = {
 """The numbers of the rules of `races.mpi.consistency`."""
 MOST_PAIRS = 40
 """Of conflicting accesses; of more only the races are drawn, and how many are not is said."""
-COLUMN, BESIDE, ROW, TOP, LEFT = 520.0, 235.0, 28.0, 78.0, 110.0
-STYLE = f"""{variables("pg-execution", ("paper", "ink", "faint", "rule", "po", "cf", "id", "accent"))}{
+TOP, LEFT = 56.0, 16.0
+LEGEND = "gray po; so; co with its rule; cohb between conflicting accesses; hb: paths of po and so"
+STYLE = f"""{variables("pg-execution", ("paper", "ink", "faint", "rule", "box", "po", "cf", "id", "accent"))}{
     coloured('''
-.pg-execution text{font:12px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre;fill:@ink}
-.pg-execution .head{font-weight:bold}
-.pg-execution .label{paint-order:stroke;stroke:@paper;stroke-width:4px;stroke-linejoin:round;font-size:11px}
-.pg-execution .left{text-anchor:end}
-.pg-execution .middle{text-anchor:middle}
+.pg-execution text{font:13px ui-monospace,"DejaVu Sans Mono","Liberation Mono",Menlo,Consolas,monospace;white-space:pre;
+fill:@ink}
+.pg-execution .paper{fill:@paper}
+.pg-execution .headline,.pg-execution .thread{font-weight:bold}
 .pg-execution .faint{fill:@faint}
-.pg-execution .row{stroke:@rule;fill:none}
-.pg-execution .dot{fill:@ink}
-.pg-execution .virtual .dot{fill:@paper;stroke:@ink;stroke-width:1.3}
-.pg-execution .edge{fill:none;stroke-width:1.3}
-.pg-execution .po .edge{stroke:@po}.pg-execution .po .tip{fill:@po}
-.pg-execution .so .edge{stroke:@id;stroke-dasharray:5 3}.pg-execution .so .tip,.pg-execution .so text{fill:@id}
-.pg-execution .coso .edge{stroke:@id}.pg-execution .coso .tip,.pg-execution .coso text{fill:@id}
-.pg-execution .co .edge{stroke:@cf}.pg-execution .co .tip,.pg-execution .co text{fill:@cf}
-.pg-execution .cohb .edge{stroke:@ink;stroke-width:2.2}.pg-execution .cohb .tip{fill:@ink}
-.pg-execution .race .edge{stroke:@accent;stroke-width:2.4}
-.pg-execution .race .tip,.pg-execution .race text{fill:@accent;font-weight:bold}
+.pg-execution .event rect{fill:@box;stroke:@faint;stroke-width:1}
+.pg-execution .halo{fill:none;stroke:@paper;stroke-width:5}
+.pg-execution .way{fill:none;stroke:@po;stroke-width:1.3}
+.pg-execution .head{fill:@po;stroke:@po;stroke-width:1.3;stroke-linejoin:round}
+.pg-execution .so .way,.pg-execution .coso .way{stroke:@id}
+.pg-execution .so .way{stroke-dasharray:5 3}
+.pg-execution .so .head,.pg-execution .coso .head{stroke:@id;fill:@id}
+.pg-execution .co .way{stroke:@cf}
+.pg-execution .co .head{stroke:@cf;fill:@cf}
+.pg-execution .cohb .way{stroke:@ink;stroke-width:2.2}
+.pg-execution .cohb .head{stroke:@ink;fill:@ink}
+.pg-execution .race .way{stroke:@accent;stroke-width:2.4}
+.pg-execution .race .head{stroke:@accent;fill:@accent}
+.pg-execution .badge rect{fill:@paper;stroke:none}
+.pg-execution .badge text{font-size:11px;text-anchor:middle}
+.pg-execution .badge.so text,.pg-execution .badge.coso text{fill:@id}
+.pg-execution .badge.co text{fill:@cf}
+.pg-execution .badge.race text{fill:@accent;font-weight:bold}
 ''')
 }
 """
@@ -63,7 +74,7 @@ class Arrow:
     directions, which of two calls means from the beginning of each to the end of the other."""
 
     kind: str
-    edge: Edge
+    edge: Pair
     label: str = ""
     both: bool = False
 
@@ -72,9 +83,9 @@ def arrows(drawn: Drawn, instance: Instance) -> tuple[list[Arrow], int]:
     """What relates the actions that are shown, but what follows from the rest; of conflicting accesses how they are
     ordered. With it how many pairs of these are left out."""
     orders, execution, shown = drawn.orders, drawn.execution, _shown(drawn)
-    found: dict[tuple[str, Edge], str] = {}
+    found: dict[tuple[str, Pair], str] = {}
 
-    def add(kind: str, edge: Edge, label: str = "") -> None:
+    def add(kind: str, edge: Pair, label: str = "") -> None:
         one, other = (shown[each] for each in edge)
         if one != other and (kind != "co" or ("coso", (one, other)) not in found):
             found.setdefault((kind, (one, other)), label)
@@ -105,8 +116,8 @@ def arrows(drawn: Drawn, instance: Instance) -> tuple[list[Arrow], int]:
 
 def _left_out(pairs: int) -> list[str]:
     """What is said of so many pairs that are left out, in lines."""
-    told = english.count(pairs, "ordered pair of conflicting accesses is/ordered pairs of conflicting accesses are")
-    return [f"{told} not drawn: of more than {MOST_PAIRS} pairs only the races are."] if pairs else []
+    those = english.count(pairs, "ordered pair of conflicting accesses is/ordered pairs of conflicting accesses are")
+    return [f"{those} not drawn: of more than {MOST_PAIRS} pairs only the races are."] if pairs else []
 
 
 def _early(drawn: Drawn) -> set[int]:
@@ -155,7 +166,7 @@ def _shown(drawn: Drawn) -> dict[int, int]:
     return shown
 
 
-def _implied(orders: Orders, edge: Edge) -> bool:
+def _implied(orders: Orders, edge: Pair) -> bool:
     """Whether consistency order leads from one to the other by a third."""
     one, other = edge
     between = orders.co[one] & ~(1 << other)
@@ -198,7 +209,7 @@ def _is_beside(action: Action) -> bool:
     return action.kind in ("vac", "vas", "buffer read", "buffer write")
 
 
-def _told(action: Action, instance: Instance) -> str:
+def _text(action: Action, instance: Instance) -> str:
     """The action in a few words."""
     cells = [instance.cell_name(cell) for cell in sorted(action.cells)]
     where = ", ".join(cells) if len(cells) < 3 else f"{cells[0]} to {cells[-1]}"
@@ -232,7 +243,7 @@ def execution_lines(drawn: Drawn, instance: Instance) -> list[Line]:
     for number, action in enumerate(order):
         rank = f"rank {action.rank}" + (" *" if _is_beside(action) else "  ")
         lines.append([(f"{number:>{digits + 2}}  {rank} ", "faint"), (f"{action.span.line:>4}  ", "faint"),
-                      (_told(action, instance), "")])  # fmt: skip
+                      (_text(action, instance), "")])  # fmt: skip
     kinds = {"so": "so", "coso": "so and co", "co": "co", "cohb": "cohb of conflicting accesses", "race": "missing"}
     found, left_out = arrows(drawn, instance)
     for kind, name in kinds.items():
@@ -254,84 +265,32 @@ def execution_lines(drawn: Drawn, instance: Instance) -> list[Line]:
     return [*lines, [], *([(f"  {note}", "faint")] for note in notes)]
 
 
+def execution_graph(drawn: Drawn, instance: Instance) -> Graph:
+    """The execution with a lane for each rank, and one for what happens there on behalf of calls."""
+    nodes = []
+    for row, action in enumerate(_order(drawn)):
+        text = f"{int(action.span.line)} {_text(action, instance)}"
+        nodes.append(Node(str(action.number), (text,), lane=2 * action.rank + _is_beside(action), row=row))
+    edges = []
+    for arrow in sorted(arrows(drawn, instance)[0], key=lambda arrow: arrow.kind == "race"):  # races above the others
+        look = arrow.kind + " both" * (arrow.both or arrow.kind == "race")
+        one, other = map(str, arrow.edge)
+        edges.append(Edge(one, other, look, arrow.label or None, tight=arrow.kind == "po"))
+    titles = [f"{what}rank {rank}" for rank in range(drawn.execution.ranks) for what in ("", "on behalf of calls, ")]
+    title = f"{drawn.status} in the {drawn.orders.model} model{english.on_nodes(drawn.execution.ranks)}"
+    return Graph(title, nodes, edges, lanes=dict(enumerate(titles)))
+
+
 def execution_svg(drawn: Drawn, instance: Instance) -> str:
-    order = _order(drawn)
-    rows = {action.number: row for row, action in enumerate(order)}
-    ranks = drawn.execution.ranks
-
-    def at(number: int) -> tuple[float, float]:
-        action = drawn.execution.actions[number]
-        return LEFT + action.rank * COLUMN + BESIDE * _is_beside(action), TOP + rows[number] * ROW
-
-    found, left_out = arrows(drawn, instance)
-    notes = _left_out(left_out)
-    width, height = LEFT + ranks * COLUMN, TOP + (len(order) + len(notes)) * ROW + 14
-    pen = SvgPen()
-    title = f"{drawn.status} in the {drawn.orders.model} model{english.on_nodes(ranks)}"
-    pen.text(16, 22, title, "head")
-    pen.text(
-        16, 40, "gray po; so; co with its rule; cohb between conflicting accesses; hb: paths of po and so", "faint"
-    )
-    for rank in range(ranks):
-        pen.text(LEFT + rank * COLUMN - 6, TOP - 16, f"rank {rank}", "head")
-        pen.text(LEFT + rank * COLUMN + BESIDE - 6, TOP - 16, "on behalf of calls", "faint")
-    labels: list[tuple[str, float, float, str, str]] = []
-    bows: Counter[float] = Counter()
-    for arrow in sorted(found, key=lambda arrow: abs(rows[arrow.edge[0]] - rows[arrow.edge[1]])):
-        start, end = (at(number) for number in arrow.edge)
-        bow = 0.0
-        if start[0] == end[0] and arrow.kind != "po":
-            # Beside the column, the farther the longer the way is.
-            bow = min(12.0 + 9.0 * bows[start[0]], 84.0)
-            bows[start[0]] += 1
-        with pen.group(arrow.kind):
-            x, y, side = _draw(pen, start, end, arrow, bow)
-        labels.append((arrow.kind, x, y, side, arrow.label))
-    for action in order:
-        x, y = at(action.number)
-        with pen.group("virtual" if _is_beside(action) else "own"):
-            pen.ring(x, y, 3.6, "dot")
-            pen.text(x + 9, y + 4, [(f"{int(action.span.line)} ", "faint"), (_told(action, instance), "")], "label")
-    for kind, x, y, side, text in labels:
-        if text:
-            with pen.group(kind):
-                pen.text(x, y, text, f"label {side}")
-    for note in notes:
-        pen.text(16, height - 16, note, "faint")
-    return document("pg-execution", title, pen.drawn, STYLE, Frame(width, height))
-
-
-def _draw(
-    pen: SvgPen, start: tuple[float, float], end: tuple[float, float], arrow: Arrow, bow: float
-) -> tuple[float, float, str]:
-    """Draw an arrow, ``bow`` to the left where both ends are in one column; where its label is to stand, and how."""
-    (x, y), (to_x, to_y) = start, end
-    if x == to_x:
-        out = x - bow * 4 / 3
-        first, last = (out, y), (out, to_y)
-        path = f"M{x:.1f} {y:.1f}C{out:.1f} {y:.1f} {out:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
-        label = (x - bow - 3, (y + to_y) / 2 + 4, "left")
-        if not bow:
-            first, last = end, start
-    else:
-        bend = 60.0 if to_x > x else -60.0
-        first, last = (x + bend, y), (to_x - bend, to_y)
-        path = f"M{x:.1f} {y:.1f}C{x + bend:.1f} {y:.1f} {to_x - bend:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
-        # Nearer to the end, where the text of what is in between is over.
-        label = ((x + 3 * to_x) / 4, (3 * y + 13 * to_y) / 16 - 4, "middle")
-    pen.path(path, "edge")
-    _tip(pen, last, end)
-    if arrow.both or arrow.kind == "race":
-        _tip(pen, first, start)
-    return label
-
-
-def _tip(pen: SvgPen, aim: tuple[float, float], end: tuple[float, float]) -> None:
-    """The head of an arrow that comes from ``aim``."""
-    away_x, away_y = aim[0] - end[0], aim[1] - end[1]
-    length = max(1.0, (away_x**2 + away_y**2) ** 0.5)
-    x, y = away_x / length, away_y / length
-    tip = (end[0] + 4 * x, end[1] + 4 * y)
-    back = (tip[0] + 8 * x, tip[1] + 8 * y)
-    points = (tip, (back[0] - 3.5 * y, back[1] + 3.5 * x), (back[0] + 3.5 * y, back[1] - 3.5 * x))
-    pen.path("M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points) + "Z", "tip")
+    """The execution as an SVG document."""
+    graph, notes = execution_graph(drawn, instance), _left_out(arrows(drawn, instance)[1])
+    picture = layout(graph)
+    pen = SvgPen({"event": 3.0, "badge": BADGE / 2}, {"way": Stroke(7.0, 6.0, filled=True)})
+    pen.text(LEFT, 22, graph.title, "headline")
+    pen.text(LEFT, 40, LEGEND, "faint")
+    with pen.group(at=(LEFT, TOP)):
+        draw_lanes(pen, picture, graph.lanes.values())
+    for place, note in enumerate(notes, 1):
+        pen.text(LEFT, TOP + picture.height + 20 * place, note, "faint")
+    frame = Frame(picture.width + 2 * LEFT, TOP + picture.height + 14 + 20 * len(notes))
+    return document("pg-execution", graph.title, PAPER + pen.drawn, STYLE, frame)

@@ -55,6 +55,8 @@ def check_picture(picture: Picture) -> None:
     assert not any(overlaps(one, other) for one, other in combinations(boxes, 2))
     labels = []
     for way in picture.ways:
+        if way.badge is None:
+            continue
         half = label_width(way.edge.label or "") / 2
         x, y = way.badge
         labels.append((x - half, y - BADGE / 2, x + half, y + BADGE / 2))

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from pgasrob.drawing.lanes import layout
 from pgasrob.frontends.lower import load_c
 from pgasrob.races.mpi import MemoryModel, ModelVerdict, decide
 from pgasrob.render import mpi_execution
 from pgasrob.render.lines import plain
-from pgasrob.render.mpi_execution import arrows, execution_lines, execution_svg
+from pgasrob.render.mpi_execution import arrows, execution_graph, execution_lines, execution_svg
+from tests.render.test_execution_graph import check_picture
 
 FIGURES = Path(__file__).parents[2] / "programs" / "c" / "mpi" / "hoefler"
 
@@ -40,9 +42,12 @@ def test_arrows(name: str, model: MemoryModel, kinds: dict[str, int], labels: se
     assert {arrow.label for arrow in found if arrow.kind == "race"} == labels
     if kinds:
         assert Counter(arrow.kind for arrow in found) == kinds
+    check_picture(layout(execution_graph(verdict.execution, verdict.instance)))
     drawn = ET.fromstring(execution_svg(verdict.execution, verdict.instance))
-    paths = [each for each in drawn.iter("{http://www.w3.org/2000/svg}path") if each.get("class") == "edge"]
-    assert len(paths) == len(found)
+    groups = [each.get("class") or "" for each in drawn.iter("{http://www.w3.org/2000/svg}g")]
+    edges = Counter(each.split()[1] for each in groups if each.startswith("edge "))
+    assert edges == Counter(arrow.kind for arrow in found)
+    assert sum(each.startswith("badge ") for each in groups) == sum(bool(arrow.label) for arrow in found)
 
 
 def test_happens_before_leads_downwards_between_accesses() -> None:
