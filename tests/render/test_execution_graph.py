@@ -11,8 +11,8 @@ import pytest
 
 from pgasrob.drawing.labels import BADGE, label_width
 from pgasrob.drawing.lanes import Box, Picture, layout
-from pgasrob.models.known import asked
-from pgasrob.models.litmus.parser import parse, parse_file
+from pgasrob.models.litmus.litmus_parser import parse, parse_file
+from pgasrob.models.model_table import asked
 from pgasrob.render.execution_graph import INITIALLY, Panel, edges, execution_graph, executions_dot, executions_svg
 from pgasrob.render.litmus_json import ExecutionObject, execution_to_json, values_text
 from tests.models.strategies import random_text
