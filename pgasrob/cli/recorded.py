@@ -61,7 +61,7 @@ def raced_traces(found: Found, job: Job) -> Iterator[RaceResult]:
     asked, reading, limits = job.races, job.reading, job.limits
     assert asked is not None
     for file in found.files:
-        races = trace_races(file, asked.strict, asked.every, reading, limits)
+        races = trace_races(file, asked, reading, limits)
         wanted = asked.robustness != "never" and races.verdict != "error"
         robustness = check_trace(file, reading, limits) if wanted else None
         yield races_to_json(replace(races, robustness=robustness), asked.every)

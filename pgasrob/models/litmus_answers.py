@@ -11,9 +11,9 @@ from pgasrob.models.litmus.expected_outcomes import Compared, LitmusTest, compar
 from pgasrob.models.litmus.litmus_program import Value
 from pgasrob.models.model_interface import Axiomatic, Forbidden, Model, Outcomes, Refusal, Refused
 from pgasrob.models.model_table import STOCK, Options, all_asked, label, models_for
-from pgasrob.models.stopping import until_limit
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 
 Values = tuple[tuple[str, Value], ...]

@@ -22,7 +22,7 @@ from pgasrob.automata.automaton import Reached
 from pgasrob.models.litmus.instructions import CellAccess, Instruction, accesses, node_of
 from pgasrob.models.litmus.litmus_program import Outcome, Program, Value
 from pgasrob.models.model_interface import Event, Execution, Outcomes, Pairs
-from pgasrob.models.stopping import until_limit
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 
 Local = TypeVar("Local", bound=Hashable)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from pgasrob.program.reading import Reading
 from pgasrob.races.facts import updates_may_race
 from pgasrob.races.found import FoundRace, RaceSearch
-from pgasrob.races.pairs import Next, Pairs, Places
-from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
+from pgasrob.races.pairs import Pairs, Places
+from pgasrob.races.verdict import Race, RaceVerdict
 from pgasrob.robustness.check import check
+from pgasrob.robustness.counterexample import fault_reached, fault_witness
 from pgasrob.robustness.question import EngineChoice, Races, Robustness
 from pgasrob.robustness.reasons import (
-    FaultReached,
     InternalError,
     LeftUndone,
     Reason,
@@ -25,7 +24,7 @@ from pgasrob.robustness.reasons import (
 )
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, Failed, Interrupted, Placed, Session
-from pgasrob.robustness.verdict import Fault, Stats, Verdict, Witness
+from pgasrob.robustness.verdict import Stats, Verdict
 from pgasrob.robustness.watch import GRACE, LimitReached
 from pgasrob.semantics.replay import ReplayError, replay
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
@@ -249,41 +248,27 @@ class _Deciding:
         return self.robustness.verdict == "robust"
 
     def _verdict(self, ended: Reason | None) -> RaceVerdict:
-        told: list[Race] = []
-        wrong: list[InternalError] = []
-
-        def tell() -> None:
-            of_lines: dict[tuple[int, int], FoundRace] = {}
-            for (first, second), found in self.found.items():
-                of_lines.setdefault((first.line, second.line), found)
-            for found in of_lines.values():
-                try:
-                    told.append(self._told(found))
-                except ReplayError as error:
-                    wrong.append(InternalError("races", f"does not replay: {error}"))
-                if not self.all:
-                    return
-
+        """The verdict by what is known; ``ended``: what has ended the search early."""
         for search in self.searches:
             for where, race in search.races.items():
                 self.found.setdefault(where, race)
-        unshown = self.session.ended((REPLAYING, tell), grace=GRACE)
+        shown: list[Race] = []
+        wrong: list[InternalError] = []
+        unshown = self.session.ended((REPLAYING, lambda: self._replay(shown, wrong)), grace=GRACE)
         program = self.instance.program
         stats = Stats(
             sum(search.states for search in self.searches),
             sum(search.transitions for search in self.searches),
             time.monotonic() - self.watch.started,
         )
-        verdict = replace(self.nothing, races=tuple(told), stats=stats, robustness=self.robustness)
+        verdict = replace(self.nothing, races=tuple(shown), stats=stats, robustness=self.robustness)
         gaps = RunsLeftOut(program.gaps) if program.gaps else None
         given_up = ended or self.gave_up or unshown
         fault = next((search.fault for search in self.searches if search.fault), None)
         if fault is not None:
-            at = Fault.at(self.instance, fault.rank, fault.transition, fault.reason, fault.registers)
-            why = FaultReached(at.rank, at.command, at.reason)
-            run = Witness("fault", replay(self.instance, fault.run), fault=at)
-            return replace(verdict, verdict="error", reason=why, fault=run)
-        if told:
+            witness = fault_witness(self.instance, fault)
+            return replace(verdict, verdict="error", reason=fault_reached(witness), fault=witness)
+        if shown:
             missing = given_up or gaps
             left = LeftUndone("there may be more races", missing) if missing and self.all else None
             rests = rests_on(self.instance, "portfolio", robust=False)
@@ -293,25 +278,17 @@ class _Deciding:
             return replace(verdict, verdict="no race", assumptions=rests)
         return replace(verdict, reason=next(iter(wrong), None) or given_up or gaps)
 
-    def _told(self, found: FoundRace) -> Race:
-        """The race with its run, replayed. Raises :class:`ReplayError` when that is none."""
-        run = replay(self.instance, found.run)
-        one, other = (
-            self._accessed(each, operation) for each, operation in zip(found.accesses, found.operations, strict=True)
-        )
-        return Race(self.pairs.kind(*found.accesses), (one, other), run)
-
-    def _accessed(self, next: Next, operation: int | None) -> RacingAccess:
-        access, fact = next.access, self.pairs.fact(next)
-        does: Literal["read", "write", "read and write"] = "write" if access.writes else "read"
-        if access.reads and access.writes:
-            does = "read and write"
-        return RacingAccess(
-            next.rank,
-            next.transition.occurrence,
-            next.transition.span,
-            does,
-            access.cell,
-            " by ".join(filter(None, (fact.atomic, fact.by))),
-            operation,
-        )
+    def _replay(self, shown: list[Race], wrong: list[InternalError]) -> None:
+        """Replay what was found: one race for each pair of lines, or just the first; what does not replay is wrong."""
+        of_lines: dict[tuple[int, int], FoundRace] = {}
+        for (first, second), found in self.found.items():
+            of_lines.setdefault((first.line, second.line), found)
+        for found in of_lines.values():
+            try:
+                run = replay(self.instance, found.run)
+                one, other = map(self.pairs.racing, found.accesses, found.operations)
+                shown.append(Race(self.pairs.kind(*found.accesses), (one, other), run))
+            except ReplayError as error:
+                wrong.append(InternalError("races", f"does not replay: {error}"))
+            if not self.all:
+                return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pgasrob.program import core
 from pgasrob.program.control import Transition
@@ -12,7 +12,7 @@ from pgasrob.program.core import Cell, Form, Operands
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.program.statements import Span
 from pgasrob.races.facts import Fact, atomic_together, facts_of, made_up, overlap
-from pgasrob.races.verdict import RaceKind
+from pgasrob.races.verdict import RaceKind, RacingAccess
 from pgasrob.semantics.accesses import Access, conflict
 
 
@@ -62,6 +62,16 @@ class Pairs:
         if facts is None:
             facts = self._facts[key] = facts_of(next.transition)
         return facts[next.number]
+
+    def racing(self, next: Next, operation: int | None) -> RacingAccess:
+        """The access as one of a race; ``operation``: which of the rank's issued commands it is a step of, if any."""
+        access, fact = next.access, self.fact(next)
+        does: Literal["read", "write", "read and write"] = "write" if access.writes else "read"
+        if access.reads and access.writes:
+            does = "read and write"
+        atomic = " by ".join(filter(None, (fact.atomic, fact.by)))
+        transition = next.transition
+        return RacingAccess(next.rank, transition.occurrence, transition.span, does, access.cell, atomic, operation)
 
     def race(self, one: Next, other: Next) -> bool:
         """Whether the two, of different commands that are no alternatives at one issue, are a race when both are

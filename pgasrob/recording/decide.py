@@ -7,7 +7,7 @@ import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +17,7 @@ from pgasrob.program import core
 from pgasrob.program.declarations import Source
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.races.pairs import Next, Pairs
-from pgasrob.races.verdict import Race, RaceVerdict, RacingAccess
+from pgasrob.races.verdict import Race, RaceVerdict
 from pgasrob.recording import must_rma
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.recording.lowering import Lowering
@@ -27,9 +27,11 @@ from pgasrob.recording.segments import in_cells, segments
 from pgasrob.recording.straight import NoRun
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.moves import NotEnabled
+from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import NoProgram, Reason, TooManyUpdates
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import RECORDED, Stats, Verdict, Witness
-from pgasrob.robustness.watch import LimitReached, Progress, Watch
+from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.runtime.record.records import Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
@@ -158,6 +160,33 @@ def _text(file: str) -> str:
     return Path(file).read_text(encoding="utf-8", errors="replace")
 
 
+@dataclass
+class _GoneThrough:
+    """A trace file that was gone through: ``trace``, once it is open, and why there is no answer or not the whole."""
+
+    trace: RecordedTrace | None = None
+    reason: Reason | None = None
+    errors: tuple[Diagnostic, ...] = ()
+
+
+def _go_through(path: str, watch: Watch, look: Callable[[RecordedTrace], None]) -> _GoneThrough:
+    """Have ``look`` go through the trace in the file, until a limit of ``watch``."""
+    gone = _GoneThrough()
+    try:
+        with until_limit() as stopped:
+            gone.trace = trace = watch.within(GOING_THROUGH, lambda: RecordedTrace(path, watch))
+            if twins.missing_kernel():
+                stopped.reason = NoKernel()
+            else:
+                watch.within(GOING_THROUGH, lambda: look(trace))
+        gone.reason = stopped.reason
+    except (TraceError, OSError) as error:
+        gone.reason, gone.errors = NoProgram(str(error)), (_diagnostic(path, error),)
+    except NotSupported as error:
+        gone.reason = NotReadable(str(error))
+    return gone
+
+
 def check_trace(
     path: str,
     reading: Reading = DEFAULT_READING,
@@ -166,26 +195,30 @@ def check_trace(
 ) -> Verdict:
     """Whether a happens-before cycle hides in the runs that a trace file stands for; `unknown` where a limit is hit.
 
-    States, of which ``limits`` speak, are the recorded commands here.
+    States, which ``limits`` count, are the recorded commands here.
     """
-    started, answer = time.monotonic(), Verdict(path, None, None, RECORDED, "unknown", reading=reading)
-    watch = Watch(limits or Limits(), progress, started)
-    try:
-        trace = watch.within(GOING_THROUGH, lambda: RecordedTrace(path, watch))
-        answer = replace(answer, program=trace.program, nodes=trace.nodes)
-        if twins.missing_kernel():
-            return replace(answer, reason=NoKernel())
-        found = watch.within(GOING_THROUGH, lambda: _cycle(trace, reading))
-    except LimitReached as limit:
-        return replace(answer, reason=limit.reason)
-    except (TraceError, OSError) as error:
-        return replace(answer, verdict="error", reason=NoProgram(str(error)), errors=(_diagnostic(path, error),))
-    except NotSupported as error:
-        return replace(answer, reason=NotReadable(str(error)))
-    stats = Stats(trace.events, trace.events, time.monotonic() - started)
+    watch = Watch(limits or Limits(), progress, time.monotonic())
+    found: Witness | Reason | None = None
+
+    def look(trace: RecordedTrace) -> None:
+        nonlocal found
+        found = _cycle(trace, reading)
+
+    gone = _go_through(path, watch, look)
+    answer = Verdict(path, None, None, RECORDED, "unknown", gone.reason, reading=reading, errors=gone.errors)
+    if gone.trace is not None:
+        answer = replace(answer, program=gone.trace.program, nodes=gone.trace.nodes)
+    if gone.trace is None or gone.reason is not None:
+        return replace(answer, verdict="error" if gone.errors else "unknown")
+    answer = replace(answer, stats=_stats(gone.trace, watch))
     if isinstance(found, Witness):
-        return replace(answer, verdict="not robust", witness=found, stats=stats)
-    return replace(answer, verdict="robust" if found is None else "unknown", reason=found, stats=stats)
+        return replace(answer, verdict="not robust", witness=found)
+    return replace(answer, verdict="robust" if found is None else "unknown", reason=found)
+
+
+def _stats(trace: RecordedTrace | None, watch: Watch) -> Stats:
+    events = trace.events if trace else 0
+    return Stats(events, events, time.monotonic() - watch.started)
 
 
 def _cycle(trace: RecordedTrace, reading: Reading) -> Witness | Reason | None:
@@ -209,79 +242,60 @@ def _cycle(trace: RecordedTrace, reading: Reading) -> Witness | Reason | None:
 
 def trace_races(
     path: str,
-    strict: bool = False,
-    all_: bool = False,
+    asked: Races,
     reading: Reading = DEFAULT_READING,
     limits: Limits | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> RaceVerdict:
-    """The races in the runs that a trace file stands for, one for each pair of lines, or with ``all_`` not set one.
-
-    ``limits`` are as for :func:`check_trace`.
-    """
-    started, answer = (
-        time.monotonic(),
-        RaceVerdict(path, None, None, RECORDED, "unknown", strict=strict, reading=reading),
-    )
-    watch = Watch(limits or Limits(), progress, started)
+    """The races in the runs that a trace file stands for, one for each pair of lines, or just one if no more are asked
+    for. ``limits`` are as for :func:`check_trace`."""
+    watch = Watch(limits or Limits(), progress, time.monotonic())
     races: dict[tuple[int, int], Race] = {}
     reason: Reason | None = None
-    trace: RecordedTrace | None = None
 
     def look(trace: RecordedTrace) -> None:
         nonlocal reason
         for recording in trace.segments():
             # To happens-before updates that commute have no conflict, and yet some race.
-            exact = twins.recorded_answers(recording, Reading(reading.failed_polls, "all"), strict)
+            exact = twins.recorded_answers(recording, Reading(reading.failed_polls, "all"), asked.strict)
             if not exact.look(races=True, attacks=False):
                 reason = reason or TooMuch()
             try:
                 for shown in exact.races():
-                    race = told(shown, strict)
+                    race = race_of(shown, asked.strict)
                     races.setdefault(race.lines, race)
             except (NoRun, NotEnabled, ReplayError) as error:
                 reason = reason or OtherValues(str(error))
-            if races and not all_:
+            if races and not asked.every:
                 return
 
-    try:
-        trace = opened = watch.within(GOING_THROUGH, lambda: RecordedTrace(path, watch))
-        answer = replace(answer, program=opened.program, nodes=opened.nodes)
-        if twins.missing_kernel():
-            return replace(answer, reason=NoKernel())
-        watch.within(GOING_THROUGH, lambda: look(opened))
-    except LimitReached as limit:
-        reason = limit.reason
-    except (TraceError, OSError) as error:
-        return replace(answer, verdict="error", reason=NoProgram(str(error)), errors=(_diagnostic(path, error),))
-    except NotSupported as error:
-        reason = NotReadable(str(error))
-    events = trace.events if trace else 0
-    stats = Stats(events, events, time.monotonic() - started)
-    verdict: Literal["race", "no race", "unknown"] = "race" if races else "no race" if reason is None else "unknown"
-    return replace(
-        answer, verdict=verdict, races=tuple(races.values()), reason=reason if all_ or not races else None, stats=stats
+    gone = _go_through(path, watch, look)
+    answer = RaceVerdict(
+        path, None, None, RECORDED, "unknown", strict=asked.strict, reading=reading, errors=gone.errors
     )
+    if gone.trace is not None:
+        answer = replace(answer, program=gone.trace.program, nodes=gone.trace.nodes)
+    reason = gone.reason or reason
+    if gone.errors or isinstance(reason, NoKernel):
+        return replace(answer, verdict="error" if gone.errors else "unknown", reason=reason)
+    verdict: Literal["race", "no race", "unknown"] = "race" if races else "no race" if reason is None else "unknown"
+    reason = reason if asked.every or not races else None
+    return replace(answer, verdict=verdict, races=tuple(races.values()), reason=reason, stats=_stats(gone.trace, watch))
 
 
-def told(shown: ShownRace, strict: bool) -> Race:
+def race_of(shown: ShownRace, strict: bool) -> Race:
     """The race with its run, replayed."""
     instance = shown.shown.instance
     run = replay(instance, shown.shown.run)
     pairs = Pairs(instance, strict)
-    accesses, next = [], []
+    accesses, sides = [], []
     for (rank, index, place), step in zip(shown.sides, shown.steps, strict=True):
         (transition,) = instance.automata[rank].out[index]
         made = core.accesses_of(instance.operands(rank, transition, instance.registers))[place]
         side = Next(rank, transition, place, made, stands=not step)
-        fact = pairs.fact(side)
-        does: Literal["read", "write", "read and write"] = "write" if made.writes else "read"
-        if made.reads and made.writes:
-            does = "read and write"
-        atomic = " by ".join(filter(None, (fact.atomic, fact.by)))
-        accesses.append(RacingAccess(rank, index, transition.span, does, made.cell, atomic, index if step else None))
-        next.append(side)
-    return Race(pairs.kind(next[0], next[1]), (accesses[0], accesses[1]), run)
+        accesses.append(replace(pairs.racing(side, index if step else None), occurrence=index))
+        sides.append(side)
+    return Race(pairs.kind(sides[0], sides[1]), (accesses[0], accesses[1]), run)
 
 
 def trace_alarms(path: str) -> list[must_rma.Alarm]:

@@ -15,8 +15,9 @@ from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Robustness
 from pgasrob.robustness.session import Session
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -86,11 +87,10 @@ class Verifier:
     def tried(self, edits: Collection[Edit], acts_in_sc: bool) -> Tried:
         """What the source is with ``edits``; ``acts_in_sc``: whether these change what SC runs there are."""
         self.checks += 1
-        try:
-            watch = Watch(self._limits_left, None, time.monotonic())
+        watch = Watch(self._limits_left, None, time.monotonic())
+        with until_limit() as stopped:
             return watch.within("while trying a change", lambda: self._tried(edits, acts_in_sc))
-        except LimitReached as limit:
-            return Tried("", str(limit), undecided=True)
+        return Tried("", str(stopped.reason), undecided=True)
 
     def _tried(self, edits: Collection[Edit], acts_in_sc: bool) -> Tried:
         try:

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, assert_never
 
 from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.counterexample import Counterexample
+from pgasrob.robustness.counterexample import Counterexample, fault_reached, fault_witness
 from pgasrob.robustness.engine import wanted_reductions
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES, attack_engine
 from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from pgasrob.robustness.question import Question
 from pgasrob.robustness.reasons import (
     FaultPossible,
-    FaultReached,
     InternalError,
     LeftUndone,
     Reason,
@@ -32,7 +31,7 @@ from pgasrob.robustness.reasons import (
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
 from pgasrob.robustness.session import PREPARING, Failed, Placed, Session
-from pgasrob.robustness.verdict import Answer, Assertions, Effect, Fault, Hardware, Stats, Verdict, Witness
+from pgasrob.robustness.verdict import Answer, Assertions, Effect, Hardware, Stats, Verdict, Witness
 from pgasrob.robustness.watch import GRACE, LimitReached
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.replay import replay
@@ -309,7 +308,7 @@ class Check:
         decided, judged, shown = self.decided, self.judged, self.shown
         facts = decided.facts
         if facts.fault:
-            shown.fault = self._fault_witness()
+            shown.fault = fault_witness(decided.instance, facts.fault)
         shown.faults_known = True
         if decided.decision is Decision.ROBUST and not shown.fault:
             shown.hardware = hardware_of(decided.instance)
@@ -324,9 +323,8 @@ class Check:
     def _answer(self, ended: Reason | None) -> tuple[Answer, Reason | None, Witness | None]:
         """The answer, why it is none or not the whole one, and the run that shows it."""
         judged, witness = self.judged, self.shown.fault
-        if witness is not None and witness.fault is not None:
-            fault = witness.fault
-            return "error", FaultReached(fault.rank, fault.command, fault.reason), witness
+        if witness is not None:
+            return "error", fault_reached(witness), witness
         match self.decided.decision:
             case Decision.VIOLATION:
                 if isinstance(judged.run, Witness):
@@ -348,12 +346,6 @@ class Check:
 
     def _replayed(self, shows: str, computation: Computation | None) -> Witness | None:
         return None if computation is None else Witness(shows, replay(self.decided.instance, computation))
-
-    def _fault_witness(self) -> Witness:
-        instance, found = self.decided.instance, self.decided.facts.fault
-        assert found is not None
-        fault = Fault.at(instance, found.rank, found.transition, found.reason, found.registers)
-        return Witness("fault", replay(instance, found.run), fault=fault)
 
 
 def hardware_of(instance: Instance) -> Hardware | None:

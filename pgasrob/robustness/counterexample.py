@@ -1,4 +1,4 @@
-"""From the violation that an engine claims to the run that is shown: a shorter one if there is, replayed and judged."""
+"""From what engines claim to the runs that are shown: a violation, made shorter, replayed and judged; a fault."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.reasons import InternalError
+from pgasrob.robustness.reasons import FaultReached, InternalError
 from pgasrob.robustness.shrink import Shrinking
-from pgasrob.robustness.verdict import Witness
+from pgasrob.robustness.verdict import Fault, Witness
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
 from pgasrob.semantics.sc_order import sequential_order
+from pgasrob.semantics.sequential import FoundFault
 
 
 class Counterexample:
@@ -78,3 +79,16 @@ class Counterexample:
             cycle_type,
             sequential=sequential_order(self._instance, run.computation),
         )
+
+
+def fault_witness(instance: Instance, found: FoundFault) -> Witness:
+    """The run to a fault that a search has found, replayed."""
+    fault = Fault.at(instance, found.rank, found.transition, found.reason, found.registers)
+    return Witness("fault", replay(instance, found.run), fault=fault)
+
+
+def fault_reached(witness: Witness) -> FaultReached:
+    """Why a program with this run to a fault is in error."""
+    fault = witness.fault
+    assert fault is not None
+    return FaultReached(fault.rank, fault.command, fault.reason)

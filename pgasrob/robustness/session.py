@@ -18,10 +18,11 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
 from pgasrob.robustness.question import ProgramFile, Question, node_count
-from pgasrob.robustness.reasons import Interruption, MemoryLimit, NoProgram, OutOfMemory, Reason
+from pgasrob.robustness.reasons import Interruption, NoProgram, Reason
 from pgasrob.robustness.reduction.elements import represented
 from pgasrob.robustness.reduction.unused import without_unused
-from pgasrob.robustness.watch import LimitReached, Progress, Watch
+from pgasrob.robustness.stopping import until_limit
+from pgasrob.robustness.watch import Progress, Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -148,12 +149,10 @@ class Session:
         return found.reason if isinstance(found, Failed) else None
 
     def _limited(self, phase: str, work: Callable[[], T], grace: float) -> T | Failed:
-        try:
+        with until_limit(self.watch, memory=True) as stopped:
             return self.watch.within(phase, work, grace)
-        except LimitReached as limit:
-            return Failed(limit.reason)
-        except MemoryError as error:
-            return Failed(out_of_memory(error, self.watch))
+        assert stopped.reason is not None, "else there is a result"
+        return Failed(stopped.reason)
 
     @contextmanager
     def interruptible(self, known: Callable[[Reason], object]) -> Iterator[None]:
@@ -162,10 +161,3 @@ class Session:
             yield
         except KeyboardInterrupt:
             raise Interrupted(known(Interruption())) from None
-
-
-def out_of_memory(error: MemoryError, watch: Watch) -> MemoryLimit | OutOfMemory:
-    """The caller's limit, where the kernel reports it, in bytes; else the end of the memory."""
-    if watch.limits.memory is not None and "limit" in str(error):
-        return MemoryLimit(watch.limits.memory, watch.latest)
-    return OutOfMemory()

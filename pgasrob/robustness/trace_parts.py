@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import WHOLE, FoundInPart, Subtrees, TraceEngine, WithoutParts
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import MemoryLimit, OutOfMemory, Reason
+from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.violation import Violation
-from pgasrob.robustness.watch import LimitReached, Progress, Watch
+from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault
 from pgasrob.twins import trace_search
@@ -55,20 +56,15 @@ def go_through(
     instance: Instance, part: Subtrees, limits: Limits, progress: Callable[[Progress], None] | None
 ) -> FoundInPart:
     """Search a part within ``limits``, which are for this part alone."""
-    watch, reason, complete = Watch(limits, progress, time.monotonic()), None, False
+    watch, complete = Watch(limits, progress, time.monotonic()), False
     search = trace_search(instance, limits.memory, part)
     facts = search.facts
-    try:
+    with until_limit(watch, memory=True) as stopped:
         for _ in search.run():
             if facts.fault:
                 break
             watch.look_around("traces", search.states, search.doing)
-        reason, complete = search.gave_up, facts.complete
-    except LimitReached as limit:
-        reason = limit.reason
-    except MemoryError as error:
-        by_limit = limits.memory is not None and "limit" in str(error)
-        reason = MemoryLimit(limits.memory or 0) if by_limit else OutOfMemory()
+        stopped.reason, complete = search.gave_up, facts.complete
     return FoundInPart(
         part,
         search.states,
@@ -77,7 +73,7 @@ def go_through(
         facts.violated is not None,
         facts.deadlock is not None,
         complete,
-        reason,
+        stopped.reason,
     )
 
 

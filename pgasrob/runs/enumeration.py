@@ -9,8 +9,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
-from pgasrob.robustness.reasons import OutOfMemory, Reason
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.stopping import until_limit
+from pgasrob.robustness.watch import Watch
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.endings import Ending, FailedAssertion, Place, ending_of, failure, with_failure
 from pgasrob.semantics.state_space import Letter, Operation, State, computation_of
@@ -123,14 +124,10 @@ class Enumeration(Generic[S]):
 
     def run(self, watch: Watch, phase: str) -> Reason | None:
         """Enumerate; gives the reason when a limit is hit."""
-        try:
+        with until_limit(memory=True) as stopped:
             self._enumerate(watch, phase)
-        except LimitReached as limit:
-            return limit.reason
-        except MemoryError:
-            return OutOfMemory()
-        self.complete = True
-        return None
+        self.complete = stopped.reason is None
+        return stopped.reason
 
     def computation(self, node: int) -> Computation:
         """The run that is known to lead to ``node``."""

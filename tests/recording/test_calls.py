@@ -9,6 +9,7 @@ import pytest
 
 from pgasrob import twins
 from pgasrob.recording.decide import check_trace, trace_races
+from pgasrob.robustness.question import Races
 from tests.runtime.recorded import built, traced
 from tests.support import sampled
 from tests.tools import needs
@@ -51,7 +52,7 @@ def answers(body: str, into: Path, ranks: int) -> tuple[str, str]:
     source.write_text(frame.replace("BODY", body))
     path, said, code = traced(built(compiler, source, into), ranks)
     assert code == 0, said
-    checked, races = check_trace(str(path)), trace_races(str(path))
+    checked, races = check_trace(str(path)), trace_races(str(path), Races())
     return (
         checked.verdict if checked.reason is None else str(checked.reason),
         races.verdict if races.reason is None else str(races.reason),
@@ -236,6 +237,6 @@ def test_programs_of_the_corpus_have_their_answers(compiler: str, name: str, tmp
     told = dict(re.findall(r"^// (\w+): (.*)$", source.read_text(), re.MULTILINE))
     path, said, code = traced(built(compiler, source, tmp_path), int(told["nodes"]))
     assert code == 0, said
-    races = trace_races(str(path), all_=True)
+    races = trace_races(str(path), Races(every=True))
     assert (check_trace(str(path)).verdict, races.reason) == (told["expect"], None)
     assert len(races.races) == {"none": 0, "1 pair": 1}[told["races"]]

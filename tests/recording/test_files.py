@@ -13,6 +13,7 @@ from pgasrob import twins
 from pgasrob.cli import cli
 from pgasrob.recording.decide import check_trace, trace_alarms, trace_races
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import Races
 from tests.runtime.recorded import built, traced
 from tests.tools import needs
 
@@ -38,13 +39,13 @@ def test_openshmem(name: str, verdict: str, races: set[tuple[int, int]], tmp_pat
     path = recorded("oshcc", f"openshmem/{name}.c", tmp_path)
     found = check_trace(path)
     assert (found.verdict, found.reason) == (verdict, None)
-    assert {race.lines for race in trace_races(path, all_=True).races} == races
+    assert {race.lines for race in trace_races(path, Races(every=True)).races} == races
 
 
 @needs("mpicc")
 def test_mpi_beside_must_rma(tmp_path: Path) -> None:
     path = recorded("mpicc", "mpi/must_rma/figure_1.c", tmp_path)
-    assert [race.lines for race in trace_races(path).races] == [(20, 23)]
+    assert [race.lines for race in trace_races(path, Races()).races] == [(20, 23)]
     assert [alarm.lines for alarm in trace_alarms(path)] == [(20, 23)]
     result = CliRunner().invoke(cli, ["race", path, "--analysis", "must-rma", "--format", "json"])
     told = json.loads(result.output)
@@ -59,7 +60,7 @@ def test_a_damaged_trace_and_one_that_is_full(tmp_path: Path) -> None:
     full = bytearray(whole)
     full[24] = 4
     path.write_bytes(full)
-    assert trace_races(str(path)).verdict == "race"
+    assert trace_races(str(path), Races()).verdict == "race"
     assert check_trace(str(path)).verdict == "unknown"
     damaged = bytearray(whole)
     damaged[4096 + 32 : 4096 + 34] = b"\x10\xf0"  # a call of an operation that there is not
@@ -97,7 +98,7 @@ def test_what_crashed_ranks_would_have_done_is_not_known(tmp_path: Path) -> None
     )
     path, _, code = traced(built("oshcc", source, tmp_path), 2)
     assert code == 2
-    for answer in (check_trace(str(path)), trace_races(str(path))):
+    for answer in (check_trace(str(path)), trace_races(str(path), Races())):
         assert answer.verdict == "unknown" and "crashed or was ended" in str(answer.reason)
 
 
@@ -112,9 +113,9 @@ def test_limits_hold_while_a_trace_is_gone_through(tmp_path: Path) -> None:
     path, _, _ = traced(built("oshcc", source, tmp_path), 2)
     assert check_trace(str(path)).verdict == "not robust"
     for limits, said in ((Limits(max_states=1_000), "1,000 states"), (Limits(timeout=0.001), "time limit")):
-        for answer in (check_trace(str(path), limits=limits), trace_races(str(path), limits=limits)):
+        for answer in (check_trace(str(path), limits=limits), trace_races(str(path), Races(), limits=limits)):
             assert answer.verdict == "unknown" and said in str(answer.reason)
-    assert trace_races(str(path), limits=Limits(max_states=10_000)).verdict == "race"
+    assert trace_races(str(path), Races(), limits=Limits(max_states=10_000)).verdict == "race"
 
 
 def test_no_trace(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pgasrob
 from pgasrob import twins
 from pgasrob.recording.decide import check_trace, trace_races
 from pgasrob.recording.lowering import Lowering
+from pgasrob.robustness.question import Races
 from tests.recording.test_calls import MPI
 from tests.runtime.recorded import built, traced
 from tests.support import examples
@@ -81,7 +82,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
 def test_recordings_race_where_their_programs_do(runs: list[Run]) -> None:
     met: Counter[str] = Counter()
     for run in runs:
-        assert trace_races(run.path).verdict == run.races, run.source.read_text()
+        assert trace_races(run.path, Races()).verdict == run.races, run.source.read_text()
         if check_trace(run.path).verdict == "not robust":
             assert pgasrob.check(pgasrob.load(run.source), run.ranks).verdict == "not robust", run.source.read_text()
             met["not robust"] += 1
@@ -96,4 +97,4 @@ def test_recordings_race_where_their_programs_do(runs: list[Run]) -> None:
 def test_what_is_left_out_is_found(left_out: str, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
     """Without meetings, or without the completion of one-sided operations."""
     monkeypatch.setattr(Lowering, left_out, lambda *_: iter(()))
-    assert any(trace_races(run.path).verdict != run.races for run in runs)
+    assert any(trace_races(run.path, Races()).verdict != run.races for run in runs)

@@ -21,7 +21,7 @@ from pgasrob.models.corerma.outcome_search import outcomes
 from pgasrob.models.corerma.program_actions import FORMS, actions_of
 from pgasrob.models.litmus.litmus_program import Outcome, Program, Value
 from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal, Refused
-from pgasrob.models.stopping import until_limit
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 
 

@@ -15,7 +15,6 @@ from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.networks.counterparts import CORERMA, RDMA_TSO
 from pgasrob.models.networks.robustness import Found, Violation, by_executions, by_runs
 from pgasrob.models.networks.to_litmus import Network, Translation, translate
-from pgasrob.models.stopping import until_limit
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
@@ -27,6 +26,7 @@ from pgasrob.robustness.load import load
 from pgasrob.robustness.reasons import InternalError, NoProgram, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, READING
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from pgasrob.models.litmus.litmus_program import UNDEFINED, Program
 from pgasrob.models.model_interface import Axiomatic, CycleEdge, Execution
 from pgasrob.models.operational import Machine, Queue, Step, Word, execution
 from pgasrob.models.operational import State as MachineState
-from pgasrob.models.stopping import until_limit
 from pgasrob.robustness.reasons import PendingBound, Reason, StateLimit
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 from pgasrob.semantics.monitor import READ, WRITTEN, Command, Monitor, Reach, nothing_yet
 

@@ -13,7 +13,7 @@ from pgasrob.models.model_interface import Execution, Forbidden, Outcomes
 from pgasrob.models.rdma_tso.execution_search import Search, Solution, execution
 from pgasrob.models.rdma_tso.forbidden import why
 from pgasrob.models.rdma_tso.orders import FIGURE_9, Orders, Rules
-from pgasrob.models.stopping import until_limit
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 
 

@@ -1,0 +1,41 @@
+"""The one place that catches the limits of a search, and says which it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pgasrob.robustness.reasons import MemoryLimit, OutOfMemory, Reason
+from pgasrob.robustness.watch import LimitReached, Watch
+
+
+@dataclass
+class Stopped:
+    """``reason``: the limit that has ended the search, None for a search that has come to its end."""
+
+    reason: Reason | None = None
+
+
+@contextmanager
+def until_limit(watch: Watch | None = None, *, memory: bool = False) -> Iterator[Stopped]:
+    """A search that ends at a limit, with what it has found by then.
+
+    ``memory``: also where memory ends, which only who keeps nothing of the search may catch; that is the limit of the
+    ``watch`` where the kernel says so.
+    """
+    stopped = Stopped()
+    try:
+        yield stopped
+    except LimitReached as limit:
+        stopped.reason = limit.reason
+    except MemoryError as error:
+        if not memory:
+            raise
+        stopped.reason = _out_of_memory(error, watch)
+
+
+def _out_of_memory(error: MemoryError, watch: Watch | None) -> Reason:
+    if watch is not None and watch.limits.memory is not None and "limit" in str(error):
+        return MemoryLimit(watch.limits.memory, watch.latest)
+    return OutOfMemory()
