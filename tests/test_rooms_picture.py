@@ -31,8 +31,9 @@ def reduced(graph: Mapping[str, Set[str]]) -> dict[str, set[str]]:
 
 def picture() -> str:
     """The rooms as SVG, an arrow from each to those that it may import. The package itself, whose names are those of
-    rooms and which rooms ask for the version, is left out."""
-    rooms = {name: targets - {TOP} for name, targets in MAY_IMPORT.items() if name != TOP}
+    rooms and which rooms ask for the version, is left out, and so is the table of twins, which lies between."""
+    between = {TOP, "twins"}
+    rooms = {name: targets - between for name, targets in MAY_IMPORT.items() if name not in between}
     nodes = [Node(name, (name,), "room") for name in rooms]
     edges = [Edge(name, target) for name, targets in reduced(rooms).items() for target in sorted(targets)]
     return graph_svg(Graph("The rooms of pgasrob and whom they import", nodes, edges))

@@ -8,12 +8,16 @@ from typing import NoReturn
 import pytest
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.lower import parse_c
+from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING
+from pgasrob.robustness import session as module
 from pgasrob.robustness.check import nothing_known
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, ProgramFile, Question, Robustness, node_count
 from pgasrob.robustness.reasons import Interruption, MemoryLimit, NoProgram, OutOfMemory, StateLimit, TimeLimit
+from pgasrob.robustness.reduction.elements import Represented
 from pgasrob.robustness.session import PREPARING, READING, Failed, Interrupted, Placed, Session
 from pgasrob.robustness.watch import LimitReached
 from tests.clock import for_ever, leaping
@@ -21,10 +25,14 @@ from tests.clock import for_ever, leaping
 TEXT = "program named; memory x; nodes 3; process { mem[x] <- me; }"
 PROGRAM = parse(TEXT)
 MINUTE = Limits(timeout=60)
-HEAP = """// expect: robust
-#include <shmem.h>
-int a[400];
-int main(void) { shmem_init(); for (int i = 0; i < 400; i++) a[i] = i; shmem_finalize(); return 0; }
+ROWS = """#include <shmem.h>
+int a[64], b[64];
+int main(void) {
+  shmem_init();
+  for (int i = 0; i < 64; i++) shmem_int_put(&a[i], &b[i], 1, 1 - shmem_my_pe());
+  shmem_barrier_all(); for (int i = 0; i < 64; i++) b[i] = a[i];
+  shmem_finalize(); return 0;
+}
 """
 
 
@@ -61,13 +69,18 @@ def test_further_questions_go_on_with_the_instance() -> None:
     assert Session(Question(PROGRAM), instance=whole).instance(session.load()) is whole
 
 
-def test_elements_that_are_alike_are_left_out_where_that_is_wanted(tmp_path: Path) -> None:
-    file = tmp_path / "p.c"
-    file.write_text(HEAP)
-    session = Session(Question(ProgramFile(str(file))))
+def test_elements_that_are_alike_are_left_out_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(Question(parse_c(ROWS), 2))
     whole = session.instance(session.load())
-    placed = session.place(whole, few=True)
-    assert placed.alike is not None and placed.alike[1] < placed.alike[0] <= 400
+    asked = []
+
+    def represented(instance: Instance, one_place: bool) -> Represented:
+        asked.append(one_place)
+        return Represented(instance, 64, 2)
+
+    monkeypatch.setattr(module, "represented", represented)
+    placed = session.place(whole, few=True, one_place=True)
+    assert asked == [True] and placed.alike == (64, 2)
     assert placed.shown.size < whole.size and placed.whole is whole
     assert session.place(whole, few=False) == Placed(whole, whole)
     text = Session(Question(PROGRAM))
