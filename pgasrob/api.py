@@ -97,7 +97,7 @@ def check(
 
     every = nodes == "all"
     if every and progress is not None:
-        raise ValueError("progress is told for single node counts, not for all")
+        raise ValueError("progress is reported for single node counts, not for all")
     effect = options.pop("effect", True)
     count = None if isinstance(nodes, str) else nodes
     question = _question(program, count, limits, engine=engine, **options)

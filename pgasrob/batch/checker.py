@@ -126,7 +126,7 @@ class Checker:
         return self.job.files if self._key is None or self._copied is None else self._copied[1]
 
     def check(self, task: Task, watcher: Watcher) -> Checked | None:
-        """The result of ``task``; None when the file is no program and its first task has told that.
+        """The result of ``task``; None when the file is no program, which its first task has reported.
 
         Ctrl-C ends the check, with a result that says so.
         """

@@ -81,8 +81,8 @@ class Crew(ABC, Generic[T]):
     def __init__(self, tasks: Sequence[Task], job: Job, convert: Callable[[Checked], T], watch: Watcher) -> None:
         self._tasks, self._job, self._convert, self._watch = tasks, job, convert, watch
         self._checker = Checker(job)
-        self._given = self._told = 0
-        """How many tasks have been handed out, and how many results have been told."""
+        self._given = self._returned = 0
+        """How many tasks have been handed out, and how many results have been returned."""
         # Pickled: many results can pile up behind a long check.
         self._results: dict[int, bytes] = {}
 
@@ -110,8 +110,8 @@ class Crew(ABC, Generic[T]):
 
     def _ready(self) -> Iterator[T]:
         """The results whose turn it is."""
-        while (pickled := self._results.pop(self._told, None)) is not None:
-            self._told += 1
+        while (pickled := self._results.pop(self._returned, None)) is not None:
+            self._returned += 1
             result: T | None = pickle.loads(pickled)
             if result is not None:
                 yield result

@@ -112,7 +112,7 @@ class _Processes(Crew[T]):
                     worker.give(self._given, self._tasks[self._given])
                     self._given += 1
             yield from self._ready()  # while all are at work
-            if self._told == len(self._tasks):
+            if self._returned == len(self._tasks):
                 return
             with interrupts.welcome():
                 interrupts.due()
@@ -140,23 +140,23 @@ class _Processes(Crew[T]):
     def _listen(self, worker: _Worker) -> bool:
         """Take one message; says whether the worker lives."""
         try:
-            kind, *told = worker.connection.recv()
+            kind, *content = worker.connection.recv()
         except (EOFError, OSError):
             return False
         if kind == "title":
-            worker.nodes = told[0]
-            worker.watching = Watching(self._watch(told[1]))
+            worker.nodes = content[0]
+            worker.watching = Watching(self._watch(content[1]))
         elif kind == "progress":
             if worker.watching:
-                worker.watching.show(told[0])
+                worker.watching.show(content[0])
         elif kind == "result":
             assert worker.number is not None
-            self._results[worker.number] = told[0]
+            self._results[worker.number] = content[0]
             worker.done()
         elif kind == "unkept":
-            raise KeptError(told[0])
+            raise KeptError(content[0])
         else:
-            raise WorkerError(told[0])
+            raise WorkerError(content[0])
         return True
 
     def _bury(self, worker: _Worker) -> None:
@@ -190,7 +190,7 @@ def _work(
     job: Job,
     convert: Callable[[Checked], Any],
 ) -> None:
-    """A worker's life: tasks and results, until there is nobody to talk to."""
+    """What a worker does: tasks and results, until the connection is closed."""
     # It has been said by the process that began this one.
     warnings.simplefilter("ignore", MissingKernelWarning)
     # Their other ends would never know that the parent has gone.
@@ -203,7 +203,7 @@ def _work(
             do(connection.recv(), connection, checker, convert, interrupts)
 
 
-class Tells(Protocol):
+class Messages(Protocol):
     """Where messages go."""
 
     def send(self, message: tuple[object, ...]) -> None: ...
@@ -211,12 +211,12 @@ class Tells(Protocol):
 
 def do(
     task: Task,
-    connection: Tells,
+    connection: Messages,
     checker: Checker,
     convert: Callable[[Checked], Any],
     interrupts: Interrupts,
 ) -> None:
-    """Check ``task``, and tell of it: ("title", nodes, title), ("progress", snapshot) now and then, and at the end
+    """Check ``task`` and send ("title", nodes, title), ("progress", snapshot) now and then, and at the end
     ("result", the pickled result), ("unkept", why nothing can be kept) or ("failed", the traceback of an exception)."""
 
     def send(*message: object) -> None:
@@ -230,7 +230,7 @@ def do(
         yield lambda progress: send("progress", progress)
 
     try:
-        if (told := checker.kept(task)) is None:
+        if (result := checker.kept(task)) is None:
             try:
                 with interrupts.welcome():
                     interrupts.due()
@@ -238,12 +238,12 @@ def do(
             except KeyboardInterrupt:
                 checked = replace(checker.unknown(task.file, task.nodes, Interruption()), interrupted=True)
             if checked is not None:
-                told = checker.converted(checked, convert)
-                checker.keep(checked, told)
-        result = pickle.dumps(told)
+                result = checker.converted(checked, convert)
+                checker.keep(checked, result)
+        pickled = pickle.dumps(result)
     except KeptError as error:
         connection.send(("unkept", str(error)))
     except Exception:
         connection.send(("failed", traceback.format_exc()))
     else:
-        connection.send(("result", result))
+        connection.send(("result", pickled))

@@ -56,7 +56,7 @@ def _looks_for_a_value(form: core.Immediate[core.Place, Expr]) -> bool:
     assert form.until is not None
     holds = rewritten(form.until.holds, lambda expr: FALSE if _comes_back(expr) else None)
     atoms = [*dict.fromkeys(_atoms(holds))]
-    told = [place for place, atom in enumerate(atoms) if form.register in registers_of(atom)]
+    decided = [place for place, atom in enumerate(atoms) if form.register in registers_of(atom)]
     if len(atoms) > MOST_ATOMS:
         return False
     comes = False
@@ -65,8 +65,8 @@ def _looks_for_a_value(form: core.Immediate[core.Place, Expr]) -> bool:
         if _holds(holds, known):
             comes = True
             continue
-        for others in product((False, True), repeat=len(told)):
-            if _holds(holds, known | dict(zip((atoms[place] for place in told), others, strict=True))):
+        for others in product((False, True), repeat=len(decided)):
+            if _holds(holds, known | dict(zip((atoms[place] for place in decided), others, strict=True))):
                 return True
     return not comes
 

@@ -220,7 +220,7 @@ class EffectSearch:
             values = {sight.value for sight in self._sights if isinstance(sight, Found) and sight.read == found[0].read}
             effect = replace(effect, values=(self._value(found[0].read, found[0].value, values),))
         elif end is not None and differs:
-            effect = self._told(effect, end)
+            effect = self._reported(effect, end)
         elif any(isinstance(sight, Faulting) for sight in new):
             effect = replace(effect, ending="fault")
         else:
@@ -259,7 +259,7 @@ class EffectSearch:
         reads = tuple(sorted(found.items()))
         return sights, self._viewer.end_of(run.control, run.registers, run.memory, failed, reads)
 
-    def _told(self, effect: Effect, end: End) -> Effect:
+    def _reported(self, effect: Effect, end: End) -> Effect:
         """``effect`` with the few values at the ``end`` that tell it from those of all SC runs."""
         items: list[tuple[object, object]] = [("", end.ending), (None, end.failed), *end.values]
         others: list[dict[object, object]] = [

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pgasrob.robustness.engine import FoundInPart
 
 MOST_THREADS = 4
-"""Threads of a large search by the kernel, unless told otherwise."""
+"""Threads of a large search by the kernel, unless the caller says how many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class ScFacts:
         if self._passed is None:
             self._own = SequentialFacts(instance)
         elif engine.settled:
-            self._own = self._passed  # it searches SC runs alone, and waits to be told to
+            self._own = self._passed  # it searches SC runs alone, when it is asked to
         self._exploring: Iterator[None] | None = None
 
     @property
@@ -86,5 +86,5 @@ class ScFacts:
         return cannot_fault(self._instance)
 
     def nothing_to_learn(self) -> bool:
-        """Whether the SC runs have nothing that could be told of them."""
+        """Whether no fact of the SC runs can be reported: there is none to find."""
         return not self.checks_assertions and not self.checks_deadlock and self.cannot_fault()

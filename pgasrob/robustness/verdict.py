@@ -165,7 +165,7 @@ class Effect:
     """What a violation means: whether some run on the network has an outcome that no SC run has.
 
     ``run``, for "outcome" and "assertion", is such a run: it fails ``assertion``, or comes to ``place``, or has all of
-    ``values``, with the ``ending`` and just the ``failed`` assertions where these are told. For "none found" ``reason``
+    ``values``, with the ``ending`` and just the ``failed`` assertions where known. For "none found" ``reason``
     says why it is not known that there is none; None: all runs were looked at. ``sc_states`` and ``network_states``
     were looked at.
     """

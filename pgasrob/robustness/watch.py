@@ -1,4 +1,4 @@
-"""Looking at the limits and at the clock while a check goes on, and telling a display.
+"""Looks at the limits and at the clock while a check goes on, and reports its progress.
 
 A search looks at its limits itself, between two pieces. All else that a check does (reading, lowering, analyses,
 replaying) knows of no limit: while it is at work, a thread watches the clock and the memory, and ends it as Ctrl-C
@@ -30,7 +30,7 @@ LOOK_AROUND = 0.05
 PAUSE = 0.05
 """The same for the thread that does so where a check does not look itself."""
 GRACE = 0.5
-"""Seconds for what has to be told of a check that a limit has ended: replaying the runs that are known by then, and
+"""Seconds for what is reported of a check that a limit has ended: replaying the runs that are known by then, and
 writing them down."""
 
 

@@ -52,14 +52,14 @@ class _Pipe:
 
 
 def main() -> None:
-    """Do what comes from standard input, and tell of it on standard output, until there is nobody to talk to."""
+    """Do the requests from standard input, with messages about them on standard output, until that is closed."""
     warnings.simplefilter("ignore", MissingKernelWarning)  # the client has said it
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a worker in a terminal: who ends it ends this
-    told = os.fdopen(os.dup(1), "wb")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the worker's terminal ends the worker, which ends this
+    messages = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed by mistake
     asked: SimpleQueue[Request] = SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, asked), daemon=True).start()
-    pipe = _Pipe(told)
+    pipe = _Pipe(messages)
     while True:
         request = asked.get()
         checker = Checker(request.job)
@@ -74,8 +74,8 @@ def main() -> None:
 
 
 def _in_parts(request: Request, checker: Checker, pipe: _Pipe) -> bool:
-    """Go through the part that is asked for, and tell of it: ("result", what was found); or, where the whole is asked
-    for and large, tell what parts it has: ("large", the parts). False when neither is the case."""
+    """Go through the part that is asked for and send ("result", what was found); or, where the whole is asked for and
+    large, send ("large", its parts). False when neither is the case."""
     job, task = request.job, request.task
     try:
         watch = Watch(job.limits, None, time.monotonic())
@@ -88,7 +88,7 @@ def _in_parts(request: Request, checker: Checker, pipe: _Pipe) -> bool:
                 pipe.send(("large", parts))
             return len(parts) > 1
     except (SourceError, MemoryError, LimitReached):
-        return False  # as the check will say
+        return False  # the check will report it
     title = f"{task.title}, {instance.nodes} nodes, subtree {request.part.first + 1}"
     pipe.send(("title", instance.nodes, title))
     found = go_through(instance, request.part, job.limits, lambda progress: pipe.send(("progress", progress)))

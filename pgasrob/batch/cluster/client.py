@@ -44,8 +44,8 @@ WHOLE = -1
 _Name = tuple[int, int]
 """The number of a task, and the place of the part of it."""
 DO_JOB = "__import__('pgasrob.batch.cluster.worker', fromlist=['do_job']).do_job(*arguments)"
-"""What a worker evaluates. The function itself could not be read where there is no pgasrob: the scheduler would refuse
-it, and a worker would go down instead of telling of an ImportError."""
+"""What a worker evaluates. The function itself could not be unpickled where there is no pgasrob: the scheduler would
+refuse it, and a worker would go down instead of reporting an ImportError."""
 AHEAD = 2
 """Jobs that are handed out for every thread of the cluster, so that none waits for the next one."""
 
@@ -124,7 +124,7 @@ class _Jobs(Crew[T]):
         self._threads, self._looked, self._seen, self._ever = 1, 0.0, time.monotonic(), False
 
     def _work(self, interrupts: Interrupts) -> Iterator[T]:
-        while self._told < len(self._tasks):
+        while self._returned < len(self._tasks):
             with interrupts.welcome():
                 interrupts.due()
                 self._count_workers()
@@ -314,7 +314,7 @@ class _Jobs(Crew[T]):
             raise ClusterError(
                 f"the scheduler at {self._address} has no workers; `dask worker {self._address}` starts one"
             )
-        for number in range(self._told, len(self._tasks)):
+        for number in range(self._returned, len(self._tasks)):
             if number not in self._results:
                 self._note_unknown(number, WorkerDied("is lost with all workers of the cluster"))
         self._given = len(self._tasks)

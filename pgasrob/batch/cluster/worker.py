@@ -19,8 +19,8 @@ from pgasrob.batch.workers import cause_of_death
 from pgasrob.robustness.limits import spare_memory
 
 LOOK = 0.2
-"""Seconds between two looks at whether anybody still wants the result."""
-TELL = 0.5
+"""Seconds between two looks at whether the result is still wanted."""
+REPORT = 0.5
 """Seconds between two messages about the progress, which all go through the scheduler."""
 START = "import sys; sys.path[:] = {path!r}; from pgasrob.batch.cluster.child import main; main()"
 """The program of a child: the same modules as here, whatever the folder."""
@@ -38,7 +38,7 @@ def do_job(
 
     ("result", the pickled result, or what was found in a part); ("large", its parts); ("failed", the traceback of an
     exception); ("died", how the process ended); ("cancelled", None) when nobody seems to want it.
-    Under the ``topic`` it is told that the job of this ``name`` has begun, and with ``progress`` what it is at.
+    Events of the ``topic`` say that the job of this ``name`` has begun, and with ``progress`` what it is at.
     """
     # First of all: nothing else need mean the same to another version.
     theirs = Build(*wanted)
@@ -48,7 +48,7 @@ def do_job(
 
     worker = get_worker()
     key = worker.get_current_task()
-    told = looked = 0.0
+    reported = looked = 0.0
     with _child() as child:
         child.send(with_own_memory(pickle.loads(request), worker))
         while True:
@@ -60,8 +60,8 @@ def do_job(
                 case ("title", nodes, title):
                     worker.log_event(topic, [*name, "title", nodes, title])
                 case ("progress", snapshot):
-                    if progress and now - told > TELL:
-                        told = now
+                    if progress and now - reported > REPORT:
+                        reported = now
                         worker.log_event(
                             topic, [*name, snapshot.phase, snapshot.states, snapshot.seconds, snapshot.doing]
                         )
