@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 from pgasrob.drawing.layered_svg import graph_svg
 from tests.test_imports import MAY_IMPORT, PACKAGE, TOP
 

@@ -94,7 +94,7 @@ def show(options: ShowOptions) -> int:
 
         click.echo(to_source(instance.program), nl=False)
         return ROBUST
-    from pgasrob.render.stages import stage_lines, to_dot
+    from pgasrob.render.stage_pictures import stage_lines, to_dot
 
     shown = _stage(instance, options)
     only_graph = options.dot or options.output is not None
@@ -156,11 +156,11 @@ def _draw(shown: Stage, path: Path, layout: str) -> None:
         if layout == "graphviz":
             automata_lib.write(shown.graphs, path)
         elif layout == "own":
-            from pgasrob.render.stages import stage_svg
+            from pgasrob.render.stage_pictures import stage_svg
 
             path.write_text(stage_svg(shown), encoding="utf-8")
         else:
-            from pgasrob.render.stages import to_dot
+            from pgasrob.render.stage_pictures import to_dot
 
             path.write_text(to_dot(shown.graphs), encoding="utf-8")
     except automata_lib.MissingExtra as error:

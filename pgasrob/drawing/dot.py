@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 from pgasrob.drawing.palette import colour
 from pgasrob.drawing.pen import Sheet
 

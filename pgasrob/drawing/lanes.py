@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pgasrob.drawing.channels import PITCH, Channel, Track, apart, settle, snapped
-from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 from pgasrob.drawing.labels import BADGE, Line, label_width, numbered_lines
 from pgasrob.drawing.measure import LINE, PADDING, fitted, width_of
 from pgasrob.drawing.pen import Point

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 
 LETTER, LINE = 7.3, 15.0
 """Width of a letter and height of a line of monospaced type of 12 px, rather too large than too small."""

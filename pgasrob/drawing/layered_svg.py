@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import inf
 
-from pgasrob.drawing.graph import Graph
+from pgasrob.drawing.graph_to_draw import Graph
 from pgasrob.drawing.layered import LINE, Item, Layout, Loop, Route, layout
 from pgasrob.drawing.palette import coloured, variables
 from pgasrob.drawing.svg_pen import PAPER, Frame, SvgPen, document

@@ -11,7 +11,7 @@ import json
 import re
 from dataclasses import replace
 
-from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 from pgasrob.drawing.palette import colour
 
 ARROWS = {"po": "-->", "cf": "-.->", "id": "-.-", "race": "<-.->", "end": "---", "order": "~~~"}

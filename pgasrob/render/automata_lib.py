@@ -6,9 +6,9 @@ and `.automaton(cycle)`). A transition over a word (a barrier in Y: an event of 
 no letter is automata-lib's "". Its automata know the letters that they are given: one that no edge bears is in the
 alphabet of Z, not in that of what `to_automaton` makes of a drawing of Z.
 
-Pictures are of the DOT text that `render.stages` writes. automata-lib's own diagrams are not used: parallel edges get
-labels joined by commas, of which commands are full, states are circles whatever their labels, and names and order
-differ from run to run. The package `pygraphviz` brings Graphviz along, so no system program is needed.
+Pictures are of the DOT text that `render.stage_pictures` writes. automata-lib's own diagrams are not used: parallel
+edges get labels joined by commas, of which commands are full, states are circles whatever their labels, and names and
+order differ from run to run. The package `pygraphviz` brings Graphviz along, so no system program is needed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgasrob.render.stages import to_dot
+from pgasrob.render.stage_pictures import to_dot
 from pgasrob.robustness.stages import Graph
 
 if TYPE_CHECKING:

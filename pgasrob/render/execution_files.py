@@ -43,8 +43,8 @@ def write_graphs(
             if not panels:
                 raise NothingToDraw(f"{filled} is not written: there is no execution to draw")
             if len(panels) > MOST_PANELS:
-                told = f"{len(panels)} executions are too many for one picture; choose with --outcome and --model"
-                raise NothingToDraw(f"{filled} is not written: {told}")
+                why = f"{len(panels)} executions are too many for one picture; choose with --outcome and --model"
+                raise NothingToDraw(f"{filled} is not written: {why}")
             title = f"{visible(PurePath(mine[0]['file']).name)}: {english.listed([each['label'] for each in mine])}"
             try:
                 Path(filled).write_text(WRITERS[Path(filled).suffix](title, panels), encoding="utf-8")

@@ -11,12 +11,13 @@ from itertools import pairwise
 
 from pgasrob.diagnostics import visible
 from pgasrob.drawing.dot import DotStyle, to_dot
-from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 from pgasrob.drawing.labels import BADGE, HEAD
 from pgasrob.drawing.lanes import Picture, layout
 from pgasrob.drawing.lanes_svg import draw_lanes
 from pgasrob.drawing.palette import coloured, variables
 from pgasrob.drawing.svg_pen import PAPER, Frame, Stroke, SvgPen, document
+from pgasrob.render.diagram.paint import clean
 from pgasrob.render.lines import wrap
 from pgasrob.render.litmus import shown_event
 from pgasrob.render.litmus_json import ExecutionObject
@@ -233,12 +234,12 @@ def executions_svg(title: str, panels: Sequence[Panel]) -> str:
 
 
 def _panel(pen: SvgPen, panel: Panel, picture: Picture, y: float, breadth: float) -> float:
-    for line in wrap(_clean(panel.title), int(breadth / BOLD)):
+    for line in wrap(clean(panel.title), int(breadth / BOLD)):
         y += SENTENCE
         pen.text(MARGIN, y - 6, line, "headline")
     y += 4
     for sentence in panel.sentences:
-        for line in wrap(_clean(sentence), int(breadth / LETTER)):
+        for line in wrap(clean(sentence), int(breadth / LETTER)):
             y += SENTENCE
             pen.text(MARGIN, y - 6, line, "sentence")
     y += 6
@@ -246,11 +247,6 @@ def _panel(pen: SvgPen, panel: Panel, picture: Picture, y: float, breadth: float
         draw_lanes(pen, picture, [INITIALLY])
     y += picture.height + 6
     return _legend(pen, panel.execution, picture, y, breadth)
-
-
-def _clean(text: str) -> str:
-    """``text`` with escapes for what would not show, the no-break spaces that `wrap` needs left as they are."""
-    return "\u00a0".join(visible(piece) for piece in text.split("\u00a0"))
 
 
 def _legend(pen: SvgPen, execution: ExecutionObject, picture: Picture, y: float, breadth: float) -> float:

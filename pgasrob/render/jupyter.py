@@ -330,7 +330,7 @@ def _drawing(result: Result, run: Witness, captions: bool) -> str:
 
 
 def _graphs(stage: Stage) -> str:
-    from pgasrob.render.stages import stage_svg
+    from pgasrob.render.stage_pictures import stage_svg
 
     return stage_svg(stage, embedded=True)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 from pgasrob.drawing.labels import BADGE
 from pgasrob.drawing.lanes import layout
 from pgasrob.drawing.lanes_svg import draw_lanes

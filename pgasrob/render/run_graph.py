@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from pgasrob.diagnostics import visible
 from pgasrob.drawing import dot, mermaid
-from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 from pgasrob.drawing.palette import colour
 from pgasrob.render import english, one_run, words
-from pgasrob.render.diagram.folding import Fold, fold, told
-from pgasrob.render.diagram.layout import ranks_of
+from pgasrob.render.diagram.folding import Fold, band_text, fold
 from pgasrob.render.diagram.model import edges, shown
-from pgasrob.render.diagram.rows import lane_of, rows
+from pgasrob.render.diagram.run_layout import ranks_of
+from pgasrob.render.diagram.shared_rows import lane_of, rows
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.run_table import NEXT
 from pgasrob.render.verdict_json import Result
@@ -155,7 +155,9 @@ def _ends(witness: Witness, ranks: list[int]) -> Iterator[Node]:
 def _bands(witness: Witness, folded: Fold, row_of: dict[int, int]) -> Iterator[Node]:
     for band in folded.groups:
         if band in folded.bands:
-            yield Node(f"band{row_of[band[0]]}", (told(band, witness["computation"]),), "band", row=row_of[band[0]])
+            yield Node(
+                f"band{row_of[band[0]]}", (band_text(band, witness["computation"]),), "band", row=row_of[band[0]]
+            )
 
 
 def _edges(witness: Witness, folded: Fold) -> Iterator[Edge]:

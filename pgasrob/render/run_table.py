@@ -27,7 +27,7 @@ BAR = " {}"
 NEXT = "next"
 """The number of what is still to come."""
 CONTINUED = " (continued)"
-"""Behind a call that another row has told of, too."""
+"""Behind a call that an earlier row begins with."""
 DELAYED = "delayed"
 """What the steps are that stand in the later parts of a normal form."""
 
@@ -95,7 +95,7 @@ class _Folded:
         return len(self.text) + len(" ... ")
 
 
-_Told = _Entry | _Folded
+_Text = _Entry | _Folded
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class _TableRow:
 
     number: str
     part: int | None
-    by_rank: dict[int, _Told]
-    together: list[tuple[str, tuple[int, ...], _Told]]
+    by_rank: dict[int, _Text]
+    together: list[tuple[str, tuple[int, ...], _Text]]
     """The number, the ranks and the entry of each line."""
 
 
@@ -166,8 +166,8 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
     table_rows = []
     for row in found:
         events = [computation[place] for place in row.places]
-        by_rank: dict[int, _Told] = {}
-        together: list[tuple[str, tuple[int, ...], _Told]] = []
+        by_rank: dict[int, _Text] = {}
+        together: list[tuple[str, tuple[int, ...], _Text]] = []
         ranks = tuple(sorted({event["rank"] for event in events}))
         number = NEXT if "access" in events[0] else row.number
         if row.folded:
@@ -176,7 +176,7 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
             together = [(number, ranks, _Folded(summary.folded_of_ranks(events)))]
         elif events[-1]["event"] != "barrier":
             line = f"{label(events[0]['line']):>{digits}}"
-            action, effects, origin = _told(row.places[0], events, computation, number_of_issue)
+            action, effects, origin = _action(row.places[0], events, computation, number_of_issue)
             goes_on = not full and _goes_on(events[0], begun)
             entry = _Entry(not marked.isdisjoint(row.places), line, action + CONTINUED * goes_on, effects, origin)
             by_rank, together = {ranks[0]: entry}, [(number, ranks, entry)]
@@ -187,7 +187,7 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
                     goes_on = not full and _goes_on(event, begun)
                     by_rank[event["rank"]] = entry = _Entry(place in marked, line, action + CONTINUED * goes_on, [], "")
                     together.append((str(place + 1), (event["rank"],), entry))
-            if not full and len({(told.line, told.action) for _, _, told in together if isinstance(told, _Entry)}) == 1:
+            if not full and len({(each.line, each.action) for _, _, each in together if isinstance(each, _Entry)}) == 1:
                 entry = _Entry(not marked.isdisjoint(row.places), entry.line, entry.action, [], "")
                 together = [(number, ranks, entry)]
         for place in row.places:
@@ -206,7 +206,7 @@ def _goes_on(event: Event, begun: set[tuple[int, int]]) -> bool:
     return known
 
 
-def _told(
+def _action(
     place: int, events: list[Event], computation: list[Event], numbers: dict[int, str]
 ) -> tuple[str, list[str], str]:
     """What the ``events`` from ``place`` on did, what they changed, and for steps whose they are."""
@@ -258,10 +258,10 @@ def _part_name(part: int | None, named: bool, glyphs: Glyphs) -> str:
 def _separator(part: int | None, gutter: int, lanes: list[int], glyphs: Glyphs, named: bool) -> Line:
     """The line above a part of the normal form, which says that it is of steps that are delayed, if it is."""
     text = _part_name(part, named, glyphs).rjust(gutter, glyphs.horizontal)
-    told = f"{glyphs.horizontal} {DELAYED} " if part is not None and part > 1 else ""
+    delayed = f"{glyphs.horizontal} {DELAYED} " if part is not None and part > 1 else ""
     for index, width in enumerate(lanes):  # joined as by BAR
         last = index == len(lanes) - 1
-        text += glyphs.horizontal + glyphs.cross + (told * last).ljust(width, glyphs.horizontal)
+        text += glyphs.horizontal + glyphs.cross + (delayed * last).ljust(width, glyphs.horizontal)
     return [(text, "faint")]
 
 
@@ -290,8 +290,8 @@ def _column(
             part = row.part
             lines.append(_separator(part, gutter, [len(label), room], glyphs, named))
         for number, here, entry in row.together:
-            for index, told in enumerate(entry.lines(room)):
+            for index, line in enumerate(entry.lines(room)):
                 where = place(here) if index == 0 else " " * len(label)
                 gutter_text = number if index == 0 else ""
-                lines.append([(f"{gutter_text:>{gutter}}", "faint"), bar, (where, "heading"), bar, *told])
+                lines.append([(f"{gutter_text:>{gutter}}", "faint"), bar, (where, "heading"), bar, *line])
     return lines

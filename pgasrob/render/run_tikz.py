@@ -9,8 +9,8 @@ from __future__ import annotations
 from pgasrob.drawing.latex import OTHER, code, prose
 from pgasrob.drawing.tikz_pen import Letters, TikzPen, number
 from pgasrob.render import words
-from pgasrob.render.diagram.layout import layout
 from pgasrob.render.diagram.paint import Captions, Room, draw
+from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_graph import caption, witness_of
 from pgasrob.render.run_json import Witness
 from pgasrob.render.text import initially

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pgasrob.drawing import layered
 from pgasrob.drawing.layered import OPENS, Item, Layout
 from pgasrob.program.instance import Instance
-from pgasrob.render.stages import automaton, automaton_svg
+from pgasrob.render.stage_pictures import automaton, automaton_svg
 from pgasrob.robustness.load import load
 from pgasrob.robustness.stages import Graph, Stage, control, cycle_type_automata, normal_form, state_space
 

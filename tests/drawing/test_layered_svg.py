@@ -6,7 +6,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 from pgasrob.drawing.layered_svg import TITLE, WIDEST
-from pgasrob.render.stages import stage_svg
+from pgasrob.render.stage_pictures import stage_svg
 from pgasrob.robustness import stages
 from pgasrob.robustness.stages import Graph, Stage
 from tests.support import one_to_one

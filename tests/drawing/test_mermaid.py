@@ -14,7 +14,7 @@ from pgasrob.cli.draw import only
 from pgasrob.diagnostics import visible
 from pgasrob.drawing.mermaid import MOST_EDGES, MOST_TEXT, escape
 from pgasrob.drawing.palette import colour
-from pgasrob.render.diagram.layout import layout
+from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_graph import to_mermaid
 from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs
 from tests.render.test_formats import FAULT, NASTY, nasty, of_witness

@@ -21,7 +21,7 @@ from pgasrob.automata.automaton import Automaton
 from pgasrob.program.instance import Instance
 from pgasrob.render import automata_lib
 from pgasrob.render.automata_lib import MissingExtra, picture, state_names, to_automaton, write
-from pgasrob.render.stages import to_dot
+from pgasrob.render.stage_pictures import to_dot
 from pgasrob.robustness import stages
 from pgasrob.robustness.cycle_types import CycleTypeAutomata
 from pgasrob.robustness.normal_form import NormalForm

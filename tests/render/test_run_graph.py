@@ -13,7 +13,7 @@ import pytest
 from pgasrob.cli.draw import only
 from pgasrob.diagnostics import visible
 from pgasrob.drawing.palette import colour
-from pgasrob.render.diagram.layout import layout
+from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_graph import to_dot
 from tests.render.diagram.test_model import corpus, long_run, result_of
 from tests.render.test_formats import FAULT, NASTY, nasty, of_witness

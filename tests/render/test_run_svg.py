@@ -14,10 +14,9 @@ import pytest
 
 from pgasrob.drawing.palette import COLOURS
 from pgasrob.render.diagram.folding import fold
-from pgasrob.render.diagram.layout import layout
 from pgasrob.render.diagram.model import edges, shown
-from pgasrob.render.diagram.style import PRINTED, STYLE
-from pgasrob.render.run_svg import to_svg
+from pgasrob.render.diagram.run_layout import layout
+from pgasrob.render.run_svg import PRINTED, STYLE, to_svg
 from pgasrob.render.verdict_json import Result
 from tests.render.diagram.test_model import corpus, event, long_run, result_of, run, with_runs
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE

@@ -15,7 +15,7 @@ from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job
 from pgasrob.cli.draw import only
 from pgasrob.drawing.latex import code, prose
-from pgasrob.render.diagram.layout import layout
+from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_tikz import LARGEST, to_tikz
 from pgasrob.render.verdict_json import Result, to_json
 from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs

@@ -10,7 +10,7 @@ import pgasrob
 from pgasrob.drawing.dot import quote
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.render.stages import stage_lines, to_dot
+from pgasrob.render.stage_pictures import stage_lines, to_dot
 from pgasrob.robustness import stages
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""What stands in the boxes of a diagram: commands with their source lines, steps, and what each of them did."""
+"""The texts in the boxes of a diagram: commands with their source lines, steps, and what each of them did."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pgasrob.diagnostics import visible
 from pgasrob.drawing.measure import LINE, PADDING, cut, width_of
 from pgasrob.render import words
-from pgasrob.render.diagram.folding import Fold, told, told_in_full
+from pgasrob.render.diagram.folding import Fold, band_in_full, band_text
 from pgasrob.render.diagram.model import AXIS, INDENT, Box, Span
-from pgasrob.render.diagram.rows import lane_of
+from pgasrob.render.diagram.shared_rows import lane_of
 from pgasrob.render.places import label
 from pgasrob.render.run_json import Event, Witness
 
@@ -61,8 +61,8 @@ def bands(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold) -> It
     events = witness["computation"]
     for row, places in enumerate(rows):
         if places in folded.bands:
-            lines: tuple[tuple[Span, ...], ...] = (((told(places, events), "effect"),),)
-            full = told_in_full(places, events)
+            lines: tuple[tuple[Span, ...], ...] = (((band_text(places, events), "effect"),),)
+            full = band_in_full(places, events)
             size = _size(lines, "band")
             yield Box(places[0], "band", 0, row, lines, full, False, AXIS + 5, 0, *size, folded=places)
 
@@ -81,7 +81,7 @@ def _issued(event: Event, digits: int, room: int) -> tuple[tuple[Span, ...], ...
     """The command with its source line, and what it did below, or beside it where that is short."""
     line = f"{label(event['line']):>{digits}}  "
     command = cut(visible(event["command"]), room - len(line))
-    effects = _filled(_told(event), room - len(line))
+    effects = _filled(_effects(event), room - len(line))
     kind = "fails" if event["holds"] is False else "effect"
     first: tuple[Span, ...] = ((line, "line"), (command, "command"))
     if len(effects) == 1 and len(line + command + effects[0]) + 2 <= room and event["event"] != "barrier":
@@ -91,7 +91,7 @@ def _issued(event: Event, digits: int, room: int) -> tuple[tuple[Span, ...], ...
 
 def _step(name: str, event: Event, issue: int, room: int) -> tuple[tuple[Span, ...], ...]:
     """The name of the step, what it did, and of which command it is a step."""
-    origin, effects = f"of {issue + 1}", _told(event)
+    origin, effects = f"of {issue + 1}", _effects(event)
     together = " ".join(effects)
     if len(f"{name}  {together}  {origin}") <= room:
         return (((name, "step"), (f"  {together}", "effect"), (f"  {origin}", "origin")),)
@@ -110,7 +110,7 @@ def _marked(lines: tuple[tuple[Span, ...], ...], event: Event, room: int) -> tup
     return (*lines, ((indent + mark, "mark"),))
 
 
-def _told(event: Event) -> list[str]:
+def _effects(event: Event) -> list[str]:
     """What the event did, an arrow for `->`; several things are parted by semicolons."""
     effects = [visible(effect).replace(" -> ", " → ") for effect in words.effects(event)]
     return [f"{effect};" for effect in effects[:-1]] + effects[-1:]
@@ -123,13 +123,13 @@ def _together(effect: str) -> str:
 
 def _full_issued(event: Event) -> str:
     where = f"line {event['line']}: " if event["line"] else ""
-    return " — ".join([f"{where}{visible(event['command'])}", *filter(None, [" ".join(_told(event))])])
+    return " — ".join([f"{where}{visible(event['command'])}", *filter(None, [" ".join(_effects(event))])])
 
 
 def _full_step(name: str, event: Event, issue: int) -> str:
     where = f", line {event['line']}" if event["line"] else ""
     command = f"of step {issue + 1}, rank {event['rank']}{where}: {visible(event['command'])}"
-    return f"{name} {' '.join(_told(event))} ({command})"
+    return f"{name} {' '.join(_effects(event))} ({command})"
 
 
 def _filled(chunks: Sequence[str], room: int) -> list[str]:
@@ -162,9 +162,9 @@ def ends(witness: Witness, row: int, lane_of: dict[int, int]) -> Iterator[Box]:
     if words.stands(witness):
         for standing in witness["standing"]:
             if standing["rank"] in lane_of:
-                told = visible(words.standing(standing, witness["standing"]))
-                lines = tuple(((text, "effect"),) for text in _filled([told], room))
-                yield _end("end", lane_of[standing["rank"]], row, lines, told)
+                sentence = visible(words.standing(standing, witness["standing"]))
+                lines = tuple(((text, "effect"),) for text in _filled([sentence], room))
+                yield _end("end", lane_of[standing["rank"]], row, lines, sentence)
 
 
 def _end(kind: str, lane: int, row: int, lines: tuple[tuple[Span, ...], ...], full: str) -> Box:

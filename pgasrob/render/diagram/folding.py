@@ -91,7 +91,7 @@ def _layers(rows: Sequence[tuple[int, ...]], events: Sequence[Event], kept: froz
         yield layer
 
 
-def told(band: tuple[int, ...], events: Sequence[Event]) -> str:
+def band_text(band: tuple[int, ...], events: Sequence[Event]) -> str:
     """What a band stands for: ``steps 1–12: 12 events of ranks 0–3``."""
     ranks = sorted({events[place]["rank"] for place in band})
     steps = _stretches([place + 1 for place in band])
@@ -101,16 +101,16 @@ def told(band: tuple[int, ...], events: Sequence[Event]) -> str:
     return f"{_several('step', band, steps)}: {english.count(len(band), 'event')} of {whose}"
 
 
-def told_in_full(band: tuple[int, ...], events: Sequence[Event]) -> str:
+def band_in_full(band: tuple[int, ...], events: Sequence[Event]) -> str:
     """The same, and how many events of which rank."""
     by_rank = Counter(events[place]["rank"] for place in band)
     each = ", ".join(f"rank {rank} {number:,}" for rank, number in sorted(by_rank.items()))
     racing = any("access" in event for event in events)
-    return f"{told(band, events)} ({each}); the {'race is about' if racing else 'cycle passes'} none of them"
+    return f"{band_text(band, events)} ({each}); the {'race is about' if racing else 'cycle passes'} none of them"
 
 
-def _several(thing: str, those: Sequence[int], told: Sequence[str]) -> str:
-    return f"{thing}{'s' * (len(those) > 1)} {', '.join(told)}"
+def _several(thing: str, those: Sequence[int], stretches: Sequence[str]) -> str:
+    return f"{thing}{'s' * (len(those) > 1)} {', '.join(stretches)}"
 
 
 def _stretches(numbers: Sequence[int]) -> list[str]:

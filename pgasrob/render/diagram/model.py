@@ -1,13 +1,13 @@
 """The space-time diagram of a run: a lane per rank, time downwards. Boxes, lines and their places.
 
-Nothing is laid out here (`layout`) or drawn (`drawing`). Its unit is a thirteenth of the size of the letters, and x
+Nothing is laid out here (`run_layout`) or drawn (`paint`). Its unit is a thirteenth of the size of the letters, and x
 grows to the right, y downwards. The model follows from the `Witness` of a result alone.
 
 An issued event is a box in the lane of its rank, at the left, where the line of program order runs through. A step
 stands where it takes effect: in the lane of the rank whose memory it acts on, indented, so that program order passes it
 by. That is what makes it a space-time diagram: the line from an issue to its steps is the message, and how far down it
-ends is how long the message was on its way. Events that are not ordered share a row (`rows`) as long as a line can
-leave each box sideways without meeting another one; it then runs down between two lanes (`routes`).
+ends is how long the message was on its way. Events that are not ordered share a row (`shared_rows`) as long as a line
+can leave each box sideways without meeting another one; it then runs down between two lanes.
 """
 
 from __future__ import annotations

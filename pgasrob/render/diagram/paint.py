@@ -61,7 +61,7 @@ class Captions:
 
     def wrapped(self, text: str, breadth: float, style: str = "sentence") -> list[str]:
         """The lines that ``text`` takes in this ``breadth`` and ``style``."""
-        return wrap(_clean(text), int(int(min(breadth, self.room.widest) / self.room.letter) * SHARES.get(style, 1)))
+        return wrap(clean(text), int(int(min(breadth, self.room.widest) / self.room.letter) * SHARES.get(style, 1)))
 
 
 def draw(pen: Pen, diagram: Diagram, witness: Witness, captions: Captions | None = None) -> tuple[float, float]:
@@ -82,7 +82,7 @@ def draw(pen: Pen, diagram: Diagram, witness: Witness, captions: Captions | None
     return breadth, top + diagram.height + below
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """``text`` with escapes for what would not show, the no-break spaces that `wrap` needs left as they are."""
     return "\u00a0".join(visible(piece) for piece in text.split("\u00a0"))
 
@@ -185,7 +185,7 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
             _lines(pen, band)
     for line in diagram.lines:
         style = f"edge {line.relation}{' cycle' * bool(line.number)}"
-        with pen.group(style, title=_told(line, events), data={"from": line.source, "to": line.target}):
+        with pen.group(style, title=_edge_in_words(line, events), data={"from": line.source, "to": line.target}):
             if line.number and len(line.points) > 2:  # what crosses a line of the cycle is interrupted there
                 pen.line(line.points, "halo")
             pen.line(line.points, "way")
@@ -204,7 +204,7 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
             _badge(pen, line.number, line.relation, *line.badge, diagram.badge)
 
 
-def _told(line: Line, events: Sequence[Event]) -> str:
+def _edge_in_words(line: Line, events: Sequence[Event]) -> str:
     """An edge in words."""
     if line.relation == "race":
         return "the two accesses that race: either comes first"

@@ -12,7 +12,7 @@ from pgasrob.render.explanation.chapters import Chapter
 from pgasrob.render.page import framed
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.run_svg import to_svg as run_to_svg
-from pgasrob.render.stages import automaton_svg
+from pgasrob.render.stage_pictures import automaton_svg
 from pgasrob.render.text import initially
 
 STYLE = """

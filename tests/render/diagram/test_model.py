@@ -22,8 +22,8 @@ from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.render import words
 from pgasrob.render.diagram.boxes import LONGEST
 from pgasrob.render.diagram.folding import fold
-from pgasrob.render.diagram.layout import MOST_LANES, layout
 from pgasrob.render.diagram.model import NUMBER, Box, Diagram, edges, shown
+from pgasrob.render.diagram.run_layout import MOST_LANES, layout
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.limits import Limits

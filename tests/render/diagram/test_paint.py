@@ -8,10 +8,10 @@ import pytest
 
 from pgasrob.drawing.svg_pen import SvgPen
 from pgasrob.drawing.tikz_pen import TikzPen
-from pgasrob.render.diagram.layout import layout
 from pgasrob.render.diagram.model import shown
 from pgasrob.render.diagram.paint import Captions, Room, draw
-from pgasrob.render.diagram.style import RADII, STROKES
+from pgasrob.render.diagram.run_layout import layout
+from pgasrob.render.run_svg import RADII, STROKES
 from pgasrob.render.run_tikz import PIECES, SHAPES, TEXTS
 from tests.render.diagram.test_model import result_of
 from tests.render.test_json import DEADLOCK, ONE_TO_ONE

@@ -1,9 +1,9 @@
 """Where the boxes of a diagram stand and where its lines run.
 
 A line leaves a box sideways, runs down between two lanes and enters a box sideways. In the lanes that it crosses in its
-last row stands nothing else (`rows`), and no box stands between two lanes, so that it meets none. Only these run inside
-a lane: program order, along the axis, which the steps of the lane leave free; and identity from a box straight down to
-the next one of its lane.
+last row stands nothing else (`shared_rows`), and no box stands between two lanes, so that it meets none. Only these run
+inside a lane: program order, along the axis, which the steps of the lane leave free; and identity from a box straight
+down to the next one of its lane.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pgasrob.render import words
 from pgasrob.render.diagram.boxes import bands, boxes, ends
 from pgasrob.render.diagram.folding import Fold, fold
 from pgasrob.render.diagram.model import AXIS, BADGE_GAP, INNER, Box, Diagram, Lane, Part, Row, edges
-from pgasrob.render.diagram.rows import rows
+from pgasrob.render.diagram.shared_rows import rows
 from pgasrob.render.run_json import Witness
 
 MOST_LANES = 8

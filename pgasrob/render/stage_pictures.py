@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from pgasrob.drawing import dot, layered_svg
-from pgasrob.drawing.graph import Edge, Graph, Node
+from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 from pgasrob.robustness import stages
 
 DOT = dot.DotStyle(
