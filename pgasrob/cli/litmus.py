@@ -68,7 +68,7 @@ class Litmus(click.Command):
 def _models_help() -> str:
     from pgasrob.models.model_table import MODELS
 
-    entries = "; ".join(f"{name}: {entry.told}" for name, entry in MODELS.items())
+    entries = "; ".join(f"{name}: {entry.description}" for name, entry in MODELS.items())
     return (
         f"Models, parted by commas, each with words for its variant behind it if need be. {entries}. Can be repeated. "
         "Default: all that know the program."

@@ -1,8 +1,8 @@
 """The memory models by name, with their options: what `--model` and its fellows on the command line choose from.
 
-A model is imported when it is asked for. Each class takes its options by their names as keywords and has nothing else
-to be told, so that what is known of a model stands here once: its name, which of several equal semantics it has, which
-options it takes, and the words by which a report or an expectation names what is not as in its paper.
+A model is imported when it is asked for. Each class takes its options by their names as keywords, and nothing else. So
+this table has all that others know of a model: its name, which of several equal semantics it has, which options it
+takes, and the words by which a report or an expectation names what is not as in its paper.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ STOCK = Options()
 @dataclass(frozen=True, slots=True)
 class Known:
     """A model that there is: where its class is, its ``semantics`` (the usual one first), and the ``options`` that it
-    takes beside these. ``told``: what it is, in a line."""
+    takes beside these. ``description``: what it is, in a line."""
 
     name: str
-    told: str
+    description: str
     module: str
     attribute: str
     semantics: tuple[str, ...] = ()
@@ -185,8 +185,8 @@ def asked(text: str, options: Options = STOCK) -> Model:
             found, without = replace(found, **WORDS[word]), False
         elif word in entry.semantics:
             if found.semantics not in (None, word):
-                told = f"{text!r}{'' if named else f' and --semantics {found.semantics}'}"
-                raise UnknownModel(f"{told}: these are two semantics of {name}; choose one")
+                named_twice = f"{text!r}{'' if named else f' and --semantics {found.semantics}'}"
+                raise UnknownModel(f"{named_twice}: these are two semantics of {name}; choose one")
             found, without, named = replace(found, semantics=word), False, True
         elif without:
             found = replace(found, without=(*found.without, word))
@@ -233,8 +233,8 @@ def idle(options: Options, names: Iterable[str]) -> list[str]:
 
 
 def label(model: Model) -> str:
-    """What tells ``model`` from others, as :func:`asked` takes it: "rdma-tso", "rdma-tso concrete no-pcie", "corerma
-    vpi without GA without IR"."""
+    """The name of ``model`` with its variant, as :func:`asked` takes it: "rdma-tso", "rdma-tso concrete no-pcie",
+    "corerma vpi without GA without IR"."""
     entry, variant = known(model.name), variant_of(model)
     usual = model.semantics is None or model.semantics in (entry.semantics[0], *variant.split())
     return " ".join(filter(None, (model.name, "" if usual else model.semantics, variant)))

@@ -7,7 +7,7 @@ are :class:`Step`. :func:`outcomes` goes through all of its states, and :func:`e
 Reduction. A component may say of some of what it can do next that this can be done *first*: in every run from here to
 a final state one of these steps occurs, and the run with that step moved to its front is a run to the same state, with
 the same order of conflicting accesses. Then nothing else need be tried in that state: an outcome is reached if it is
-reached so. What a model takes first, and why it may, stands there (``first``); ``reduced=False`` tries everything.
+reached so. Each model says what it takes first, and why it may; ``reduced=False`` tries everything.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from pgasrob.models.model_interface import CycleEdge, Forbidden
 from pgasrob.models.relations import Rows, joined
 
 Rules = frozenset[str]
-TOLD = (*(rule for rule in RULES if rule not in ("R1", "R2", "C", "no-C", "WS")), "WS", "R1", "R2", "C", "no-C")
-"""The order in which sets of one size are told: what is special of the network before what every memory has."""
+SHOWN_FIRST = (*(rule for rule in RULES if rule not in ("R1", "R2", "C", "no-C", "WS")), "WS", "R1", "R2", "C", "no-C")
+"""The order in which sets of one size are reported: rules of the network before those that every memory has."""
 
 
 def explained(frame: Frame, wanted: Wanted) -> Forbidden | None:
@@ -44,7 +44,7 @@ def explained(frame: Frame, wanted: Wanted) -> Forbidden | None:
         more = _minimal(edges, lambda without: _witness(frame, wanted, without | {rule}) is not None)  # noqa: B023
         found += [without | {rule} for without in more]
     found = [each for each in found if not any(other < each for other in found)]
-    found.sort(key=lambda each: (len(each), sorted(map(TOLD.index, each))))
+    found.sort(key=lambda each: (len(each), sorted(map(SHOWN_FIRST.index, each))))
     if not found:
         return Forbidden()
     candidate = _witness(frame, wanted, found[0])
@@ -114,7 +114,7 @@ class _Edges:
         self.labels: dict[Pair, tuple[str, str]] = {}
 
     def add(self, pair: Pair, relation: str, rule: str) -> None:
-        """Of several rules the one that is not taken out is told."""
+        """Put a pair there; of several rules that order it the label keeps one that is in force."""
         if pair not in self.labels or self.labels[pair][1] in self.without:
             self.labels[pair] = relation, rule
         if self.hb is not None:

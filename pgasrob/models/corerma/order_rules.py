@@ -2,7 +2,7 @@
 
 Most say which actions happens-before orders. Those from IR to LO follow from the program alone; so do CAS-F and CAS-T
 but for whether a cas succeeds. R1, R2 and WS also follow from which write each action reads from. C and no-C say what a
-read gives. The rules of values that stand in PG, GA, CAS-F and CAS-T are in `program_actions`: without one of these
+read gives. The rules of values in PG, GA, CAS-F and CAS-T are in `program_actions`: without one of these
 rules its edges are missing, and the values are what they were.
 """
 

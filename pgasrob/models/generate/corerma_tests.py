@@ -76,14 +76,14 @@ class GeneratedTest:
     def pivot_text(self) -> str:
         """The pivot in words: "ew of `put(x^1, y)` before er of `y = x^1` closes a cycle"."""
         actions = actions_of(self.shape).actions
-        told = []
+        edges = []
         for edge in self.pivot.edges:
             ends = []
             for number in edge:
                 action = actions[number]
                 ends.append(f"{action.kind} of `{self._statement(action.thread, action.statement)}`")
-            told.append(" before ".join(ends))
-        return f"{' and '.join(told)} closes a cycle of happens-before"
+            edges.append(" before ".join(ends))
+        return f"{' and '.join(edges)} closes a cycle of happens-before"
 
     def _statement(self, thread: int, number: int) -> str:
         text = printed(self.program).split("::", 1)[1].split(" ||\n")[thread].split(":", 1)[1]
@@ -168,9 +168,9 @@ def _test(
     registers = [number for number, action in enumerate(actions.actions) if action.kind == "r"]
     for each in pivots(actions, rule, conventions, initial):
         read, _ = values(actions, each.source, initial)
-        told = tuple(value for register in registers if (value := read[register]) is not None)
-        if len(told) == len(registers):
-            by_outcome.setdefault(told, each)
+        outcome = tuple(value for register in registers if (value := read[register]) is not None)
+        if len(outcome) == len(registers):
+            by_outcome.setdefault(outcome, each)
     forbidden = frozenset(by_outcome.keys() - allowed)
     if forbidden:
         pivot = by_outcome[min(forbidden)]

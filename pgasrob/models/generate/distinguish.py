@@ -51,14 +51,14 @@ class Distinguishing:
     def tests(self, name: str = "") -> list[LitmusTest]:
         """The test; two of them when the models spell the program differently."""
         name = name or self.name
-        told = {True: self._lines(self.first, True), False: self._lines(self.second, False)}
+        lines = {True: self._lines(self.first, True), False: self._lines(self.second, False)}
         if self.program == self.other:
-            return [LitmusTest(self.program, (*told[True], *told[False]), Source(f"{name}.litmus", ""), name)]
+            return [LitmusTest(self.program, (*lines[True], *lines[False]), Source(f"{name}.litmus", ""), name)]
         return [
-            LitmusTest(program, lines, Source(f"{name}-{model.name}.litmus", ""), f"{name}-{model.name}")
-            for program, lines, model in (
-                (self.program, told[True], self.first),
-                (self.other, told[False], self.second),
+            LitmusTest(program, expected, Source(f"{name}-{model.name}.litmus", ""), f"{name}-{model.name}")
+            for program, expected, model in (
+                (self.program, lines[True], self.first),
+                (self.other, lines[False], self.second),
             )
         ]
 

@@ -1,7 +1,7 @@
 """Programs as generators make them: statements over numbered locations, their canonical forms, and the litmus program.
 
 A :class:`Shape` has no names and no values: locations are numbers, each load has a register of its own, and what the
-stores write is told by their places. Two shapes are the same test when one becomes the other by renaming locations,
+stores write follows from their places. Two shapes are the same test when one becomes the other by renaming locations,
 registers, processes and values; the least of them is their canonical form.
 """
 

@@ -100,14 +100,14 @@ class CellTest:
 
     def text(self, name: str = "") -> str:
         """The `.litmus` file."""
-        told = "".join(f"// RDMA-TSO, Figure 9: {_meaning(cell)}\n" for cell in cells_of(self.rule))
+        meaning = "".join(f"// RDMA-TSO, Figure 9: {_meaning(cell)}\n" for cell in cells_of(self.rule))
         if self.forbidden:
-            effect = "without it also: " + "; ".join(self._told(self.forbidden))
+            effect = "without it also: " + "; ".join(self._in_words(self.forbidden))
         else:
-            effect = "with an order not: " + "; ".join(self._told(self.lost))
-        return f"{told}// {effect}\n{printed(self.litmus(name))}"
+            effect = "with an order not: " + "; ".join(self._in_words(self.lost))
+        return f"{meaning}// {effect}\n{printed(self.litmus(name))}"
 
-    def _told(self, outcomes: frozenset[Outcome]) -> list[str]:
+    def _in_words(self, outcomes: frozenset[Outcome]) -> list[str]:
         named = [zip(self.program.names, outcome, strict=True) for outcome in sorted(outcomes, key=str)]
         return [" ".join(f"{name}={value}" for name, value in pairs) for pairs in named]
 

@@ -77,7 +77,7 @@ class Compared:
 
     @property
     def line(self) -> int:
-        """Where it stands in the file."""
+        """Its line in the file."""
         return self.expectation.span.line
 
 

@@ -64,7 +64,7 @@ class Expressions:
         raise Lost
 
     def expected(self, what: str, hint: str = "") -> NoReturn:
-        """What stands here is not ``what``."""
+        """Report that the next token is not ``what``."""
         token = self.next
         if token.is_sign(":=", "<-"):
             hint = "write `=`"
@@ -81,7 +81,7 @@ class Expressions:
         return self.taken(sign) or self.expected(f"`{sign}`", hint)
 
     def close(self, sign: str, opening: Token) -> None:
-        """Take the closing bracket of ``opening``, or say that it is missing and go on as if it stood there."""
+        """Take the closing bracket of ``opening``, or report that it is missing and go on as if it were there."""
         if not self.taken(sign):
             message = f"missing `{sign}` for the `{opening.text}` in line {opening.span.line}"
             self.report.add("PG171", message, after(self.last), f"put a `{sign}` here")
@@ -163,7 +163,7 @@ class Expressions:
         return left, depth
 
     def operator(self) -> str | None:
-        """The binary operator that stands here: `||` in parentheses alone, `=` for `==` in an `assume`."""
+        """The binary operator that comes next: `||` in parentheses alone, `=` for `==` in an `assume`."""
         token = self.next
         if token.kind != "sign" or (token.text == "||" and not self.brackets):
             return None

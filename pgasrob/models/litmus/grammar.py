@@ -80,7 +80,7 @@ class Reading(Expressions):
         return Text(tuple(locations), tuple(threads), tuple(lines), tuple(self.mentions))
 
     def astray(self, lines: list[Line]) -> None:
-        """Something stands where a thread or a line of expectations may begin."""
+        """Report what is found where a thread or a line of expectations may begin, and go on behind it."""
         try:
             if self.next.is_sign("}"):
                 self.lose("PG171", "this `}` closes nothing", self.next.span, "drop it, or look for one too many above")
@@ -189,7 +189,7 @@ class Reading(Expressions):
         return not self.braces and (token.is_sign("||") or self.word(*HEADS) or self.likely_head())
 
     def likely_head(self) -> bool:
-        """Whether a misspelled `allowed` or `forbidden` stands here, before a name or a model."""
+        """Whether the next token is a misspelled `allowed` or `forbidden`, before a name or a model."""
         token = self.next
         if token.kind != "name" or token.text in KEYWORDS or self.ahead(1).kind != "name":
             return False
@@ -360,7 +360,7 @@ class Reading(Expressions):
             self.expected(f"{what}`allowed` or `forbidden`")
 
     def names_models(self) -> bool:
-        """Whether a `:` stands in this line before any value does."""
+        """Whether there is a `:` in this line before any value."""
         ahead = 0
         while True:
             token = self.ahead(ahead)
@@ -391,7 +391,7 @@ class Reading(Expressions):
 
     @staticmethod
     def variant(words: list[str], model: str) -> bool:
-        """Whether what stands behind a comma goes on about the model before it: `corerma vpi, without IR`."""
+        """Whether the words behind a comma belong to the model before it: `corerma vpi, without IR`."""
         return words[0] == "without" or words[0] in VARIANTS.get(model, ())
 
     def hyphenated(self) -> str:

@@ -2,7 +2,7 @@
 
 What a text has been written out into is written back: a load into a register `$1` that the next instruction uses
 becomes the mention of its location, and a hidden location the constant that it holds. A `$` register for which that
-does not do stands as it is.
+is not possible is written as it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From what stands in a litmus text to its program: which names are what, and what statements are written out into.
+"""Makes the program of a litmus text: finds which names are locations or registers, and the instructions of statements.
 
 A name that is declared is a location. Another one is a location of its thread's node when it is the local end of an
 operation of the adapter in that thread (``a = z^2``), and otherwise a register of its thread. The adapter works on

@@ -1,4 +1,4 @@
-"""What stands in a litmus text, before it is known which names are locations of which node and which are registers.
+"""The syntax tree of a litmus text, before it is known which names are locations of which node and which are registers.
 
 Expressions are :class:`pgasrob.program.expressions.Expr`; a name in one is a ``Symbol`` whose value is the number of
 its :class:`Mention`.
@@ -15,7 +15,7 @@ from pgasrob.program.statements import Span
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """``x``, ``x.n``, ``z^2``: a name where a value is read or written, with the ``node`` that stands behind it."""
+    """``x``, ``x.n``, ``z^2``: a name where a value is read or written, with the ``node`` behind it."""
 
     name: str
     span: Span

@@ -1,6 +1,6 @@
 """Constructs of the calculus that RDMA-TSO or coreRMA lack. What it lacks itself, `models.pgas` refuses.
 
-Translations refuse by these entries and by no other reason, so the list is complete as far as they go.
+Translations refuse by these entries and for no other reason.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ Node = tuple[int, int]
 
 def nodes_of(run: Execution, copies: frozenset[str] = frozenset()) -> list[Node | None]:
     """The command of each event; None for initial writes. ``copies``: see `to_litmus.Translation`. The store of one
-    stands between a load, or an assignment, and the put."""
+    is between a load, or an assignment, and the put."""
     joined: dict[Node, Node] = {}
     for event in run.events:
         if event.thread is None or event.location is None or event.kind not in ("lW", "w"):
@@ -153,10 +153,10 @@ def by_executions(
 # Runs
 
 
-Told = tuple[Reach, tuple[tuple[tuple[tuple[Queue, ...], bool], ...], ...]]
+Summary = tuple[Reach, tuple[tuple[tuple[tuple[Queue, ...], bool], ...], ...]]
 """What is known of the run so far: the monitor's summary, and for each thread, for each of its pending commands the
 queues in which its events wait, and whether it has instructions that are still to come."""
-Watched = tuple[MachineState, Told | None]
+Watched = tuple[MachineState, Summary | None]
 """A state of the machine; None: there is a cycle already."""
 
 
@@ -178,23 +178,23 @@ class MonitoredRuns(Generic[Local]):
         return state[1] is None and self._machine.is_final(state[0])
 
     def successors(self, state: Watched) -> Iterator[tuple[Word, Watched]]:
-        here, told = state
-        if told is None:
+        here, summary = state
+        if summary is None:
             for word, target in self._machine.successors(here):
                 yield word, (target, None)
             return
-        if max(map(len, told[1])) > MOST_PENDING:
+        if max(map(len, summary[1])) > MOST_PENDING:
             self.cut = True
             return
         for word, target in self._machine.successors(here):
-            yield word, (target, self._after(told, word))
+            yield word, (target, self._after(summary, word))
 
-    def _after(self, told: Told, word: Word) -> Told | None:
+    def _after(self, summary: Summary, word: Word) -> Summary | None:
         if not any(step.begins or step.accesses for step in word):
-            return told
-        monitor = Monitor(told[0])
+            return summary
+        monitor = Monitor(summary[0])
         waiting = [
-            dict(zip(commands, known, strict=True)) for commands, known in zip(monitor.pending, told[1], strict=True)
+            dict(zip(commands, known, strict=True)) for commands, known in zip(monitor.pending, summary[1], strict=True)
         ]
         for step in word:
             self._step(monitor, waiting[step.thread], step)

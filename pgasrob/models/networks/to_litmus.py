@@ -5,7 +5,7 @@ and what else their order promises is not kept, which is what is asked about. Ow
 reads at its issue (a captured put) is loaded, stored to a cell made for it and put from there, and counts as one
 command with the put; so is the store of a value that is put. A barrier behind which no rank does anything orders
 nothing; every other one is refused. A wait polls, oldest first, until the last operation of its queue to each peer has
-been polled: notifications of a queue pair come in order, so nothing that tells of that one comes before those of the
+been polled: notifications of a queue pair come in order, so no notification of that one comes before those of the
 others. That is a wait_local; what has been polled is placed too if it is a get, and if a get behind it has been polled
 (with PCI Express), or `placed`. A fence has nothing to do: the puts of a queue pair are placed in order.
 
@@ -448,7 +448,7 @@ def _with(peers: Peers, rank: int, operation: Unpolled) -> Peers:
 
 
 def _may_block(edges: Sequence[Transition]) -> bool:
-    """Whether a rank may be unable to go on: not where a condition and its negation stand beside each other."""
+    """Whether a rank may be unable to go on: not where it can go on by a condition or by its negation."""
     conditions: list[Expr] = []
     for edge in edges:
         match edge.form:

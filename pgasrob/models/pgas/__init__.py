@@ -70,8 +70,8 @@ def _outcomes(translation: Translation, sequential: bool, watch: Watch | None) -
         spans = translation.spans
         raise Refused(
             tuple(
-                Refusal(f"an expression has no value: {told}", spans[rank][occurrence])
-                for (rank, _, occurrence), told in sorted(runs.faults.items())
+                Refusal(f"an expression has no value: {fault}", spans[rank][occurrence])
+                for (rank, _, occurrence), fault in sorted(runs.faults.items())
             )
         )
     found: dict[Outcome, Execution] = {}

@@ -7,7 +7,7 @@ What has no counterpart is refused.
 A poll waits until the oldest operation to n that has not been polled is complete for its thread: a get has arrived, the
 source of a put has been read. `wait_local` waits for just that of all operations in a queue, so it is the same where
 all but one have been polled before (what has been polled is complete for the thread already), and of polls in a row
-that take all that is pending it stands for the last one; nobody can tell when the others took place. Any other poll is
+that take all that is pending it is the last of them; when the others took place makes no difference. Any other poll is
 refused. A poll that nothing is pending for waits for ever.
 """
 
@@ -46,8 +46,8 @@ At = tuple[int, Pending]
 @dataclass(frozen=True)
 class Translation:
     """``program`` does what ``litmus`` does: ``ranks`` has the rank of each node, ``cells`` the flat number of each
-    location, ``registers`` those of each thread. ``instructions``: for each rank, what stands at each occurrence of its
-    control automaton (None: its end), with ``spans`` for where that is."""
+    location, ``registers`` those of each thread. ``instructions``: for each rank, the instruction at each occurrence of
+    its control automaton (None: its end), with ``spans`` for where that is."""
 
     litmus: Program
     program: PgasProgram
@@ -130,7 +130,7 @@ def _name(register: str) -> str:
 
 
 def _cell_name(location: Location) -> str:
-    """One that is not shown stands for a constant."""
+    """A location that is not shown holds a constant."""
     return location.name if location.shown else f"const_{location.initial}".replace("-", "minus_")
 
 
@@ -224,8 +224,8 @@ def _after(program: Program, instruction: Instruction, pending: Pending) -> Pend
 
 
 def _graph(program: Program, thread: Thread, written: _Commands) -> tuple[FlowGraph, tuple[Instruction | None, ...]]:
-    """The thread as a graph of pieces, and what stands at each of their commands, in the order of the pieces; None for
-    one before which it has ended."""
+    """The thread as a graph of pieces, and the instruction of each of their commands, in the order of the pieces; None
+    for one before which it has ended."""
     polls = _polls(thread)
     labels = {at: f"s{number}" for number, at in enumerate(_reached(program, thread))}
     pieces: list[Piece] = []

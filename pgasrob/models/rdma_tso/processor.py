@@ -2,7 +2,7 @@
 
 Both machines have this in common. What becomes of an operation in its queue pair is theirs: :class:`Pairs`.
 
-Every premise of a rule has a name, and can be left out (``without``), so that a test can tell that it is needed.
+Every premise of a rule has a name, and can be left out (``without``), so that tests show that it is needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the queue pairs of both machines of RDMA-TSO have in common (Figure 7): write-back buffers, and polling.
 
 ``placed``, "polled means placed": hardware of today acknowledges a put when it has been placed, so that Figure 3d
-cannot be seen. The premise stands at the poll, and there alone: a notification of a put can be polled once the write of
+cannot be seen. Only the rule of the poll has the premise: a notification of a put can be polled once the write of
 that put has left wbR. (At the acknowledgement it would say more: an rfence would then wait for placing, too, and what
 comes behind in the pipe.)
 """
@@ -29,14 +29,14 @@ PREMISES = (
     "fifo-wbL",
 )
 """Those of the CPU, then those of the write-back buffers. put-reads-behind-wbL, get-waits-for-wbR: the ones that are
-highlighted in Figure 7. ...-looks-in-..., ...-takes-the-latest-in-...: M ◁ wb, which stands in their place without the
+highlighted in Figure 7. ...-looks-in-..., ...-takes-the-latest-in-...: M ◁ wb, which replaces them without the
 guarantee of PCI Express. value-before-notification: (x := v) is older than its cn."""
 
 Write = tuple[int, int]
 """The location and the value of a write in a write-back buffer."""
 NOTIFIED_PUT: Write = (-1, 0)
 NOTIFIED_GET: Write = (-1, 1)
-"""Notifications in wbL, told apart for the sake of ``placed`` alone."""
+"""Notifications in wbL; only ``placed`` has to distinguish them."""
 
 
 class End(NamedTuple):

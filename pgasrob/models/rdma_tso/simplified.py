@@ -1,6 +1,6 @@
 """The simplified machine of RDMA-TSO (section 3.3): a queue pair is one pipe and the two write-back buffers.
 
-Its rules stand in the extended version of the paper alone. They are rebuilt here from the concrete ones: an entry of
+Only the extended version of the paper has its rules. They are rebuilt here from the concrete ones: an entry of
 the pipe does what the concrete machine would let it do when no older entry keeps it from the buffer where it does that.
 
 - put: its source is read when nothing older is a put that has not been read or an rfence, and wbL is cn*;

@@ -47,12 +47,12 @@ class CyclicRuns:
             return
         for word, target in self.machine.successors(here):
             monitor = Monitor(reach)
-            _tell(monitor, here, word)
+            _follow(monitor, here, word)
             yield word, (target, monitor.reach(), monitor.cyclic)
 
 
-def _tell(monitor: Monitor, state: State, word: Word) -> None:
-    """Tell ``monitor`` what happens by ``word`` in ``state``.
+def _follow(monitor: Monitor, state: State, word: Word) -> None:
+    """Let ``monitor`` follow ``word``, which happens in ``state``.
 
     The pending commands of a rank, in the order of issue, are its operations and the stores in its buffer.
     """
