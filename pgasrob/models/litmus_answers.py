@@ -163,6 +163,3 @@ def models_of(
     if expected:
         found += all_asked([" ".join(filter(None, pair)) for pair in test.models])
     return list({label(model): model for model in found}.values())
-
-
-__all__ = ["Answer", "Answers", "Values", "Why", "answer", "models_of"]

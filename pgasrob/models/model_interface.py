@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from pgasrob.models.litmus.instructions import Instruction
 from pgasrob.models.litmus.litmus_program import Outcome, Program, Value
 from pgasrob.program.statements import NOWHERE, Span
 from pgasrob.robustness.reasons import Reason
@@ -141,17 +140,3 @@ class CycleEdge:
     target: int
     relation: str
     rule: str
-
-
-__all__ = [
-    "Axiomatic",
-    "CycleEdge",
-    "Event",
-    "Execution",
-    "Forbidden",
-    "Instruction",
-    "Model",
-    "Outcomes",
-    "Refusal",
-    "Refused",
-]

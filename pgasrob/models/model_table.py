@@ -311,25 +311,3 @@ def _some(names: Sequence[str]) -> str:
 
 def _takers(option: str) -> str:
     return " or ".join(name for name, entry in MODELS.items() if option in entry.options)
-
-
-__all__ = [
-    "MODELS",
-    "NAMES",
-    "STOCK",
-    "Known",
-    "Options",
-    "UnknownModel",
-    "all_asked",
-    "asked",
-    "idle",
-    "known",
-    "label",
-    "model",
-    "models_for",
-    "of_others",
-    "parted",
-    "unfit",
-    "variant_of",
-    "words_of",
-]

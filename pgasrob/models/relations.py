@@ -1,8 +1,11 @@
-"""Relations over a few events, as one integer of bits a row: bit ``b`` of row ``a`` stands for the pair (a, b)."""
+"""Relations over a few events, as one integer of bits a row: bit ``b`` of row ``a`` is set for the pair (a, b). And a
+shortest path in a graph of any nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from pgasrob.analysis.bits import members
 
@@ -85,3 +88,23 @@ def converse(rows: Sequence[int]) -> Rows:
         for target in members(row):
             turned[target] |= bit
     return turned
+
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def shortest_path(after: Mapping[Node, Iterable[Node]], source: Node, target: Node) -> list[Node]:
+    """The nodes of a shortest path from ``source`` to ``target``, which has an edge at least (so a cycle, where the two
+    are one); empty when there is none."""
+    before: dict[Node, Node] = {}
+    waiting = deque([source])
+    while waiting and target not in before:
+        node = waiting.popleft()
+        for following in after.get(node, ()):
+            if following not in before:
+                before[following] = node
+                waiting.append(following)
+    path = [target] if target in before else []
+    while path and (len(path) == 1 or path[-1] != source):
+        path.append(before[path[-1]])
+    return path[::-1]

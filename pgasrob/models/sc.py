@@ -241,5 +241,3 @@ KINDS: dict[tuple[litmus.Stage, bool, bool], str] = {
     ("land", False, True): "nlW",
 }
 """What RDMA-TSO calls an event of an access that reads, writes or does both."""
-
-__all__ = ["Sc"]

@@ -164,6 +164,3 @@ class Thread(litmus.Visitor[Execute[Hart]]):
 
     get = put = get_accumulate = remote_compare_and_set = litmus.refused
     flush = poll = remote_fence = litmus.refused
-
-
-__all__ = ["Tso"]

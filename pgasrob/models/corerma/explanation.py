@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -15,7 +14,7 @@ from pgasrob.models.corerma.order_rules import RULES, Pair
 from pgasrob.models.corerma.outcome_search import Wanted, outcomes
 from pgasrob.models.litmus.litmus_program import UNDEFINED
 from pgasrob.models.model_interface import CycleEdge, Forbidden
-from pgasrob.models.relations import Rows, joined
+from pgasrob.models.relations import Rows, joined, shortest_path
 
 Rules = frozenset[str]
 SHOWN_FIRST = (*(rule for rule in RULES if rule not in ("R1", "R2", "C", "no-C", "WS")), "WS", "R1", "R2", "C", "no-C")
@@ -125,23 +124,8 @@ class _Edges:
         after: dict[int, list[int]] = {}
         for source, target in self.labels:
             after.setdefault(source, []).append(target)
-        best: list[int] = []
-        for source, target in self.labels:
-            reached = {target: target}
-            waiting = deque([target])
-            while waiting and source not in reached:
-                node = waiting.popleft()
-                for following in after.get(node, ()):
-                    if following not in reached:
-                        reached[following] = node
-                        waiting.append(following)
-            if source in reached:
-                way = [source]
-                while way[-1] != target:
-                    way.append(reached[way[-1]])
-                if not best or len(way) < len(best):
-                    best = way
-        nodes = best[::-1]
+        paths = (shortest_path(after, target, source) for source, target in self.labels)
+        nodes = min(filter(None, paths), key=len)
         first = nodes.index(min(nodes))
         nodes = nodes[first:] + nodes[:first]
         return tuple(

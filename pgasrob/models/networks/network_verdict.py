@@ -12,7 +12,7 @@ from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.models.litmus.litmus_parser import parse_file as parse_litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_interface import Refusal, Refused
-from pgasrob.models.networks.counterparts import CORERMA, RDMA_TSO
+from pgasrob.models.networks.counterparts import CORERMA
 from pgasrob.models.networks.robustness import Found, Violation, by_executions, by_runs
 from pgasrob.models.networks.to_litmus import Network, Translation, translate
 from pgasrob.program.assumptions import Assumption, Kind
@@ -212,6 +212,3 @@ def _compared(verdict: NetworkVerdict) -> NetworkVerdict:
         return replace(verdict, compared=True, header_errors=tuple(error.diagnostics))
     expected = expectation.network_at(verdict.asked.line, verdict.nodes) if expectation else None
     return replace(verdict, compared=True, expected=expected)
-
-
-__all__ = ["CORERMA", "RDMA_TSO", "Asked", "NetworkVerdict", "decide", "verdicts"]

@@ -7,9 +7,9 @@ Others are decided by a search over a machine, with the monitor of happens-befor
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 from pgasrob.automata.automaton import Reached
@@ -18,6 +18,7 @@ from pgasrob.models.litmus.litmus_program import UNDEFINED, Program
 from pgasrob.models.model_interface import Axiomatic, CycleEdge, Execution
 from pgasrob.models.operational import Machine, Queue, Step, Word, execution
 from pgasrob.models.operational import State as MachineState
+from pgasrob.models.relations import shortest_path
 from pgasrob.robustness.reasons import PendingBound, Reason, StateLimit
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
@@ -94,31 +95,9 @@ def cycle_of(run: Execution, copies: frozenset[str] = frozenset()) -> tuple[Cycl
             for later in order[place + 1 :]:
                 edge = CycleEdge(of_thread[earlier][1], of_thread[later][0], "po", "")
                 edges.setdefault(earlier, {}).setdefault(later, edge)
-    best: tuple[CycleEdge, ...] = ()
-    for start in edges:
-        found = _shortest(edges, start)
-        if found and (not best or len(found) < len(best)):
-            best = found
-    return best
-
-
-def _shortest(edges: dict[Node, dict[Node, CycleEdge]], start: Node) -> tuple[CycleEdge, ...]:
-    """A shortest cycle through ``start``; empty when there is none."""
-    came: dict[Node, tuple[Node, CycleEdge] | None] = {start: None}
-    queue = deque([start])
-    while queue:
-        node = queue.popleft()
-        for target, edge in edges.get(node, {}).items():
-            if target == start:
-                path = [edge]
-                while (before := came[node]) is not None:
-                    node = before[0]
-                    path.append(before[1])
-                return tuple(reversed(path))
-            if target not in came:
-                came[target] = (node, edge)
-                queue.append(target)
-    return ()
+    cycles = (shortest_path(edges, start, start) for start in edges)
+    best = min(filter(None, cycles), key=len, default=[])
+    return tuple(edges[node][following] for node, following in pairwise(best))
 
 
 def violation_in(run: Execution, copies: frozenset[str] = frozenset()) -> Violation | None:
@@ -289,6 +268,3 @@ def by_runs(machine: Machine[Local], watch: Watch | None = None, copies: frozens
                 return Found(violation, states=len(reached))
     cut = PendingBound(MOST_PENDING) if space.cut else None
     return Found(None, stopped.reason or cut, len(reached))
-
-
-__all__ = ["Found", "MonitoredRuns", "Violation", "by_executions", "by_runs", "cycle_of", "nodes_of", "violation_in"]

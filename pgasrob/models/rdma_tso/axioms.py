@@ -6,14 +6,14 @@ why an execution is inconsistent is answered by naming the edges of a cycle.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from pgasrob.models.model_interface import CycleEdge, Event, Execution
 from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, Rules, cell_of
-from pgasrob.models.relations import Rows, closed, composed, irreflexive, of_pairs
+from pgasrob.models.relations import Rows, closed, composed, irreflexive, of_pairs, shortest_path
 
 Order = Literal["ib", "ob"]
 
@@ -127,30 +127,14 @@ def cycle(execution: Execution, rules: Rules) -> tuple[CycleEdge, ...]:
     def point(event: int, order: Order) -> tuple[int, Order]:
         return event, "ib" if third and instantaneous(execution.events[event], rules) else order
 
-    out: dict[tuple[int, Order], list[tuple[tuple[int, Order], Edge | None]]] = {}
+    out: dict[tuple[int, Order], dict[tuple[int, Order], Edge | None]] = {}
     for edge in found:
         if rules.has(edge.order):
-            out.setdefault(point(edge.source, edge.order), []).append((point(edge.target, edge.order), edge))
+            out.setdefault(point(edge.source, edge.order), {}).setdefault(point(edge.target, edge.order), edge)
     for number in range(len(execution.events) if third else 0):
         if point(number, "ob") != (number, "ib"):
-            out.setdefault((number, "ib"), []).append(((number, "ob"), None))
-    ways = (_way_back(out, start) for start in out)
-    best = min((way for way in ways if way is not None), key=len, default=[])
-    return tuple(CycleEdge(edge.source, edge.target, edge.relation, edge.rule) for edge in best if edge is not None)
-
-
-def _way_back(
-    out: dict[tuple[int, Order], list[tuple[tuple[int, Order], Edge | None]]], start: tuple[int, Order]
-) -> list[Edge | None] | None:
-    """The steps of a shortest way from ``start`` to itself."""
-    ways: dict[tuple[int, Order], list[Edge | None]] = {}
-    queue: deque[tuple[tuple[int, Order], list[Edge | None]]] = deque([(start, [])])
-    while queue:
-        at, way = queue.popleft()
-        for target, edge in out.get(at, ()):
-            if target == start:
-                return [*way, edge]
-            if target not in ways:
-                ways[target] = [*way, edge]
-                queue.append((target, ways[target]))
-    return None
+            out.setdefault((number, "ib"), {}).setdefault((number, "ob"), None)
+    cycles = (shortest_path(out, start, start) for start in out)
+    best = min(filter(None, cycles), key=len, default=[])
+    steps = (out[point][following] for point, following in pairwise(best))
+    return tuple(CycleEdge(edge.source, edge.target, edge.relation, edge.rule) for edge in steps if edge is not None)
