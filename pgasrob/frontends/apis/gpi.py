@@ -8,17 +8,19 @@ The state of a rank: ``gpi.queues`` the pairs of queue and rank with something t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.flags import Group, reduce
 from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome, Way
-from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, as_value, element
+from pgasrob.frontends.apis.prototypes import Prototypes, enumerators
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType
-from pgasrob.frontends.c.values import NULL, Known, Unknown, Value
+from pgasrob.frontends.c.values import NULL, Known, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import (
     AwaitAdd,
@@ -31,78 +33,61 @@ from pgasrob.program.commands import (
     Wait,
     Write,
 )
-from pgasrob.program.expressions import Const, Expr, IntType, is_of_rank, name_of
+from pgasrob.program.expressions import Const, Expr, IntType, Register, is_of_rank, name_of
 
-PROTOTYPES = Prototypes()
+FUNCTIONS = Prototypes()
+DONE = FUNCTIONS.returning(Known(0))
 UNSIGNED = IntType(64, False)
 QUEUES = COUNTERS = 8
 OK, FAILED = Known(0), Known(-1)
 
 # Start, end, information
 
-
-@PROTOTYPES.calls("""
-    void shutdownGPI(void);
-    void killProcsGPI(void);
-    void setNpGPI(const unsigned int n);
-    void gpi_printf(const char *format, ...);
-    void gpi_printf_to(const int rank, const char *format, ...);
-""")
-def nothing(call: Call) -> Outcome:
-    """Nothing that the memory shows."""
-    if call.name.startswith("gpi_printf"):
-        read_texts(call, format=int(call.name == "gpi_printf_to"))
-    call.rests_on(Kind.NO_EFFECT, call.name)
-    return Outcome()
-
-
-def _constant(prototypes: str, value: Callable[[Call], Value]) -> None:
-    PROTOTYPES.add(prototypes, lambda call: Outcome(result=value(call)))
-
-
-_constant("int getRankGPI(void);", lambda call: as_value(call.me))
-_constant("int getNodeCountGPI(void);", lambda call: as_value(call.count))
-
-
-def _fixed(prototypes: str, value: Value) -> None:
-    def answer(call: Call) -> Value:
-        call.rests_on(Kind.FIXED_ANSWERS, call.name)
-        return value
-
-    _constant(prototypes, answer)
-
-
-_fixed("int getNumberOfQueuesGPI(void); int getNumberOfCountersGPI(void);", Known(QUEUES))
-_fixed("int getQueueDepthGPI(void);", Known(1024))
-_fixed("char *getHostnameGPI(const unsigned int rank);", NULL)
-_fixed(
-    """int checkEnvGPI(int argc, char **argv); int setNetworkGPI(int type); int setPortGPI(unsigned short port);
-    int setMtuSizeGPI(const unsigned int size); int generateHostlistGPI(void); int pingDaemonGPI(const char *host);
-    int runIBTestGPI(const char *host); int findProcGPI(const char *host); int checkPortGPI(const char *host, int port);
-    int checkSharedLibsGPI(const char *host); int isMasterGPI(int argc, char **argv); float getVersionGPI(void);""",
-    OK,
+FUNCTIONS.nothing(
+    "void shutdownGPI(void); void killProcsGPI(void); void setNpGPI(const unsigned int n)", Kind.NO_EFFECT
 )
 
 
-@PROTOTYPES.calls("int startGPI(int argc, char **argv, const char *command, const unsigned long size);")
-def start(call: Call) -> Outcome:
-    """Every rank gets the same memory. Ranks have met before anyone returns, which nothing can see yet."""
+@FUNCTIONS.does("""
+    void gpi_printf(const char *format, ...); void gpi_printf_to(const int rank, const char *format, ...)
+""")
+def printed(call: Call, steps: Steps) -> None:
+    read_texts(call, format=int(call.name == "gpi_printf_to"))
+    call.rests_on(Kind.NO_EFFECT, call.name)
+
+
+FUNCTIONS.returns("int getRankGPI(void)", lambda call: call.me)
+FUNCTIONS.returns("int getNodeCountGPI(void)", lambda call: call.count)
+FUNCTIONS.returns("int getNumberOfQueuesGPI(void); int getNumberOfCountersGPI(void)", QUEUES, Kind.FIXED_ANSWERS)
+FUNCTIONS.returns("int getQueueDepthGPI(void)", 1024, Kind.FIXED_ANSWERS)
+FUNCTIONS.returns("char *getHostnameGPI(const unsigned int rank)", NULL, Kind.FIXED_ANSWERS)
+DONE.nothing(
+    """
+    int checkEnvGPI(int argc, char **argv); int setNetworkGPI(int type); int setPortGPI(unsigned short port);
+    int setMtuSizeGPI(const unsigned int size); int generateHostlistGPI(void); int pingDaemonGPI(const char *host);
+    int runIBTestGPI(const char *host); int findProcGPI(const char *host); int checkPortGPI(const char *host, int port);
+    int checkSharedLibsGPI(const char *host); int isMasterGPI(int argc, char **argv); float getVersionGPI(void)
+    """,
+    Kind.FIXED_ANSWERS,
+)
+
+
+@DONE.does("int startGPI(int argc, char **argv, const char *command, const unsigned long size)")
+def start(call: Call, steps: Steps) -> None:
+    """Every rank gets the same memory. Nobody returns before all have called it, which nothing can see yet."""
     call.allocate("segment", call.known(3), "dma", ("gpi", "dma"))
-    return Outcome(result=OK)
 
 
 def memory(call: Call, offset: int = 0) -> Address:
     return call.moved(Address(ObjectId("segment", ("gpi", "dma")), 0), offset)
 
 
-@PROTOTYPES.calls("void *getDmaMemPtrGPI(void);")
-def pointer(call: Call) -> Outcome:
-    return Outcome(result=memory(call))
+FUNCTIONS.returns("void *getDmaMemPtrGPI(void)", memory)
 
 
-@PROTOTYPES.calls("void barrierGPI(void);")
-def barrier(call: Call) -> Outcome:
-    return Outcome(call.do(Barrier(call.name)))
+@FUNCTIONS.does("void barrierGPI(void)")
+def barrier(call: Call, steps: Steps) -> None:
+    steps.do(Barrier(call.name))
 
 
 OPERATIONS = ("min", "max", "sum")
@@ -110,18 +95,16 @@ DATA = (INT, UINT, FLOAT, DOUBLE, LONG, ULONG)
 """By the numbers of `GPI_OP` and `GPI_TYPE`."""
 
 
-@PROTOTYPES.calls("int allReduceGPI(void *send, void *receive, const unsigned char count, GPI_OP op, GPI_TYPE type);")
-def allreduce(call: Call) -> Outcome:
+@DONE.does("int allReduceGPI(void *send, void *receive, const unsigned char count, GPI_OP op, GPI_TYPE type)")
+def allreduce(call: Call, steps: Steps) -> None:
     """Every rank contributes to every result, so all have arrived."""
     source, result, operation, data = target(call, 0), target(call, 1), call.known(3), call.known(4)
     count = limited(call, call.known(2), "elements")
     if not 0 <= operation < len(OPERATIONS) or not 0 <= data < len(DATA):
         call.fail("this reduction is not known", "use GPI_MIN, GPI_MAX or GPI_SUM and the types of GPI_TYPE")
-    steps, type = Steps(call), DATA[data]
-    everyone = Group(("gpi", "all"), call.everyone)
+    type, everyone = DATA[data], Group(("gpi", "all"), call.everyone)
     for index, value in enumerate(reduce(steps, everyone, OPERATIONS[operation], source, type, count)):
         steps.store(element(call, result, index, type), value, type)
-    return steps.outcome(OK)
 
 
 # Transfers
@@ -138,8 +121,9 @@ def _number(call: Call, index: int) -> int:
     return number
 
 
-def _transfer(call: Call, kind: type[Read] | type[Write]) -> Outcome:
+def _transfer(steps: Steps, kind: type[Read] | type[Write]) -> None:
     """One element: the queue keeps the order of operations, and elements of one transfer have none."""
+    call = steps.call
     size, rank, number = call.known(2), _target(call), _number(call, 4)
     pairs = call.paired_cells(memory(call, call.known(0)), memory(call, call.known(1)), size, None)
     if len(pairs) > 1:
@@ -148,9 +132,9 @@ def _transfer(call: Call, kind: type[Read] | type[Write]) -> Outcome:
             "transfer one element per call, or write the program for GASPI (GPI-2), whose queues are unordered",
         )
     call.rests_on(Kind.QUEUE_ROOM, call.name)
-    state: dict[str, Hashable] = {"gpi.queues": tuple(sorted({*open_queues(call), (number, name_of(rank))}))}
+    steps.note("gpi.queues", tuple(sorted({*open_queues(call), (number, name_of(rank))})))
     queue = _queue(call, number, name_of(rank))
-    return Outcome(call.do(*(kind(here, rank, there, queue) for here, there in pairs)), OK, (), state)
+    steps.do(*(kind(here, rank, there, queue) for here, there in pairs))
 
 
 def _target(call: Call) -> Expr:
@@ -167,22 +151,22 @@ def _queue(call: Call, number: int, rank: str) -> Const:
 
 
 _TRANSFER = "unsigned long local, unsigned long remote, int size, unsigned int rank, unsigned int queue"
-PROTOTYPES.add(f"int readDmaGPI({_TRANSFER});", lambda call: _transfer(call, Read))
-PROTOTYPES.add(f"int writeDmaGPI({_TRANSFER});", lambda call: _transfer(call, Write))
+DONE.does(f"int readDmaGPI({_TRANSFER})")(lambda call, steps: _transfer(steps, Read))
+DONE.does(f"int writeDmaGPI({_TRANSFER})")(lambda call, steps: _transfer(steps, Write))
 
 
-@PROTOTYPES.calls("int waitDmaGPI(const unsigned int queue); int waitDma2GPI(const unsigned int queue);")
-def wait(call: Call) -> Outcome:
+@FUNCTIONS.does("int waitDmaGPI(const unsigned int queue); int waitDma2GPI(const unsigned int queue)")
+def wait(call: Call, steps: Steps) -> int:
     """Both sides of everything in the queue, whatever the rank. It returns the number of events: here 1 for some."""
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     number = _number(call, 0)
     mine = [(queue, rank) for queue, rank in open_queues(call) if queue == number]
-    waits = [Wait(_queue(call, queue, rank)) for queue, rank in mine]
-    left = tuple(pair for pair in open_queues(call) if pair not in mine)
-    return Outcome(call.do(*waits), Known(min(len(mine), 1)), (), {"gpi.queues": left})
+    steps.do(*(Wait(_queue(call, queue, rank)) for queue, rank in mine))
+    steps.note("gpi.queues", tuple(pair for pair in open_queues(call) if pair not in mine))
+    return min(len(mine), 1)
 
 
-@PROTOTYPES.calls("int openDMARequestsGPI(const unsigned int queue);")
+@FUNCTIONS.calls("int openDMARequestsGPI(const unsigned int queue)")
 def open_requests(call: Call) -> Sequence[Outcome]:
     """What is in the queue now may be less than what was posted, and says nothing about completion: there is
     something in it or nothing, unless nothing has been posted since the queue was waited for."""
@@ -212,40 +196,36 @@ def _counter(call: Call, index: int | None) -> Expr:
     return _cell(call, "counter", number)
 
 
-def _fetch_add(call: Call, counter: int | None) -> Outcome:
-    register = call.register("count")
-    command = FetchAdd(register, Const(0), _counter(call, counter), call.expression(0), UNSIGNED)
-    return Outcome(call.do(command), Unknown(register))
+def _fetch_add(call: Call, steps: Steps, counter: int | None) -> Register:
+    old = call.register("count")
+    steps.do(FetchAdd(old, Const(0), _counter(call, counter), call.expression(0), UNSIGNED))
+    return old
 
 
-def _compare_swap(call: Call, counter: int | None) -> Outcome:
-    register = call.register("count")
-    command = CompareSwap(register, Const(0), _counter(call, counter), call.expression(0), call.expression(1))
-    return Outcome(call.do(command), Unknown(register))
+def _compare_swap(call: Call, steps: Steps, counter: int | None) -> Register:
+    old = call.register("count")
+    steps.do(CompareSwap(old, Const(0), _counter(call, counter), call.expression(0), call.expression(1)))
+    return old
 
 
-def _reset(call: Call, counter: int | None) -> Outcome:
-    command = Swap(call.register("count"), Const(0), _counter(call, counter), Const(0))
-    return Outcome(call.do(command), OK)
+def _reset(call: Call, steps: Steps, counter: int | None) -> None:
+    steps.do(Swap(call.register("count"), Const(0), _counter(call, counter), Const(0)))
 
 
-_LONG, _WHICH = "const unsigned long", "const unsigned int counter"
-PROTOTYPES.add(f"unsigned long atomicFetchAddCntGPI({_LONG} value, {_WHICH});", lambda call: _fetch_add(call, 1))
-PROTOTYPES.add(f"unsigned long atomicFetchAddTileCntGPI({_LONG} value);", lambda call: _fetch_add(call, None))
-PROTOTYPES.add(
-    f"unsigned long atomicCmpSwapCntGPI({_LONG} expected, {_LONG} value, {_WHICH});",
-    lambda call: _compare_swap(call, 2),
-)
-PROTOTYPES.add(
-    f"unsigned long atomicCmpSwapTileCntGPI({_LONG} expected, {_LONG} value);", lambda call: _compare_swap(call, None)
-)
-PROTOTYPES.add(f"int atomicResetCntGPI({_WHICH});", lambda call: _reset(call, 0))
-PROTOTYPES.add("int atomicResetTileCntGPI(void);", lambda call: _reset(call, None))
+_LONG = "unsigned long"
+for _tile, _comma, _which in (("", ", ", "const unsigned int counter"), ("Tile", "", "")):
+    FUNCTIONS.does(f"{_LONG} atomicFetchAdd{_tile}CntGPI(const {_LONG} value{_comma}{_which})")(
+        partial(_fetch_add, counter=None if _tile else 1)
+    )
+    FUNCTIONS.does(f"{_LONG} atomicCmpSwap{_tile}CntGPI(const {_LONG} expected, const {_LONG} value{_comma}{_which})")(
+        partial(_compare_swap, counter=None if _tile else 2)
+    )
+    DONE.does(f"int atomicReset{_tile}CntGPI({_which or 'void'})")(partial(_reset, counter=None if _tile else 0))
 
 
-@PROTOTYPES.calls("int globalResourceLockGPI(void);")
+@FUNCTIONS.calls("int globalResourceLockGPI(void)")
 def lock(call: Call) -> Sequence[Way]:
-    """A try: 0 with the lock, or -1 when another rank has it. No answer comes of a look at a free lock."""
+    """A try: 0 with the lock, or -1 when another rank has it. A look at a free lock gives no answer: it is repeated."""
     cell, steps, taken = _lock(call), Steps(call), call.register("lock")
     steps.do(Fetch(taken, Const(0), cell))
     return [
@@ -254,18 +234,16 @@ def lock(call: Call) -> Sequence[Way]:
     ]
 
 
-@PROTOTYPES.calls("int globalResourceUnlockGPI(void);")
-def unlock(call: Call) -> Outcome:
-    return Outcome(call.do(Swap(call.register("lock"), Const(0), _lock(call), Const(0))), OK)
+@DONE.does("int globalResourceUnlockGPI(void)")
+def unlock(call: Call, steps: Steps) -> None:
+    steps.do(Swap(call.register("lock"), Const(0), _lock(call), Const(0)))
 
 
 _ENUMERATIONS = {
     **{f"GPIQueue{number}": number for number in range(QUEUES)},
     **{f"GPICounter{number}": number for number in range(COUNTERS)},
-    **{name: number for number, name in enumerate(("GPI_MIN", "GPI_MAX", "GPI_SUM"))},
-    **{f"GPI_{name}": number for number, name in enumerate(("INT", "UINT", "FLOAT", "DOUBLE", "LONG", "ULONG"))},
-    "GPI_IB": 0,
-    "GPI_ETHERNET": 1,
+    **enumerators("GPI_MIN, GPI_MAX, GPI_SUM, GPI_INT = 0, GPI_UINT, GPI_FLOAT, GPI_DOUBLE, GPI_LONG, GPI_ULONG"),
+    **enumerators("GPI_IB, GPI_ETHERNET"),
 }
 CONSTANTS: dict[str, tuple[CType, Value]] = {name: (INT, Known(number)) for name, number in _ENUMERATIONS.items()}
 
@@ -274,9 +252,9 @@ API = Api(
     headers=("GPI.h", "gpi.h"),
     types={"GPI_OP": INT, "GPI_TYPE": INT, "GPI_NETWORK_TYPE": INT},
     constants=CONSTANTS,
-    declaration=PROTOTYPES.declaration,
-    handler=PROTOTYPES.handler,
-    functions=PROTOTYPES.handlers,
+    declaration=FUNCTIONS.declaration,
+    handler=FUNCTIONS.handler,
+    functions=FUNCTIONS.handlers,
     specifications={"": "GPI (as in Calin et al., FSTTCS 2013)"},
     unsupported={
         "sendDma*": "use writeDmaGPI and a flag, two-sided communication is not modelled",

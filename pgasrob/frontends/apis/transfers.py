@@ -1,79 +1,17 @@
-"""What the handlers of all APIs share: putting an outcome together, and copies between memories."""
+"""What the handlers of all APIs share about values, and copies between memories."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.types import CType, Floating, Integer
-from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value
-from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import Assign, Command, Exit, Load, Mark, Put, Read, Store, Wait, Write
+from pgasrob.frontends.c.values import Address
+from pgasrob.program.commands import Assign, Command, Load, Put, Read, Store, Wait, Write
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary, constant
 from pgasrob.program.statements import Block, While
-
-
-class Steps:
-    """The outcome of a call while it is put together, part by part.
-
-    Parts that note something in the API's state see what earlier parts of the same call have noted: `recall`.
-    """
-
-    def __init__(self, call: Call) -> None:
-        self.call = call
-        self.commands: list[object] = []
-        self.stores: list[tuple[Address, Value, CType]] = []
-        self.state: dict[str, Hashable] = {}
-
-    def do(self, *commands: object) -> None:
-        """Add commands or statements."""
-        self.commands.extend(commands)
-
-    def mark(self, fact: Hashable) -> None:
-        """Say what is done here, where that is asked for."""
-        if self.call.marked:
-            self.do(Mark(Const(1), fact))
-
-    def store(self, address: Address, value: Value | Expr, type: CType) -> None:
-        """Assign through a pointer, after all commands."""
-        self.stores.append((address, as_value(value), type))
-
-    def note(self, key: str, value: Hashable) -> None:
-        """Remember something on this rank."""
-        self.state[key] = value
-
-    def recall(self, key: str, default: Hashable = None) -> Hashable:
-        if key in self.state:
-            return self.state[key]
-        return self.call.state.get(key, default)
-
-    def count(self, key: str, modulus: int | None = None) -> int:
-        """How often this has been asked before for ``key``, modulo ``modulus`` if there is one."""
-        number = self.recall(key, 0)
-        assert isinstance(number, int)
-        self.note(key, number + 1 if modulus is None else (number + 1) % modulus)
-        return number
-
-    def outcome(self, result: Value | Expr = UNDEFINED, *, ends: bool = False) -> Outcome:
-        return Outcome(self.call.do(*self.commands), as_value(result), tuple(self.stores), self.state, ends)
-
-    def look(self, condition: Expr, yes: Way | None, no: Way | None = None) -> Look:
-        """The commands as a look that comes before one of two ways to go on."""
-        return Look(self.call.do(*self.commands), condition, yes, no)
-
-
-def ends_all(call: Call) -> Outcome:
-    """The call ends the run of all ranks."""
-    call.rests_on(Kind.ENDS_ALL_RANKS, call.name)
-    return Outcome(call.do(Exit()), ends=True)
-
-
-def as_value(value: Value | Expr) -> Value:
-    """An expression as a value of C."""
-    if isinstance(value, Const):
-        return Known(value.value)
-    return value if isinstance(value, Value) else Unknown(value)
-
 
 MOST = 1 << 16
 """Elements of one call."""
@@ -197,35 +135,33 @@ def each(
     steps.do(Assign(place, Const(0)), While(Binary("<", place, Const(count)), Block(body), call.span))
 
 
-def put(
-    steps: Steps, local: Address, rank: Expr, remote: Address, bytes: int, queue: Expr, element: int | None = None
-) -> None:
-    """A put whose source is captured at the issue: the source may be changed when the call returns."""
-    each(steps, local, remote, bytes, element, lambda here, there: Put(here, rank, there, queue))
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """``bytes`` contiguous bytes between ``local``, in this rank's memory, and ``remote``, in that of ``rank``.
 
+    ``element``: the size of the elements when the call says it.
+    """
 
-def write(
-    steps: Steps, local: Address, rank: Expr, remote: Address, bytes: int, queue: Expr, element: int | None = None
-) -> None:
-    """A put whose source is read some time after the call."""
-    each(steps, local, remote, bytes, element, lambda here, there: Write(here, rank, there, queue))
+    local: Address
+    rank: Expr
+    remote: Address
+    bytes: int
+    element: int | None = None
 
+    def issue(self, steps: Steps, kind: type[Put] | type[Read] | type[Write], queue: Expr) -> None:
+        """Issue one command for each element: a `Put` reads the source at once, so that it may be changed when the call
+        returns; a `Write` reads it some time later; a `Read` gets and is not waited for."""
+        each(
+            steps, self.local, self.remote, self.bytes, self.element,
+            lambda here, there: kind(here, self.rank, there, queue),
+        )  # fmt: skip
 
-def read(
-    steps: Steps, local: Address, rank: Expr, remote: Address, bytes: int, queue: Expr, element: int | None = None
-) -> None:
-    """A get that is not waited for."""
-    each(steps, local, remote, bytes, element, lambda here, there: Read(here, rank, there, queue))
-
-
-def get(
-    steps: Steps, api: str, local: Address, rank: Expr, remote: Address, bytes: int, element: int | None = None
-) -> None:
-    """A blocking get. It waits for nothing else, so it has a queue of its own, which is empty before and after."""
-    queue = blocking_queue(steps.call, api)
-    read(steps, local, rank, remote, bytes, queue, element)
-    if bytes > 0:
-        steps.do(Wait(queue))
+    def get(self, steps: Steps, api: str) -> None:
+        """A blocking get. It waits for nothing else, so it has a queue of its own, which is empty before and after."""
+        queue = blocking_queue(steps.call, api)
+        self.issue(steps, Read, queue)
+        if self.bytes > 0:
+            steps.do(Wait(queue))
 
 
 def blocking_queue(call: Call, api: str) -> Const:

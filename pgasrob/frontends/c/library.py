@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
-from pgasrob.frontends.apis.transfers import Steps, copied, ends_all, owner_of, pairs
+from pgasrob.frontends.apis.steps import Steps, ends_all
+from pgasrob.frontends.apis.transfers import copied, owner_of, pairs
 from pgasrob.frontends.c import arithmetic, nondeterminism
 from pgasrob.frontends.c.libc import callbacks, numbers, outside
 from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of

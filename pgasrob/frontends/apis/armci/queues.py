@@ -3,9 +3,9 @@
 Blocking puts have one queue for each process, which the fences between them keep in order. A handle, or the process's
 implicit one, has two queues for each process, for puts and for gets: ARMCI_Fence waits for puts alone.
 
-Where the program is made for every number of nodes a process may be an expression. What is computed from `me` and
-`nodes` has queues of its own, as a number has: two of them may be for one process, and then less is waited for than may
-be. All that may be another process each time has one, which only what waits for all processes waits for.
+When a program is lowered for every number of nodes a process may be an expression. An expression over `me` and `nodes`
+has queues of its own, as a number has: two of them may be for one process, and then a wait covers less than it could.
+All other expressions share one queue, for which only the calls wait that wait for all processes.
 
 The state of a rank: ``armci.queues``, entries of a queue's key, its process, and whether something in it is not yet
 complete on the local side. Entries of puts stay until a fence. ``armci.aggregate``: the handles that aggregate, whose
@@ -14,12 +14,12 @@ operations need not have begun before they are waited for, so that a fence does 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import is_owner, target
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.values import Address
 from pgasrob.program.commands import Wait, WaitLocal
 from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
@@ -29,7 +29,7 @@ Entry = tuple[Key, int | str, bool]
 BLOCKING: Key = ("put",)
 IMPLICIT: Key = ("implicit",)
 SOMEWHERE = "somewhere"
-"""What stands for a process that may be another one each time."""
+"""The name of a process that may be another one each time."""
 
 
 def handle(call: Call, index: int) -> Key:
@@ -54,7 +54,7 @@ def process_in(call: Call, index: int) -> Expr:
 
 
 def named(process: Expr) -> int | str:
-    """What a rank knows ``process`` by in all its runs, or that it may be another one next time."""
+    """A name of ``process`` that is the same in all runs of a rank, or `SOMEWHERE`."""
     if isinstance(process, Const):
         return process.value
     return name_of(process) if is_of_rank(process) else SOMEWHERE
@@ -96,10 +96,10 @@ def fence(steps: Steps, to: Expr | None) -> None:
     process = None if to is None else named(to)
     if process == SOMEWHERE:
         return
-    left, aggregate = [], _aggregate(steps.call)
+    left, aggregating = [], _aggregate(steps.call)
     for entry in entries(steps):
         key, other, pending = entry
-        if key[-1] == "put" and process in (None, other) and not (pending and key[:-1] in aggregate):
+        if key[-1] == "put" and process in (None, other) and not (pending and key[:-1] in aggregating):
             steps.do(Wait(queue(steps, key, other)))
         else:
             left.append(entry)
@@ -110,10 +110,10 @@ def _aggregate(call: Call) -> tuple[Key, ...]:
     return cast("tuple[Key, ...]", call.state.get("armci.aggregate", ()))
 
 
-def aggregated(call: Call, key: Key, begins: bool) -> dict[str, Hashable]:
-    """The state when the handle ``key`` aggregates from now on, or no more."""
-    others = {other for other in _aggregate(call) if other != key}
-    return {"armci.aggregate": tuple(sorted(others | {key} if begins else others, key=repr))}
+def aggregate(steps: Steps, key: Key, begins: bool) -> None:
+    """The handle ``key`` aggregates from now on, or no more."""
+    others = {other for other in _aggregate(steps.call) if other != key}
+    steps.note("armci.aggregate", tuple(sorted(others | {key} if begins else others, key=repr)))
 
 
 def _set(steps: Steps, left: list[Entry]) -> None:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import prod
 
 from pgasrob.frontends.apis.armci import queues
-from pgasrob.frontends.apis.armci.header import GIOV
+from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS, GIOV
 from pgasrob.frontends.apis.call_arguments import integers, limited, target
-from pgasrob.frontends.apis.interface import Address, Call, Outcome
-from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, blocking_queue, element, int_type, put, read, value_at, write
+from pgasrob.frontends.apis.interface import Address, Call
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import Transfer, blocking_queue, element, int_type, value_at
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, VOID, CType, Floating, Pointer
-from pgasrob.frontends.c.values import Known, Unknown
-from pgasrob.program.commands import Fence, Fetch, Update, UpdateFrom, Wait
-from pgasrob.program.expressions import Binary, Const, Expr, float_bits
-
-PROTOTYPES = Prototypes()
-OK = Known(0)
+from pgasrob.frontends.c.values import Known
+from pgasrob.program.commands import Fence, Fetch, Put, Read, Update, UpdateFrom, Wait, Write
+from pgasrob.program.expressions import Binary, Const, Expr, Register, float_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class Piece:
     bytes: int
 
 
-# What to move: the arguments from ``first`` on, and the index of the process, which stands behind them.
+# The pieces that the arguments from ``first`` on name, and the index of the process, which stands behind them.
 
 
 def contiguous(call: Call, first: int) -> tuple[list[Piece], int]:
@@ -95,30 +92,41 @@ ARGUMENTS = {
 }
 
 
-def _puts(call: Call, shape: str, nonblocking: bool) -> Outcome:
+def _put(
+    steps: Steps, pieces: list[Piece], goal: int, process: Expr, where: Const, kind: type[Put] | type[Write]
+) -> None:
+    """Issue a put of ``pieces`` to ``process``; argument ``goal`` names the destination."""
+    for piece in pieces:
+        source = queues.local(steps.call, 0, piece.source)
+        target = queues.remote(steps.call, goal, piece.target, process)
+        Transfer(source, process, target, piece.bytes).issue(steps, kind, where)
+
+
+def _puts(call: Call, steps: Steps, shape: str, nonblocking: bool) -> None:
     """Blocking: the source is captured, and puts come after earlier ones to the same process."""
     pieces, index = SHAPES[shape](call, 0)
-    process, steps = queues.process_in(call, index), Steps(call)
-    key = (*queues.handle(call, index + 1), "put") if nonblocking else queues.BLOCKING
-    move = write if nonblocking else put
-    where = queues.use(steps, key, process, True) if nonblocking else ordered(steps, process)
-    for piece in pieces:
-        source, goal = queues.local(call, 0, piece.source), queues.remote(call, _goal(shape), piece.target, process)
-        move(steps, source, process, goal, piece.bytes, where)
-    return steps.outcome(OK)
+    process = queues.process_in(call, index)
+    where = _put_queue(steps, process, index + 1, nonblocking)
+    _put(steps, pieces, _goal(shape), process, where, Write if nonblocking else Put)
 
 
-def _gets(call: Call, shape: str, nonblocking: bool) -> Outcome:
+def _put_queue(steps: Steps, process: Expr, handle: int, nonblocking: bool) -> Const:
+    """The queue of a put or accumulate: of the handle in that argument, or of blocking calls."""
+    if nonblocking:
+        return queues.use(steps, (*queues.handle(steps.call, handle), "put"), process, True)
+    return ordered(steps, process)
+
+
+def _gets(call: Call, steps: Steps, shape: str, nonblocking: bool) -> None:
     pieces, index = SHAPES[shape](call, 0)
-    process, steps = queues.process_in(call, index), Steps(call)
+    process = queues.process_in(call, index)
     key = (*queues.handle(call, index + 1), "get") if nonblocking else queues.BLOCKING
     for piece in pieces:
         source, goal = queues.remote(call, 0, piece.source, process), queues.local(call, _goal(shape), piece.target)
         where = queues.use(steps, key, process, True) if nonblocking else blocking_queue(call, "armci")
-        read(steps, goal, process, source, piece.bytes, where)
+        Transfer(goal, process, source, piece.bytes).issue(steps, Read, where)
     if steps.commands and not nonblocking:
         steps.do(Wait(blocking_queue(call, "armci")))
-    return steps.outcome(OK)
 
 
 def _goal(shape: str) -> int:
@@ -133,13 +141,16 @@ def ordered(steps: Steps, process: Expr) -> Const:
     return queues.use(steps, queues.BLOCKING, process, False)
 
 
+def _with_and_without_handle(declaration: str, doing: Callable[..., None]) -> None:
+    """Add the function that ``declaration`` is of, and the one with `Nb` in its name and a handle at its end."""
+    with_handle = declaration.replace("{Nb}", "Nb").replace(")", ", armci_hdl_t *handle)")
+    DONE.does(declaration.replace("{Nb}", ""))(partial(doing, nonblocking=False))
+    DONE.does(with_handle)(partial(doing, nonblocking=True))
+
+
 for _shape, _arguments in ARGUMENTS.items():
-    for _kind, _handler in (("Put", _puts), ("Get", _gets)):
-        PROTOTYPES.add(f"int ARMCI_{_kind}{_shape}({_arguments});", partial(_handler, shape=_shape, nonblocking=False))
-        PROTOTYPES.add(
-            f"int ARMCI_Nb{_kind}{_shape}({_arguments}, armci_hdl_t *handle);",
-            partial(_handler, shape=_shape, nonblocking=True),
-        )
+    _with_and_without_handle(f"int ARMCI_{{Nb}}Put{_shape}({_arguments})", partial(_puts, shape=_shape))
+    _with_and_without_handle(f"int ARMCI_{{Nb}}Get{_shape}({_arguments})", partial(_gets, shape=_shape))
 
 
 # Accumulates: destination += scale * source, each element by itself
@@ -148,22 +159,18 @@ DATA: tuple[CType, ...] = (INT, LONG, FLOAT, DOUBLE)
 """By the numbers of ARMCI_ACC_INT and so on; the complex types are not there."""
 
 
-def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
+def _accumulates(call: Call, steps: Steps, shape: str, nonblocking: bool) -> None:
     data = call.known(0)
     if not 0 <= data < len(DATA) or DATA[data] == FLOAT:
         call.fail("accumulating floats or complex numbers", "accumulate ARMCI_ACC_INT, ARMCI_ACC_LNG or ARMCI_ACC_DBL")
-    type, steps = DATA[data], Steps(call)
+    type = DATA[data]
     scale = value_at(steps, target(call, 1), type)
     pieces, index = SHAPES[shape](call, 2)
     process = queues.process_in(call, index)
-    if nonblocking:
-        key = (*queues.handle(call, index + 1), "put")
-        where = queues.use(steps, key, process, True)
-        if scale != Const(_one(type)):
-            call.fail("a nonblocking accumulate with a scale", "scale the source before, or use the blocking call")
-    else:
-        where = ordered(steps, process)
-    # With other accumulates: that they are atomic with ARMCI_Rmw nobody promises.
+    where = _put_queue(steps, process, index + 1, nonblocking)
+    if nonblocking and scale != Const(_one(type)):
+        call.fail("a nonblocking accumulate with a scale", "scale the source before, or use the blocking call")
+    # Accumulates exclude each other. That they are atomic with ARMCI_Rmw nobody promises.
     operation, atomic = "add." if isinstance(type, Floating) else "add", f"{shown(type)} by accumulate"
     for piece in pieces:
         source = queues.local(call, 2, piece.source)
@@ -177,7 +184,6 @@ def _accumulates(call: Call, shape: str, nonblocking: bool) -> Outcome:
             else:
                 value = _scaled(scale, value_at(steps, mine, type), type)
                 steps.do(Update(operation, value, process, there, where, type=int_type(type), atomic=atomic))
-    return steps.outcome(OK)
 
 
 def _one(type: CType) -> int:
@@ -191,61 +197,47 @@ def _scaled(scale: Expr, value: Expr, type: CType) -> Expr:
 
 
 for _shape, _arguments in ARGUMENTS.items():
-    PROTOTYPES.add(
-        f"int ARMCI_Acc{_shape}(int type, void *scale, {_arguments});",
-        partial(_accumulates, shape=_shape, nonblocking=False),
-    )
-    PROTOTYPES.add(
-        f"int ARMCI_NbAcc{_shape}(int type, void *scale, {_arguments}, armci_hdl_t *handle);",
-        partial(_accumulates, shape=_shape, nonblocking=True),
+    _with_and_without_handle(
+        f"int ARMCI_{{Nb}}Acc{_shape}(int type, void *scale, {_arguments})", partial(_accumulates, shape=_shape)
     )
 
 
 # Single values
 
 
-def _put_value(call: Call, type: CType, nonblocking: bool) -> Outcome:
-    process, steps = queues.process_in(call, 2), Steps(call)
+def _put_value(call: Call, steps: Steps, type: CType, nonblocking: bool) -> None:
+    process = queues.process_in(call, 2)
     cell = call.number(queues.remote_argument(call, 1, process), type)
-    key = (*queues.handle(call, 3), "put") if nonblocking else queues.BLOCKING
-    where = queues.use(steps, key, process, True) if nonblocking else ordered(steps, process)
+    where = _put_queue(steps, process, 3, nonblocking)
     steps.do(Update("set", call.expression(0), process, cell, where, type=int_type(type), atomic=""))
-    return steps.outcome(OK)
 
 
-def _get_value(call: Call, type: CType) -> Outcome:
+def _get_value(call: Call, steps: Steps, type: CType) -> Register:
     process, register = queues.process_in(call, 1), call.register("value")
     cell = call.number(queues.remote_argument(call, 0, process), type)
-    return Outcome(call.do(Fetch(register, process, cell, atomic="")), Unknown(register))
+    steps.do(Fetch(register, process, cell, atomic=""))
+    return register
 
 
 for _name, _type in (("Int", INT), ("Long", LONG), ("Float", FLOAT), ("Double", DOUBLE)):
     _c = _name.lower()
-    PROTOTYPES.add(
-        f"int ARMCI_PutValue{_name}({_c} value, void *dst, int proc);",
-        partial(_put_value, type=_type, nonblocking=False),
+    _with_and_without_handle(
+        f"int ARMCI_{{Nb}}PutValue{_name}({_c} value, void *dst, int proc)", partial(_put_value, type=_type)
     )
-    PROTOTYPES.add(
-        f"int ARMCI_NbPutValue{_name}({_c} value, void *dst, int proc, armci_hdl_t *handle);",
-        partial(_put_value, type=_type, nonblocking=True),
-    )
-    PROTOTYPES.add(f"{_c} ARMCI_GetValue{_name}(void *src, int proc);", partial(_get_value, type=_type))
+    FUNCTIONS.does(f"{_c} ARMCI_GetValue{_name}(void *src, int proc)")(partial(_get_value, type=_type))
 
 
-def _put_flag(call: Call, shape: str) -> Outcome:
+def _put_flag(call: Call, steps: Steps, shape: str) -> None:
     """A blocking put and then the flag, which comes after it as every put to that process does."""
     pieces, index = SHAPES[shape](call, 0)
-    process, steps = queues.process_in(call, index + 2), Steps(call)
+    process = queues.process_in(call, index + 2)
     where = ordered(steps, process)
-    for piece in pieces:
-        source, goal = queues.local(call, 0, piece.source), queues.remote(call, _goal(shape), piece.target, process)
-        put(steps, source, process, goal, piece.bytes, where)
+    _put(steps, pieces, _goal(shape), process, where, Put)
     cell = call.number(queues.remote_argument(call, index, process), INT)
     flag = Update("set", call.expression(index + 1), process, cell, where, atomic="")
     steps.do(Fence(where, process), flag)
-    return steps.outcome(OK)
 
 
 for _name, _shape in (("Put_flag", ""), ("PutS_flag", "S"), ("PutS_flag_dir", "S")):
     _arguments = ARGUMENTS[_shape].replace("int proc", "int *flag, int value, int proc")
-    PROTOTYPES.add(f"int ARMCI_{_name}({_arguments});", partial(_put_flag, shape=_shape))
+    DONE.does(f"int ARMCI_{_name}({_arguments})")(partial(_put_flag, shape=_shape))

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-
 from pgasrob.frontends.apis.gasnet import barriers, gasnet_ex, rma, setup, waiting
-from pgasrob.frontends.apis.gasnet.header import CONSTANTS, MACROS, TYPES
-from pgasrob.frontends.apis.interface import Api, Handler
-from pgasrob.frontends.c.types import CType
-
-gasnet_ex.PROTOTYPES.add("void gex_NBI_BeginAccessRegion(gex_Flags_t flags);", rma.begin_region)
-gasnet_ex.PROTOTYPES.add("gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags);", rma.end_region)
-_TABLES = tuple(part.PROTOTYPES for part in (setup, rma, waiting, barriers, gasnet_ex))
-
-
-def _declaration(name: str, types: tuple[CType, ...]) -> str | None:
-    return next((text for table in _TABLES if (text := table.declaration(name, types))), None)
-
-
-def _handler(name: str) -> Handler | None:
-    return next((handler for table in _TABLES if (handler := table.handler(name))), None)
-
+from pgasrob.frontends.apis.gasnet.header import CONSTANTS, FUNCTIONS, MACROS, TYPES
+from pgasrob.frontends.apis.interface import Api
 
 _MESSAGES = "active messages are not modelled: use puts, gets and flags"
 
@@ -29,10 +13,10 @@ API = Api(
     headers=("gasnet.h", "gasnetex.h", "gasnet_tools.h", "gasnet_coll.h"),
     types=TYPES,
     constants=CONSTANTS,
-    declaration=_declaration,
-    handler=_handler,
+    declaration=FUNCTIONS.declaration,
+    handler=FUNCTIONS.handler,
+    functions=FUNCTIONS.handlers,
     specifications={"": "GASNet 1.8, or GASNet-EX,"},
-    functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
         "gasnet_AM*": _MESSAGES,
         "gex_AM_*": _MESSAGES,
@@ -47,3 +31,5 @@ API = Api(
     },
     macros=MACROS,
 )
+
+__all__ = ["API", "barriers", "gasnet_ex", "rma", "setup", "waiting"]

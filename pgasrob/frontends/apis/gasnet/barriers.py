@@ -3,8 +3,8 @@
 Most programs wait as soon as they have notified. While all ranks of a program always do, the two halves are one barrier
 of the calculus; a single one that does something in between lets it be two halves everywhere.
 
-Barriers may have names. As long as no two that a program gives can differ these have no effect; else the ranks tell
-each other, and a wait says whether they match.
+Barriers may have names. As long as no two that a program gives can differ these have no effect; else every rank writes
+the name of its barrier where the others can read it, and a wait says whether they match.
 
 The state of a rank: ``gasnet.notified``, the name of the notify that has not been waited for.
 """
@@ -16,20 +16,18 @@ from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.flags import Group
-from pgasrob.frontends.apis.gasnet.header import ANONYMOUS, BARRIER_MISMATCH, MISMATCH, NOT_READY, OK
+from pgasrob.frontends.apis.gasnet.header import ANONYMOUS, BARRIER_MISMATCH, FUNCTIONS, MISMATCH, NOT_READY, OK
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.values import Known
 from pgasrob.frontends.c.writer import LEFT_OPEN, UNDISTURBED
 from pgasrob.program.commands import Fetch, Store
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr
 
-PROTOTYPES = Prototypes()
 BARRIER = "gasnet_barrier"
-"""Its halves, and what is both at once."""
+"""The collective that the two halves, and a whole barrier, belong to."""
 SPLIT = "gasnet.split"
-"""The fact that something is between the halves, or that a rank ends behind the first one."""
+"""Key of the published fact that a rank does something between the halves, or ends after the first one."""
 
 
 def _everyone(call: Call) -> Group:
@@ -49,19 +47,20 @@ def _name(call: Call) -> int:
 
 
 def _named_differently(call: Call, name: int) -> bool:
-    """Whether two barriers may mismatch, so that their names have to be told."""
+    """Whether two barriers may mismatch, so that ranks have to compare their names."""
     used = call.own_fact("gasnet.names") or frozenset()
     assert isinstance(used, frozenset)
     if name:
         call.publish("gasnet.names", used | {name})
     names: set[int] = {name}
-    for told in call.all_facts("gasnet.names"):
-        assert isinstance(told, frozenset)
-        names |= told
+    for others in call.all_facts("gasnet.names"):
+        assert isinstance(others, frozenset)
+        names |= others
     return 2 in names or len(names - {0}) > 1
 
 
 def notify(steps: Steps, name: int = 0) -> None:
+    """The first half of a barrier."""
     call = steps.call
     if steps.recall("gasnet.notified") is not None:
         call.fail("two notifies without a wait between them", "wait for a barrier before the next one is notified")
@@ -75,7 +74,7 @@ def notify(steps: Steps, name: int = 0) -> None:
 
 
 def wait(steps: Steps, name: int = 0) -> Expr:
-    """The result."""
+    """The second half of a barrier; what it returns."""
     call = steps.call
     notified = steps.recall("gasnet.notified")
     if notified is None:
@@ -94,7 +93,7 @@ def wait(steps: Steps, name: int = 0) -> Expr:
 
 
 def _result(steps: Steps) -> Expr:
-    """What has been told is read after the barrier."""
+    """Compare the names of all ranks, which are read after the barrier."""
     call = steps.call
     parity = 1 - cast(int, steps.recall("gasnet.told", 0))
     names: list[Expr] = []
@@ -112,33 +111,30 @@ def _result(steps: Steps) -> Expr:
 
 
 def _cell(call: Call, parity: int) -> Expr:
-    """Where a rank tells the name of its barrier: one cell for even and one for odd barriers, so that whoever tells the
-    next but one knows that all have read it."""
+    """The cell with the name of a rank's barrier: one for even and one for odd barriers. A rank that writes the name of
+    the next barrier but one knows that all have read this one."""
     return call.cell(call.internal("gasnet", "name", parity, name=f"gasnet_barrier_name_{parity}"), 8)
 
 
-@PROTOTYPES.calls("void gasnet_barrier_notify(int id, int flags);")
-def barrier_notify(call: Call) -> Outcome:
-    steps = Steps(call)
+@FUNCTIONS.does("void gasnet_barrier_notify(int id, int flags)")
+def barrier_notify(call: Call, steps: Steps) -> None:
     notify(steps, _name(call))
-    return steps.outcome()
 
 
-@PROTOTYPES.calls("int gasnet_barrier_wait(int id, int flags);")
-def barrier_wait(call: Call) -> Outcome:
-    steps = Steps(call)
-    return steps.outcome(wait(steps, _name(call)))
+@FUNCTIONS.does("int gasnet_barrier_wait(int id, int flags)")
+def barrier_wait(call: Call, steps: Steps) -> Expr:
+    return wait(steps, _name(call))
 
 
-@PROTOTYPES.calls("int gasnet_barrier_try(int id, int flags);")
+@FUNCTIONS.calls("int gasnet_barrier_try(int id, int flags)")
 def barrier_try(call: Call) -> Sequence[Outcome]:
-    """May be called not ready at any time; what the rank does until then is between the halves."""
+    """May return "not ready" at any time; what the rank does until then is between the halves."""
     call.publish(SPLIT, True)
-    return [barrier_wait(call), Outcome(result=Known(NOT_READY))]
-
-
-@PROTOTYPES.calls("int gasnet_barrier(int id, int flags);")
-def barrier(call: Call) -> Outcome:
     steps = Steps(call)
+    return [steps.outcome(barrier_wait(call, steps)), Outcome(result=Known(NOT_READY))]
+
+
+@FUNCTIONS.does("int gasnet_barrier(int id, int flags)")
+def barrier(call: Call, steps: Steps) -> Expr:
     notify(steps, _name(call))
-    return steps.outcome(wait(steps, _name(call)))
+    return wait(steps, _name(call))

@@ -10,7 +10,7 @@ from functools import partial
 
 from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.gasnet import barriers, queues, setup, waiting
-from pgasrob.frontends.apis.gasnet.header import DEFER, EVENT, GETS, GROUP, LOCAL, NOT_READY, NOW, OK, PUTS
+from pgasrob.frontends.apis.gasnet.header import DEFER, EVENT, FUNCTIONS, GETS, GROUP, LOCAL, NOT_READY, NOW, OK, PUTS
 from pgasrob.frontends.apis.gasnet.rma import (
     BLOCKING,
     EXPLICIT,
@@ -18,68 +18,58 @@ from pgasrob.frontends.apis.gasnet.rma import (
     IMPLICIT_KINDS,
     Mode,
     begin,
-    finish,
     get_value,
     set_value,
 )
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, as_value, put, read, write
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import Transfer
 from pgasrob.frontends.c.types import ULONG, VOID, Opaque, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
-from pgasrob.program.commands import WaitLocal
+from pgasrob.program.commands import Put, Read, WaitLocal, Write
 from pgasrob.program.expressions import Expr
 
-PROTOTYPES = Prototypes()
 LEAF, LEAVES, BARRIER = "gasnet.leaf", "gasnet.leaves", "gasnet.barrier"
+DONE = FUNCTIONS.returning(Known(OK))
 
 
 # Job
 
 
-@PROTOTYPES.calls("""
+@DONE.does("""
     int gex_Client_Init(gex_Client_t *client, gex_EP_t *endpoint, gex_TM_t *team, const char *name, int *argc,
-                        char ***argv, gex_Flags_t flags);
+                        char ***argv, gex_Flags_t flags)
 """)
-def client_init(call: Call) -> Outcome:
-    steps = Steps(call)
+def client_init(call: Call, steps: Steps) -> None:
     for index, kind in enumerate(("Client", "EP", "TM")):
         steps.store(target(call, index), Handle(f"gasnet.{kind}"), Opaque(f"gex_{kind}_t"))
-    return steps.outcome(Known(OK))
 
 
-@PROTOTYPES.calls("int gex_Segment_Attach(gex_Segment_t *segment, gex_TM_t team, size_t size);")
-def segment_attach(call: Call) -> Outcome:
-    steps = Steps(call)
+@DONE.does("int gex_Segment_Attach(gex_Segment_t *segment, gex_TM_t team, size_t size)")
+def segment_attach(call: Call, steps: Steps) -> None:
     setup.allocate(steps, call.known(2))
     steps.store(target(call, 0), Handle("gasnet.Segment"), Opaque("gex_Segment_t"))
-    return steps.outcome(Known(OK))
 
 
-@PROTOTYPES.calls("gex_Rank_t gex_TM_QueryRank(gex_TM_t team); gex_Rank_t gex_System_QueryJobRank(void);")
-def rank(call: Call) -> Outcome:
-    return Outcome(result=as_value(call.me))
+FUNCTIONS.returns(
+    "gex_Rank_t gex_TM_QueryRank(gex_TM_t team); gex_Rank_t gex_System_QueryJobRank(void)", lambda call: call.me
+)
+FUNCTIONS.returns(
+    "gex_Rank_t gex_TM_QuerySize(gex_TM_t team); gex_Rank_t gex_System_QueryJobSize(void)", lambda call: call.count
+)
+FUNCTIONS.returns("void *gex_Segment_QueryAddr(gex_Segment_t segment)", lambda call: setup.own_segment())
+FUNCTIONS.returns("size_t gex_Segment_QuerySize(gex_Segment_t segment)", setup.own_size)
 
 
-@PROTOTYPES.calls("gex_Rank_t gex_TM_QuerySize(gex_TM_t team); gex_Rank_t gex_System_QueryJobSize(void);")
-def size(call: Call) -> Outcome:
-    return Outcome(result=as_value(call.count))
+_WHERE = "gex_TM_t team, gex_Rank_t rank, void **owner, void **here, size_t *size"
 
 
-@PROTOTYPES.calls("void *gex_Segment_QueryAddr(gex_Segment_t segment);")
-def segment_address(call: Call) -> Outcome:
-    return Outcome(result=setup.own_segment())
-
-
-@PROTOTYPES.calls("size_t gex_Segment_QuerySize(gex_Segment_t segment);")
-def segment_size(call: Call) -> Outcome:
-    return Outcome(result=Known(setup.own_size(call)))
-
-
-def _bound(call: Call, result: Value) -> Outcome:
+@DONE.does(f"""
+    int gex_Segment_QueryBound({_WHERE}); gex_Event_t gex_EP_QueryBoundSegmentNB({_WHERE}, gex_Flags_t flags)
+""")
+def bound(call: Call, steps: Steps) -> None:
     """Where the segment of a rank is: its address there, here (nowhere, unless they share memory), and its size. Null
-    pointers ask nothing."""
-    steps = Steps(call)
+    pointers ask nothing. An event that is complete already is 0 as well as `GASNET_OK`."""
     owner = call.expression(1) if call.symbolic else call.known(1)
     there, here, size = (call.pointer(index) for index in (2, 3, 4))
     if there is not None:
@@ -87,8 +77,7 @@ def _bound(call: Call, result: Value) -> Outcome:
     if here is not None:
         steps.store(here, _address_here(call, owner), Pointer(VOID))
     if size is not None:
-        steps.store(size, Known(setup.size_of(call, owner)), ULONG)
-    return steps.outcome(result)
+        steps.store(size, setup.size_of(call, owner), ULONG)
 
 
 def _address_here(call: Call, owner: int | Expr) -> Value:
@@ -97,49 +86,38 @@ def _address_here(call: Call, owner: int | Expr) -> Value:
     return NULL
 
 
-_WHERE = "gex_TM_t team, gex_Rank_t rank, void **owner, void **here, size_t *size"
-PROTOTYPES.add(f"int gex_Segment_QueryBound({_WHERE});", partial(_bound, result=Known(OK)))
-PROTOTYPES.add(f"gex_Event_t gex_EP_QueryBoundSegmentNB({_WHERE}, gex_Flags_t flags);", partial(_bound, result=NULL))
-
-
 # RMA
 
 
-def _put(call: Call, mode: Mode) -> Outcome:
-    """``local`` tells when the source may be used again: at return, with the operation, with the implicit set, or when
-    an event says so, which the call stores."""
-    steps = Steps(call)
+def _put(call: Call, steps: Steps, mode: Mode) -> Value | None:
+    """The argument behind the size says when the source may be used again: at return, with the operation, with the
+    implicit set, or when an event says so, which the call stores."""
     remote, node = queues.remote(call, 2, 1)
     local = DEFER if mode == BLOCKING else call.arguments[5]
-    move = put if local == NOW else write
+    kind = Put if local == NOW else Write
     result = begin(
-        steps,
-        mode,
-        "group" if local == GROUP else "put",
-        lambda where: move(steps, queues.local(call, 3), node, remote, call.known(4), where),
-    )
+        steps, mode, "group" if local == GROUP else "put",
+        lambda where: Transfer(queues.local(call, 3), node, remote, call.known(4)).issue(steps, kind, where),
+    )  # fmt: skip
     if local not in (NOW, DEFER, GROUP):
         if mode != EXPLICIT or not isinstance(result, Handle):
             call.fail(f"{call.texts[5]} for the local side", "implicit puts take GEX_EVENT_NOW, _DEFER or _GROUP")
         steps.note(LEAVES, (*queues.leaves(steps), *result.data))
         steps.store(target(call, 5), Handle(LEAF, result.data), EVENT)
-    return finish(steps, Known(OK) if result is None else result)
+    return result
 
 
-def _get(call: Call, mode: Mode) -> Outcome:
-    steps = Steps(call)
+def _get(call: Call, steps: Steps, mode: Mode) -> Value | None:
     remote, node = queues.remote(call, 3, 2)
-    result = begin(
-        steps, mode, "get", lambda where: read(steps, queues.local(call, 1), node, remote, call.known(4), where)
-    )
-    return finish(steps, Known(OK) if result is None else result)
+    return begin(
+        steps, mode, "get",
+        lambda where: Transfer(queues.local(call, 1), node, remote, call.known(4)).issue(steps, Read, where),
+    )  # fmt: skip
 
 
-def _put_value(call: Call, mode: Mode) -> Outcome:
-    steps = Steps(call)
+def _put_value(call: Call, steps: Steps, mode: Mode) -> Value | None:
     remote, node = queues.remote(call, 2, 1)
-    result = begin(steps, mode, "put", lambda where: set_value(steps, remote, node, 3, 4, where))
-    return finish(steps, Known(OK) if result is None else result)
+    return begin(steps, mode, "put", lambda where: set_value(steps, remote, node, (3, 4), where))
 
 
 _PUT = "gex_TM_t team, gex_Rank_t rank, void *dest, void *src, size_t bytes"
@@ -148,18 +126,17 @@ _GET = "gex_TM_t team, void *dest, gex_Rank_t rank, void *src, size_t bytes, gex
 for _mode, _name in ((BLOCKING, "Blocking"), (EXPLICIT, "NB"), (IMPLICIT, "NBI")):
     _result = "gex_Event_t" if _mode == EXPLICIT else "int"
     _local = "" if _mode == BLOCKING else ", gex_Event_t *local"
-    PROTOTYPES.add(f"{_result} gex_RMA_Put{_name}({_PUT}{_local}, gex_Flags_t flags);", partial(_put, mode=_mode))
-    PROTOTYPES.add(f"{_result} gex_RMA_Put{_name}Val({_VALUE});", partial(_put_value, mode=_mode))
-    PROTOTYPES.add(f"{_result} gex_RMA_Get{_name}({_GET});", partial(_get, mode=_mode))
+    DONE.does(f"{_result} gex_RMA_Put{_name}({_PUT}{_local}, gex_Flags_t flags)")(partial(_put, mode=_mode))
+    DONE.does(f"{_result} gex_RMA_Put{_name}Val({_VALUE})")(partial(_put_value, mode=_mode))
+    DONE.does(f"{_result} gex_RMA_Get{_name}({_GET})")(partial(_get, mode=_mode))
 
 
-@PROTOTYPES.calls("""
-    gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t team, gex_Rank_t rank, void *src, size_t bytes, gex_Flags_t flags);
+@FUNCTIONS.does("""
+    gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t team, gex_Rank_t rank, void *src, size_t bytes, gex_Flags_t flags)
 """)
-def get_val(call: Call) -> Outcome:
-    steps = Steps(call)
+def get_val(call: Call, steps: Steps) -> Expr:
     remote, node = queues.remote(call, 2, 1)
-    return steps.outcome(get_value(steps, remote, node, 3))
+    return get_value(steps, remote, node, 3)
 
 
 # Events
@@ -176,59 +153,47 @@ def wait_event(steps: Steps, event: Value, text: str) -> None:
         waiting.wait_handle(steps, event, text)
 
 
-@PROTOTYPES.calls("void gex_Event_Wait(gex_Event_t event);")
-def event_wait(call: Call) -> Outcome:
-    steps = Steps(call)
+@FUNCTIONS.does("void gex_Event_Wait(gex_Event_t event)")
+def event_wait(call: Call, steps: Steps) -> None:
     wait_event(steps, call.arguments[0], call.texts[0])
-    return steps.outcome()
 
 
-@PROTOTYPES.calls("int gex_Event_Test(gex_Event_t event);")
+@FUNCTIONS.calls("int gex_Event_Test(gex_Event_t event)")
 def event_test(call: Call) -> Sequence[Outcome]:
-    event = call.arguments[0]
-    if isinstance(event, Handle) and event.kind == BARRIER:
+    event, steps = call.arguments[0], Steps(call)
+    barrier = isinstance(event, Handle) and event.kind == BARRIER
+    if barrier:
         call.publish(barriers.SPLIT, True)
-        steps = Steps(call)
-        wait_event(steps, event, call.texts[0])
-        return [steps.outcome(Known(OK)), Outcome(result=Known(NOT_READY))]
-    steps = Steps(call)
     wait_event(steps, event, call.texts[0])
-    return waiting.tested(call, steps.outcome(Known(OK)))
+    done = steps.outcome(OK)
+    return [done, Outcome(result=Known(NOT_READY))] if barrier else waiting.tested(done)
 
 
-_LISTS: dict[str, waiting.ListHandler] = {
-    "WaitAll": waiting.wait_all,
-    "WaitSome": waiting.wait_some,
-    "TestAll": waiting.test_all,
-    "TestSome": waiting.test_some,
-}
-for _name, _handler in _LISTS.items():
-    PROTOTYPES.add(
-        f"int gex_Event_{_name}(gex_Event_t *events, size_t number, gex_Flags_t flags);",
-        waiting.on_list(_handler, EVENT, wait_event),
+for _name, _handler in zip(("WaitAll", "WaitSome", "TestAll", "TestSome"), waiting.LISTS.values(), strict=True):
+    FUNCTIONS.add(
+        f"int gex_Event_{_name}(gex_Event_t *events, size_t number, gex_Flags_t flags)",
+        partial(_handler, type=EVENT, waiter=wait_event),
     )
 
 
-def _wait_implicit(call: Call) -> Outcome:
+@DONE.does("void gex_NBI_Wait(gex_EC_t mask, gex_Flags_t flags)")
+def wait_implicit(call: Call, steps: Steps) -> None:
     """`GEX_EC_LC` is the local side of the puts with `GEX_EVENT_GROUP`, no other."""
-    mask, steps = call.known(0), Steps(call)
+    mask = call.known(0)
     if mask & LOCAL and "group" in str(steps.recall("gasnet.implicit", ())):
         steps.do(WaitLocal(queues.implicit_queue(steps, "group")))
     kinds = IMPLICIT_KINDS["puts"] * bool(mask & PUTS) + IMPLICIT_KINDS["gets"] * bool(mask & GETS)
     queues.complete_implicit(steps, kinds)
-    return steps.outcome(Known(OK))
 
 
-PROTOTYPES.add("void gex_NBI_Wait(gex_EC_t mask, gex_Flags_t flags);", _wait_implicit)
-
-
-@PROTOTYPES.calls("int gex_NBI_Test(gex_EC_t mask, gex_Flags_t flags);")
+@FUNCTIONS.calls("int gex_NBI_Test(gex_EC_t mask, gex_Flags_t flags)")
 def test_implicit(call: Call) -> Sequence[Outcome]:
-    return waiting.tested(call, _wait_implicit(call))
-
-
-@PROTOTYPES.calls("gex_Event_t gex_Coll_BarrierNB(gex_TM_t team, gex_Flags_t flags);")
-def barrier(call: Call) -> Outcome:
     steps = Steps(call)
+    wait_implicit(call, steps)
+    return waiting.tested(steps.outcome(OK))
+
+
+@FUNCTIONS.does("gex_Event_t gex_Coll_BarrierNB(gex_TM_t team, gex_Flags_t flags)")
+def barrier(call: Call, steps: Steps) -> Handle:
     barriers.notify(steps)
-    return steps.outcome(Handle(BARRIER))
+    return Handle(BARRIER)

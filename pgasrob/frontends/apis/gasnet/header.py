@@ -1,8 +1,9 @@
-"""The types and constants of GASNet 1.8 and GASNet-EX."""
+"""What `gasnet.h` and `gasnetex.h` declare: types, constants, macros, functions."""
 
 from __future__ import annotations
 
-from pgasrob.frontends.apis.prototypes import layout
+from pgasrob.frontends.apis.prototypes import Prototypes, enumerators
+from pgasrob.frontends.c.layout import struct_of
 from pgasrob.frontends.c.types import INT, UCHAR, UINT, ULONG, VOID, CType, Opaque, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
 
@@ -13,31 +14,23 @@ SEGMENT_SIZE = 1 << 20
 """What `gasnet_getMaxLocalSegmentSize` tells."""
 
 ANYTHING = Pointer(VOID)
-SEGINFO = layout("gasnet_seginfo", {"addr": ANYTHING, "size": ULONG}, {ANYTHING: 8, ULONG: 8}.__getitem__)
-HANDLERENTRY = layout("gasnet_handlerentry", {"index": UCHAR, "fnptr": ANYTHING}, {UCHAR: 1, ANYTHING: 8}.__getitem__)
+SEGINFO = struct_of("gasnet_seginfo", [("addr", ANYTHING), ("size", ULONG)])
+HANDLERENTRY = struct_of("gasnet_handlerentry", [("index", UCHAR), ("fnptr", ANYTHING)])
 HANDLE, EVENT = Opaque("gasnet_handle_t"), Opaque("gex_Event_t")
 
 TYPES: dict[str, CType] = {
-    "gasnet_node_t": UINT,
-    "gasnet_handle_t": HANDLE,
-    "gasnet_valget_handle_t": Opaque("gasnet_valget_handle_t"),
-    "gasnet_register_value_t": ULONG,
-    "gasnet_handler_t": UCHAR,
-    "gasnet_token_t": Opaque("gasnet_token_t"),
-    "gasnet_hsl_t": Opaque("gasnet_hsl_t"),
-    "gasnet_handlerarg_t": INT,
-    "gasnet_seginfo_t": SEGINFO,
-    "gasnet_handlerentry_t": HANDLERENTRY,
-    "gex_Rank_t": UINT,
-    "gex_Flags_t": UINT,
-    "gex_EC_t": UINT,
-    "gex_RMA_Value_t": ULONG,
-    "gex_Event_t": EVENT,
-    "gex_Client_t": Opaque("gex_Client_t"),
-    "gex_EP_t": Opaque("gex_EP_t"),
-    "gex_TM_t": Opaque("gex_TM_t"),
-    "gex_Segment_t": Opaque("gex_Segment_t"),
-}
+    **{
+        name: Opaque(name)
+        for name in (
+            "gasnet_valget_handle_t", "gasnet_token_t", "gasnet_hsl_t", "gex_Client_t", "gex_EP_t", "gex_TM_t",
+            "gex_Segment_t",
+        )
+    },
+    "gasnet_handle_t": HANDLE, "gex_Event_t": EVENT,
+    "gasnet_node_t": UINT, "gasnet_register_value_t": ULONG, "gasnet_handler_t": UCHAR, "gasnet_handlerarg_t": INT,
+    "gasnet_seginfo_t": SEGINFO, "gasnet_handlerentry_t": HANDLERENTRY,
+    "gex_Rank_t": UINT, "gex_Flags_t": UINT, "gex_EC_t": UINT, "gex_RMA_Value_t": ULONG,
+}  # fmt: skip
 
 NOW, DEFER, GROUP = (Handle("gasnet.local", (when,)) for when in ("now", "defer", "group"))
 """When a put of GASNet-EX has read its source: at return, with the whole operation, or with its own implicit set."""
@@ -48,28 +41,14 @@ ANONYMOUS, MISMATCH = 1, 2
 """The flags of a barrier."""
 BARRIER_MISMATCH = 10005
 
-_NUMBERS = {
-    "GASNET_OK": OK,
-    "GASNET_ERR_NOT_INIT": 10001,
-    "GASNET_ERR_BAD_ARG": 10002,
-    "GASNET_ERR_RESOURCE": 10003,
-    "GASNET_ERR_BARRIER_MISMATCH": BARRIER_MISMATCH,
-    "GASNET_ERR_NOT_READY": NOT_READY,
-    "GASNET_BARRIERFLAG_ANONYMOUS": ANONYMOUS,
-    "GASNET_BARRIERFLAG_MISMATCH": MISMATCH,
-    "GASNET_WAIT_SPIN": 0,
-    "GASNET_WAIT_BLOCK": 1,
-    "GASNET_WAIT_SPINBLOCK": 2,
-    "GASNET_PAGESIZE": 4096,
-    "GASNET_ALIGNED_SEGMENTS": 1,
-    "GASNET_MAXNODES": 65536,
-    "GASNET_SEGMENT_FAST": 1,
-    "GEX_EC_ALL": PUTS | GETS,
-    "GEX_EC_PUT": PUTS,
-    "GEX_EC_GET": GETS,
-    "GEX_EC_LC": LOCAL,
-}
-
+_NUMBERS = enumerators(f"""
+    GASNET_OK, GASNET_ERR_NOT_INIT = 10001, GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE, GASNET_ERR_NOT_READY = {NOT_READY},
+    GASNET_ERR_BARRIER_MISMATCH = {BARRIER_MISMATCH},
+    GASNET_BARRIERFLAG_ANONYMOUS = {ANONYMOUS}, GASNET_BARRIERFLAG_MISMATCH = {MISMATCH},
+    GASNET_WAIT_SPIN = 0, GASNET_WAIT_BLOCK, GASNET_WAIT_SPINBLOCK,
+    GASNET_PAGESIZE = 4096, GASNET_ALIGNED_SEGMENTS = 1, GASNET_MAXNODES = 65536, GASNET_SEGMENT_FAST = 1,
+    GEX_EC_ALL = {PUTS | GETS}, GEX_EC_PUT = {PUTS}, GEX_EC_GET = {GETS}, GEX_EC_LC = {LOCAL}
+""")
 CONSTANTS: dict[str, tuple[CType, Value]] = {
     **{name: (INT, Known(number)) for name, number in _NUMBERS.items()},
     "GASNET_INVALID_HANDLE": (HANDLE, INVALID),
@@ -85,3 +64,4 @@ MACROS = {
     "GASNET_BLOCKUNTIL(condition)": "do { while (!(condition)) gasnet_AMPoll(); } while (0)",
     "GASNET_BEGIN_FUNCTION()": "",
 }
+FUNCTIONS = Prototypes()

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from pgasrob.frontends.apis.gasnet import queues
-from pgasrob.frontends.apis.interface import Address, Call, Outcome
-from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, pairs, put, read, write
+from pgasrob.frontends.apis.gasnet.header import FUNCTIONS
+from pgasrob.frontends.apis.interface import Address, Call
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import Transfer, pairs
 from pgasrob.frontends.c.types import Integer
-from pgasrob.frontends.c.values import Handle, Known, Value
-from pgasrob.program.commands import Fetch, Load, Read, Update, Wait
+from pgasrob.frontends.c.values import Handle, Value
+from pgasrob.program.commands import Fetch, Load, Put, Read, Update, Wait, Write
 from pgasrob.program.expressions import Const, Expr, IntType, Unary
-
-PROTOTYPES = Prototypes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ MODES = (BLOCKING, EXPLICIT, IMPLICIT)
 
 
 def begin(steps: Steps, mode: Mode, kind: str, operation: Callable[[Const], None]) -> Value | None:
-    """Do ``operation`` in the queue that ``mode`` asks for; the result of the call, None for void."""
+    """Do ``operation`` in the queue that ``mode`` asks for; the handle that the call returns, None for void."""
     if mode == BLOCKING:
         where = queues.blocking_queue(steps.call)
         operation(where)
@@ -45,49 +44,27 @@ def begin(steps: Steps, mode: Mode, kind: str, operation: Callable[[Const], None
     return queues.value_of(number)
 
 
-def finish(steps: Steps, result: Value | None) -> Outcome:
-    return steps.outcome() if result is None else steps.outcome(result)
-
-
 # Puts and gets of memory. A put captures its source, unless it is a bulk one: that reads it until it is complete.
 
 
-def _put(call: Call, mode: Mode, bulk: bool) -> Outcome:
-    steps = Steps(call)
+def _put(call: Call, steps: Steps, mode: Mode, bulk: bool) -> Value | None:
     remote, node = queues.remote(call, 1, 0)
-    move = write if bulk or mode == BLOCKING else put
-    result = begin(
-        steps, mode, "put", lambda where: move(steps, queues.local(call, 2), node, remote, call.known(3), where)
-    )
-    return finish(steps, result)
+    kind = Write if bulk or mode == BLOCKING else Put
+    return begin(
+        steps, mode, "put",
+        lambda where: Transfer(queues.local(call, 2), node, remote, call.known(3)).issue(steps, kind, where),
+    )  # fmt: skip
 
 
-def _get(call: Call, mode: Mode) -> Outcome:
-    steps = Steps(call)
+def _get(call: Call, steps: Steps, mode: Mode) -> Value | None:
     remote, node = queues.remote(call, 2, 1)
-    result = begin(
-        steps, mode, "get", lambda where: read(steps, queues.local(call, 0), node, remote, call.known(3), where)
-    )
-    return finish(steps, result)
+    return begin(
+        steps, mode, "get",
+        lambda where: Transfer(queues.local(call, 0), node, remote, call.known(3)).issue(steps, Read, where),
+    )  # fmt: skip
 
 
-for _mode in MODES:
-    for _bulk in ("", "_bulk"):
-        PROTOTYPES.add(
-            f"{_mode.result} gasnet_put{_mode.name}{_bulk}(gasnet_node_t node, void *dest, void *src, size_t bytes);",
-            partial(_put, mode=_mode, bulk=bool(_bulk)),
-        )
-        PROTOTYPES.add(
-            f"{_mode.result} gasnet_get{_mode.name}{_bulk}(void *dest, gasnet_node_t node, void *src, size_t bytes);",
-            partial(_get, mode=_mode),
-        )
-
-
-# Memsets
-
-
-def _memset(call: Call, mode: Mode) -> Outcome:
-    steps = Steps(call)
+def _memset(call: Call, steps: Steps, mode: Mode) -> Value | None:
     remote, node = queues.remote(call, 1, 0)
     if call.known(2) != 0:
         call.fail("gasnet_memset with a value that is not 0", "set a local buffer and put it")
@@ -96,14 +73,29 @@ def _memset(call: Call, mode: Mode) -> Outcome:
         for cell, _ in pairs(call, remote, remote, call.known(3)):
             steps.do(Update("set", Const(0), node, cell, where, atomic=""))
 
-    return finish(steps, begin(steps, mode, "put", clear))
+    return begin(steps, mode, "put", clear)
+
+
+def _put_value(call: Call, steps: Steps, mode: Mode) -> Value | None:
+    remote, node = queues.remote(call, 1, 0)
+    return begin(steps, mode, "put", lambda where: set_value(steps, remote, node, (2, 3), where))
 
 
 for _mode in MODES:
-    PROTOTYPES.add(
-        f"{_mode.result} gasnet_memset{_mode.name}(gasnet_node_t node, void *dest, int value, size_t bytes);",
-        partial(_memset, mode=_mode),
-    )
+    for _bulk in ("", "_bulk"):
+        FUNCTIONS.does(
+            f"{_mode.result} gasnet_put{_mode.name}{_bulk}(gasnet_node_t node, void *dest, void *src, size_t bytes)"
+        )(partial(_put, mode=_mode, bulk=bool(_bulk)))
+        FUNCTIONS.does(
+            f"{_mode.result} gasnet_get{_mode.name}{_bulk}(void *dest, gasnet_node_t node, void *src, size_t bytes)"
+        )(partial(_get, mode=_mode))
+    FUNCTIONS.does(
+        f"{_mode.result} gasnet_memset{_mode.name}(gasnet_node_t node, void *dest, int value, size_t bytes)"
+    )(partial(_memset, mode=_mode))
+    FUNCTIONS.does(
+        f"{_mode.result} gasnet_put{_mode.name}_val(gasnet_node_t node, void *dest, gasnet_register_value_t value,"
+        " size_t bytes)"
+    )(partial(_put_value, mode=_mode))
 
 
 # Single values: the low-order bytes of a register value
@@ -116,15 +108,9 @@ def value_type(call: Call, index: int, signed: bool) -> tuple[int, IntType]:
     return size, IntType(8 * size, signed)
 
 
-def _put_value(call: Call, mode: Mode) -> Outcome:
-    steps = Steps(call)
-    remote, node = queues.remote(call, 1, 0)
-    return finish(steps, begin(steps, mode, "put", lambda where: set_value(steps, remote, node, 2, 3, where)))
-
-
-def set_value(steps: Steps, remote: Address, node: Expr, value: int, bytes: int, where: Const) -> None:
-    """Set the scalar at ``remote`` to the value in argument ``value``, of as many bytes as argument ``bytes`` says."""
-    call = steps.call
+def set_value(steps: Steps, remote: Address, node: Expr, arguments: tuple[int, int], where: Const) -> None:
+    """Set the scalar at ``remote`` to the value in the first of ``arguments``, of as many bytes as the second says."""
+    call, (value, bytes) = steps.call, arguments
     _, type = value_type(call, bytes, True)
     expression = call.expression(value)
     narrow = Const(type.wrap(expression.value)) if isinstance(expression, Const) else Unary("cast", expression, type)
@@ -140,19 +126,10 @@ def get_value(steps: Steps, remote: Address, node: Expr, bytes: int) -> Expr:
     return Unary("cast", register, type)
 
 
-for _mode in MODES:
-    PROTOTYPES.add(
-        f"{_mode.result} gasnet_put{_mode.name}_val(gasnet_node_t node, void *dest, gasnet_register_value_t value,"
-        " size_t bytes);",
-        partial(_put_value, mode=_mode),
-    )
-
-
-@PROTOTYPES.calls("gasnet_register_value_t gasnet_get_val(gasnet_node_t node, void *src, size_t bytes);")
-def get_val(call: Call) -> Outcome:
-    steps = Steps(call)
+@FUNCTIONS.does("gasnet_register_value_t gasnet_get_val(gasnet_node_t node, void *src, size_t bytes)")
+def get_val(call: Call, steps: Steps) -> Expr:
     remote, node = queues.remote(call, 1, 0)
-    return steps.outcome(get_value(steps, remote, node, 2))
+    return get_value(steps, remote, node, 2)
 
 
 VALGET = "gasnet.valget"
@@ -163,22 +140,19 @@ def _landing(call: Call, number: int) -> Expr:
     return call.cell(call.internal("gasnet", "value", number, name=f"value_{number}"), 8)
 
 
-@PROTOTYPES.calls("""
-    gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void *src, size_t bytes);
-""")
-def get_nb_val(call: Call) -> Outcome:
-    steps = Steps(call)
+@FUNCTIONS.does("gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void *src, size_t bytes)")
+def get_nb_val(call: Call, steps: Steps) -> Handle:
     remote, node = queues.remote(call, 1, 0)
     size, _ = value_type(call, 2, False)
     number = queues.new_handle(steps)
     where = queues.handle_queue(steps, number)
     steps.do(Read(_landing(call, number), node, call.cell(remote, size), where))
-    return steps.outcome(Handle(VALGET, (number, size)))
+    return Handle(VALGET, (number, size))
 
 
-@PROTOTYPES.calls("gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle);")
-def wait_valget(call: Call) -> Outcome:
-    steps, handle = Steps(call), call.arguments[0]
+@FUNCTIONS.does("gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle)")
+def wait_valget(call: Call, steps: Steps) -> Expr:
+    handle = call.arguments[0]
     if not isinstance(handle, Handle) or handle.kind != VALGET:
         call.fail(f"{call.texts[0]} is no known handle here", "set the variable of the handle on each way to this call")
     number, size = handle.data
@@ -188,45 +162,41 @@ def wait_valget(call: Call) -> Outcome:
     queues.complete(steps, number)
     register = call.register("value")
     steps.do(Load(register, _landing(call, number)))
-    return steps.outcome(Unary("cast", register, IntType(8 * size, False)))
+    return Unary("cast", register, IntType(8 * size, False))
 
 
 # Completion
 
 
-@PROTOTYPES.calls("void gasnet_wait_syncnb(gasnet_handle_t handle);")
-def wait_handle(call: Call) -> Outcome:
-    steps = Steps(call)
+@FUNCTIONS.does("void gasnet_wait_syncnb(gasnet_handle_t handle)")
+def wait_handle(call: Call, steps: Steps) -> None:
     queues.complete(steps, queues.number_of(call, call.arguments[0], call.texts[0]))
-    return steps.outcome()
 
 
-def _implicit(call: Call, kinds: tuple[str, ...]) -> Outcome:
-    steps = Steps(call)
+def _implicit(call: Call, steps: Steps, kinds: tuple[str, ...]) -> int:
     queues.complete_implicit(steps, kinds)
-    return steps.outcome(Known(0))
+    return 0
 
 
 IMPLICIT_KINDS = {"puts": ("put", "group"), "gets": ("get",), "all": ("put", "group", "get")}
 for _name, _kinds in IMPLICIT_KINDS.items():
-    PROTOTYPES.add(f"void gasnet_wait_syncnbi_{_name}(void);", partial(_implicit, kinds=_kinds))
+    FUNCTIONS.does(f"void gasnet_wait_syncnbi_{_name}(void)")(partial(_implicit, kinds=_kinds))
 
 
-@PROTOTYPES.calls("void gasnet_begin_nbi_accessregion(void);")
-def begin_region(call: Call) -> Outcome:
-    steps = Steps(call)
+@FUNCTIONS.does("void gasnet_begin_nbi_accessregion(void); void gex_NBI_BeginAccessRegion(gex_Flags_t flags)")
+def begin_region(call: Call, steps: Steps) -> None:
     if isinstance(steps.recall("gasnet.region"), int):
         call.fail("an access region within another one", "end the first one before the next begins")
     steps.note("gasnet.region", queues.new_handle(steps))
-    return steps.outcome()
 
 
-@PROTOTYPES.calls("gasnet_handle_t gasnet_end_nbi_accessregion(void);")
-def end_region(call: Call) -> Outcome:
+@FUNCTIONS.does("""
+    gasnet_handle_t gasnet_end_nbi_accessregion(void); gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags)
+""")
+def end_region(call: Call, steps: Steps) -> Handle:
     """The handle of all implicit operations of the region, which the calls for implicit ones do not cover."""
-    steps = Steps(call)
     region = steps.recall("gasnet.region")
     if not isinstance(region, int):
         call.fail("no access region has begun", "begin it with gasnet_begin_nbi_accessregion")
     steps.note("gasnet.region", None)
-    return steps.outcome(queues.value_of(region))
+    return queues.value_of(region)

@@ -2,88 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.gasnet import queues
-from pgasrob.frontends.apis.gasnet.header import OK, SEGMENT_SIZE
-from pgasrob.frontends.apis.interface import Address, Call, Outcome
-from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, as_value, ends_all
+from pgasrob.frontends.apis.gasnet.header import FUNCTIONS, OK, SEGMENT_SIZE
+from pgasrob.frontends.apis.interface import Address, Call
+from pgasrob.frontends.apis.steps import Steps, ends_all
 from pgasrob.frontends.c.types import ULONG, VOID, Pointer
-from pgasrob.frontends.c.values import NULL, Known, Value
+from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Barrier
 from pgasrob.program.expressions import Expr
 
-PROTOTYPES = Prototypes()
+DONE = FUNCTIONS.returning(Known(OK))
 
-
-@PROTOTYPES.calls("""
-    int gasnet_init(int *argc, char ***argv);
-    int gasnet_AMPoll(void);
-    void gasnet_hsl_init(gasnet_hsl_t *lock);
-    void gasnet_hsl_destroy(gasnet_hsl_t *lock);
-    void gasnet_hsl_lock(gasnet_hsl_t *lock);
-    void gasnet_hsl_unlock(gasnet_hsl_t *lock);
-    int gasnet_hsl_trylock(gasnet_hsl_t *lock);
-    void gasnet_hold_interrupts(void);
-    void gasnet_resume_interrupts(void);
-    int gasnet_set_waitmode(int mode);
+# No access to memory, and no promise that others have arrived. Handler-safe locks keep handlers and threads of one rank
+# apart, of which there are none here.
+DONE.nothing("""
+    int gasnet_init(int *argc, char ***argv); int gasnet_AMPoll(void);
+    void gasnet_hsl_init(gasnet_hsl_t *lock); void gasnet_hsl_destroy(gasnet_hsl_t *lock);
+    void gasnet_hsl_lock(gasnet_hsl_t *lock); void gasnet_hsl_unlock(gasnet_hsl_t *lock);
+    int gasnet_hsl_trylock(gasnet_hsl_t *lock); void gasnet_hold_interrupts(void); void gasnet_resume_interrupts(void)
 """)
-def nothing(call: Call) -> Outcome:
-    """No access to memory, and no promise that others have arrived.
-
-    Handler-safe locks keep handlers and threads of one rank apart, of which there are none here.
-    """
-    if call.name == "gasnet_set_waitmode":
-        call.rests_on(Kind.HINTS, call.name)
-    return Outcome(result=Known(OK))
-
-
-def _constant(prototypes: str, value: Callable[[Call], Value]) -> None:
-    PROTOTYPES.add(prototypes, lambda call: Outcome(result=value(call)))
-
-
-@PROTOTYPES.calls("gasnet_node_t gasnet_mynode(void);")
-def rank(call: Call) -> Outcome:
-    call.gets_rank()
-    return Outcome(result=as_value(call.me))
-
-
-_constant("gasnet_node_t gasnet_nodes(void);", lambda call: as_value(call.count))
-
-
-def _fixed(prototypes: str, value: Value, kind: Kind = Kind.FIXED_ANSWERS) -> None:
-    def answer(call: Call) -> Value:
-        call.rests_on(kind, call.name)
-        return value
-
-    _constant(prototypes, answer)
-
-
-_fixed(
-    "size_t gasnet_getMaxLocalSegmentSize(void); size_t gasnet_getMaxGlobalSegmentSize(void);",
-    Known(SEGMENT_SIZE),
+DONE.nothing("int gasnet_set_waitmode(int mode)", Kind.HINTS)
+FUNCTIONS.returns("gasnet_node_t gasnet_nodes(void)", lambda call: call.count)
+FUNCTIONS.returns(
+    "size_t gasnet_getMaxLocalSegmentSize(void); size_t gasnet_getMaxGlobalSegmentSize(void)",
+    SEGMENT_SIZE,
+    Kind.FIXED_ANSWERS,
 )
-_fixed("char *gasnet_getenv(const char *name);", NULL, Kind.ENVIRONMENT)
-_fixed("char *gasnet_ErrorName(int code); char *gasnet_ErrorDesc(int code);", NULL)
+FUNCTIONS.returns("char *gasnet_getenv(const char *name)", NULL, Kind.ENVIRONMENT)
+FUNCTIONS.returns("char *gasnet_ErrorName(int code); char *gasnet_ErrorDesc(int code)", NULL, Kind.FIXED_ANSWERS)
+FUNCTIONS.calls("void gasnet_exit(int code)")(ends_all)
 
 
-@PROTOTYPES.calls("void gasnet_exit(int code);")
-def end(call: Call) -> Outcome:
-    return ends_all(call)
+@FUNCTIONS.does("gasnet_node_t gasnet_mynode(void)")
+def rank(call: Call, steps: Steps) -> Expr:
+    call.gets_rank()
+    return call.me
 
 
-@PROTOTYPES.calls("int gasnet_attach(gasnet_handlerentry_t *table, int entries, size_t size, size_t offset);")
-def attach(call: Call) -> Outcome:
+@DONE.does("int gasnet_attach(gasnet_handlerentry_t *table, int entries, size_t size, size_t offset)")
+def attach(call: Call, steps: Steps) -> None:
     """Everyone learns of all segments, so all have arrived.
 
     Handlers of active messages may be given: no program that is accepted sends any.
     """
-    steps = Steps(call)
     allocate(steps, call.known(2))
-    return steps.outcome(Known(OK))
 
 
 def allocate(steps: Steps, size: int) -> None:
@@ -121,16 +85,15 @@ def own_size(call: Call) -> int:
     return size
 
 
-@PROTOTYPES.calls("int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int entries);")
-def segment_info(call: Call) -> Outcome:
-    table, steps = target(call, 0), Steps(call)
+@DONE.does("int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int entries)")
+def segment_info(call: Call, steps: Steps) -> None:
+    table = target(call, 0)
     call.own_element(own_segment(), table, "gasnet_mynode()")
     if call.symbolic:
         if call.expression(1) != call.count:
             call.number_needed(f"of which ranks `{call.name}` tells")
         call.fill_table(table, 16, ((0, Address(queues.SEGMENT, 0, mapped=False)), (8, Known(own_size(call)))))
-        return Outcome(result=Known(OK))
+        return
     for rank in range(min(call.known(1), call.nodes)):
         steps.store(call.moved(table, 16 * rank), segment_of(call, rank), Pointer(VOID))
-        steps.store(call.moved(table, 16 * rank + 8), Known(size_of(call, rank)), ULONG)
-    return steps.outcome(Known(OK))
+        steps.store(call.moved(table, 16 * rank + 8), size_of(call, rank), ULONG)

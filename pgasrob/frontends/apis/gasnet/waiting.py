@@ -8,28 +8,28 @@ from itertools import chain, combinations
 
 from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.gasnet import queues
-from pgasrob.frontends.apis.gasnet.header import HANDLE, INVALID, NOT_READY, OK
+from pgasrob.frontends.apis.gasnet.header import FUNCTIONS, HANDLE, INVALID, NOT_READY, OK
 from pgasrob.frontends.apis.gasnet.rma import IMPLICIT_KINDS
-from pgasrob.frontends.apis.interface import Call, Handler, Outcome
-from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.types import Opaque
 from pgasrob.frontends.c.values import Known, Value
 
-PROTOTYPES = Prototypes()
 MOST = 6
-"""The most handles of which any set may be complete: each set is a branch."""
+"""The most handles of which any set may be complete: each set is a way of the call."""
 Waiter = Callable[[Steps, Value, str], None]
 """Waits for one handle or event, given with its text."""
-ListHandler = Callable[[Call, Opaque, Waiter], Outcome | Sequence[Outcome]]
+ListHandler = Callable[..., Outcome | Sequence[Outcome]]
+"""Handles a call with a list of handles or events, by their ``type`` and the ``waiter`` for one."""
 
 
 def wait_handle(steps: Steps, handle: Value, text: str) -> None:
     queues.complete(steps, queues.number_of(steps.call, handle, text))
 
 
-def tested(call: Call, complete: Outcome) -> Sequence[Outcome]:
-    """`GASNET_OK` when it is complete; it may be called not ready at any time, unless nothing is to be waited for."""
+def tested(complete: Outcome) -> Sequence[Outcome]:
+    """The outcomes of a test: `GASNET_OK` with what a wait does, or "not ready" at any time. Where nothing is to be
+    waited for a test always succeeds."""
     if not complete.statements:
         return [complete]
     return [complete, Outcome(result=Known(NOT_READY))]
@@ -52,7 +52,7 @@ def wait_list(call: Call, type: Opaque, waiter: Waiter, places: Sequence[int]) -
     for place in places:
         waiter(steps, handles[place], f"{call.texts[0]}[{place}]")
         steps.store(call.moved(array, 8 * place), INVALID, type)
-    return steps.outcome(Known(OK))
+    return steps.outcome(OK)
 
 
 def wait_all(call: Call, type: Opaque, waiter: Waiter) -> Outcome:
@@ -73,12 +73,8 @@ def wait_some(call: Call, type: Opaque, waiter: Waiter) -> Sequence[Outcome]:
     return [wait_list(call, type, waiter, places) for places in choices]
 
 
-def on_list(handler: ListHandler, type: Opaque, waiter: Waiter) -> Handler:
-    return lambda call: handler(call, type, waiter)
-
-
 def test_all(call: Call, type: Opaque, waiter: Waiter) -> Sequence[Outcome]:
-    return tested(call, wait_all(call, type, waiter))
+    return tested(wait_all(call, type, waiter))
 
 
 def test_some(call: Call, type: Opaque, waiter: Waiter) -> Sequence[Outcome]:
@@ -95,24 +91,25 @@ LISTS: dict[str, ListHandler] = {
     "try_syncnb_some": test_some,
 }
 for _name, _handler in LISTS.items():
-    PROTOTYPES.add(
-        f"{'int' if _name.startswith('try') else 'void'} gasnet_{_name}(gasnet_handle_t *handles, size_t number);",
-        on_list(_handler, HANDLE, wait_handle),
+    _result = "int" if _name.startswith("try") else "void"
+    FUNCTIONS.add(
+        f"{_result} gasnet_{_name}(gasnet_handle_t *handles, size_t number)",
+        partial(_handler, type=HANDLE, waiter=wait_handle),
     )
 
 
-@PROTOTYPES.calls("int gasnet_try_syncnb(gasnet_handle_t handle);")
+@FUNCTIONS.calls("int gasnet_try_syncnb(gasnet_handle_t handle)")
 def try_handle(call: Call) -> Sequence[Outcome]:
     steps = Steps(call)
     wait_handle(steps, call.arguments[0], call.texts[0])
-    return tested(call, steps.outcome(Known(OK)))
+    return tested(steps.outcome(OK))
 
 
 def _try_implicit(call: Call, kinds: tuple[str, ...]) -> Sequence[Outcome]:
     steps = Steps(call)
     queues.complete_implicit(steps, kinds)
-    return tested(call, steps.outcome(Known(OK)))
+    return tested(steps.outcome(OK))
 
 
 for _name, _kinds in IMPLICIT_KINDS.items():
-    PROTOTYPES.add(f"int gasnet_try_syncnbi_{_name}(void);", partial(_try_implicit, kinds=_kinds))
+    FUNCTIONS.add(f"int gasnet_try_syncnbi_{_name}(void)", partial(_try_implicit, kinds=_kinds))

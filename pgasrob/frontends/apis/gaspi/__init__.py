@@ -7,35 +7,21 @@ rank.
 
 from __future__ import annotations
 
-from collections import ChainMap
-
 from pgasrob.frontends.apis.gaspi import collectives, rma, segments, setup
-from pgasrob.frontends.apis.gaspi.header import CONSTANTS, TYPES
-from pgasrob.frontends.apis.interface import Api, Handler
-from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.apis.gaspi.header import CONSTANTS, FUNCTIONS, TYPES
+from pgasrob.frontends.apis.interface import Api
 
-_TABLES = (setup.PROTOTYPES, segments.PROTOTYPES, rma.PROTOTYPES, collectives.PROTOTYPES)
-for _table in _TABLES:
-    _table.alias(lambda name: f"p{name}")
-
-
-def _declaration(name: str, types: tuple[CType, ...]) -> str | None:
-    return next((text for table in _TABLES if (text := table.declaration(name, types))), None)
-
-
-def _handler(name: str) -> Handler | None:
-    return next((handler for table in _TABLES if (handler := table.handler(name))), None)
-
+FUNCTIONS.alias(lambda name: f"p{name}")
 
 API = Api(
     name="gaspi",
     headers=("GASPI.h", "GASPI_Ext.h", "GASPI_types.h"),
     types=TYPES,
     constants=CONSTANTS,
-    declaration=_declaration,
-    handler=_handler,
+    declaration=FUNCTIONS.declaration,
+    handler=FUNCTIONS.handler,
+    functions=FUNCTIONS.handlers,
     specifications={"": "GASPI 17.1", "gaspi-1.01": "GASPI 1.01"},
-    functions=ChainMap(*(table.handlers for table in _TABLES)),
     unsupported={
         "gaspi_allreduce_user": "use gaspi_allreduce with GASPI_OP_MIN, _MAX or _SUM",
         "gaspi_state_*": "leave failures out: all ranks run to their end",
@@ -43,3 +29,5 @@ API = Api(
         "gaspi_*": "this function of GASPI is not known",
     },
 )
+
+__all__ = ["API", "collectives", "rma", "segments", "setup"]

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.flags import Group
-from pgasrob.frontends.apis.gaspi.header import SUCCESS, TIMEOUT
-from pgasrob.frontends.apis.gaspi.queues import blocks, done, members, place, timed
+from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS, TIMEOUT
+from pgasrob.frontends.apis.gaspi.queues import blocks, members, place, timed
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
-from pgasrob.frontends.apis.prototypes import Prototypes
-from pgasrob.frontends.apis.transfers import Steps, as_value, element, value_at
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import element, value_at
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UCHAR, UINT, ULONG, USHORT, CType
-from pgasrob.frontends.c.values import Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Fetch, Load, Store
 from pgasrob.program.expressions import Const, Expr
-
-PROTOTYPES = Prototypes()
 
 Groups = tuple[tuple[int, tuple[int, ...]], ...]
 
@@ -37,63 +34,59 @@ def group(call: Call, number: int) -> Group:
 
 
 def barrier_of(steps: Steps, number: int) -> None:
+    """All members of group ``number`` wait for each other."""
     flags.barrier(steps, group(steps.call, number))
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_group_create(gaspi_group_t *group);")
-def group_create(call: Call) -> Outcome:
+@FUNCTIONS.does("gaspi_group_create(gaspi_group_t *group)")
+def group_create(call: Call, steps: Steps) -> None:
     number = len(_groups(call)) + 1
-    return done(call, stores=[(0, Known(number), UCHAR)], state={"gaspi.groups": (*_groups(call), (number, ()))})
+    steps.answer(0, number, UCHAR)
+    steps.note("gaspi.groups", (*_groups(call), (number, ())))
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_group_add(gaspi_group_t group, gaspi_rank_t rank);")
-def group_add(call: Call) -> Outcome:
+@FUNCTIONS.does("gaspi_group_add(gaspi_group_t group, gaspi_rank_t rank)")
+def group_add(call: Call, steps: Steps) -> None:
     number, rank = call.known(0), call.known(1)
     ranks = tuple(sorted({*members(call, number), rank}))
-    changed = tuple((other, ranks if other == number else same) for other, same in _groups(call))
-    return done(call, state={"gaspi.groups": changed})
+    steps.note("gaspi.groups", tuple((other, ranks if other == number else same) for other, same in _groups(call)))
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_group_delete(gaspi_group_t group);")
-def group_delete(call: Call) -> Outcome:
+@FUNCTIONS.does("gaspi_group_delete(gaspi_group_t group)")
+def group_delete(call: Call, steps: Steps) -> None:
     """The number stays taken."""
     members(call, call.known(0))
-    return done(call)
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_group_num(gaspi_number_t *number);")
-def group_num(call: Call) -> Outcome:
-    return done(call, stores=[(0, Known(len(_groups(call)) + 1), UINT)])
+FUNCTIONS.stores("gaspi_group_num(gaspi_number_t *number)", UINT, lambda call: len(_groups(call)) + 1)
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_group_size(gaspi_group_t group, gaspi_number_t *size);")
-def group_size(call: Call) -> Outcome:
+@FUNCTIONS.does("gaspi_group_size(gaspi_group_t group, gaspi_number_t *size)")
+def group_size(call: Call, steps: Steps) -> None:
     ranks = members(call, call.known(0))
-    size = call.count if ranks == call.everyone else Const(len(ranks))
-    return done(call, stores=[(1, as_value(size), UINT)])
+    steps.answer(1, call.count if ranks == call.everyone else len(ranks), UINT)
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_group_ranks(gaspi_group_t group, gaspi_rank_t *ranks);")
-def group_ranks(call: Call) -> Outcome:
+@FUNCTIONS.does("gaspi_group_ranks(gaspi_group_t group, gaspi_rank_t *ranks)")
+def group_ranks(call: Call, steps: Steps) -> None:
     address = target(call, 1)
-    ranks = members(call, call.known(0))
-    stores = tuple((element(call, address, index, USHORT), Known(rank), USHORT) for index, rank in enumerate(ranks))
-    return Outcome((), Known(SUCCESS), stores)
+    for index, rank in enumerate(members(call, call.known(0))):
+        steps.store(element(call, address, index, USHORT), rank, USHORT)
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_barrier(gaspi_group_t group, gaspi_timeout_t timeout);")
+@FUNCTIONS.calls("gaspi_barrier(gaspi_group_t group, gaspi_timeout_t timeout)")
 def barrier(call: Call) -> Sequence[Outcome]:
     """All members have arrived; queues are not waited for.
 
-    A timeout leaves a barrier that this rank has arrived in, to be called again: others may go on. When any rank calls
-    the barrier with a timeout, the two halves are made apart on all ranks, which have to agree on how.
+    After a timeout this rank has arrived and calls the barrier again: others may go on. When any rank calls a barrier
+    with a timeout, all ranks do the two halves, arrival and departure, apart: they have to agree on how.
     """
     number = call.known(0)
     which = group(call, number)
     if not _split(call, 1, which):
         steps = Steps(call)
         barrier_of(steps, number)
-        return [steps.outcome(Known(SUCCESS))]
+        return [steps.outcome(SUCCESS)]
     arrived = cast("tuple[int, ...]", call.state.get("gaspi.arrived", ()))
     outcomes = []
     for result in (SUCCESS,) if blocks(call, 1) else (SUCCESS, TIMEOUT):
@@ -104,12 +97,12 @@ def barrier(call: Call) -> Sequence[Outcome]:
         if result == SUCCESS:
             flags.depart(steps, which, call.name)
         steps.note("gaspi.arrived", tuple(sorted(left)))
-        outcomes.append(steps.outcome(Known(result)))
+        outcomes.append(steps.outcome(result))
     return outcomes
 
 
 def _split(call: Call, timeout: int, which: Group) -> bool:
-    """Whether some rank calls a barrier or a reduction with a timeout: then arriving and departing are apart."""
+    """Whether some rank calls a barrier or a reduction with a timeout, so that arrival and departure are apart."""
     if not blocks(call, timeout):
         call.publish("gaspi.timed", True)
     if which.members == call.everyone:
@@ -122,15 +115,15 @@ DATA = (INT, UINT, FLOAT, DOUBLE, LONG, ULONG)
 """By the numbers of `gaspi_operation_t` and `gaspi_datatype_t`."""
 
 
-@PROTOTYPES.calls("""
-    gaspi_return_t gaspi_allreduce(gaspi_pointer_t send, gaspi_pointer_t receive, gaspi_number_t number,
+@FUNCTIONS.calls("""
+    gaspi_allreduce(gaspi_pointer_t send, gaspi_pointer_t receive, gaspi_number_t number,
                                    gaspi_operation_t operation, gaspi_datatype_t type, gaspi_group_t group,
-                                   gaspi_timeout_t timeout);
+                                   gaspi_timeout_t timeout)
 """)
 def allreduce(call: Call) -> Sequence[Outcome]:
     """Every member contributes to every result, so all have arrived.
 
-    A timeout leaves a reduction that this rank has contributed to, to be called again: others may go on.
+    After a timeout this rank has contributed and calls the reduction again: others may go on.
     """
     source, result = target(call, 0), target(call, 1)
     count, operation, data = limited(call, call.known(2), "elements"), call.known(3), call.known(4)
@@ -141,7 +134,7 @@ def allreduce(call: Call) -> Sequence[Outcome]:
     if not _split(call, 6, which):
         for index, value in enumerate(flags.reduce(steps, which, OPERATIONS[operation], source, type, count)):
             steps.store(element(call, result, index, type), value, type)
-        return [steps.outcome(Known(SUCCESS))]
+        return [steps.outcome(SUCCESS)]
     outcomes = []
     for code in (SUCCESS,) if blocks(call, 6) else (SUCCESS, TIMEOUT):
         steps = Steps(call)
@@ -153,13 +146,13 @@ def allreduce(call: Call) -> Sequence[Outcome]:
                 values = [_contribution(steps, which, member, parity, index) for member in which.members]
                 total = flags.fold(steps, OPERATIONS[operation], values, type)
                 steps.store(element(call, result, index, type), total, type)
-        outcomes.append(steps.outcome(Known(code)))
+        outcomes.append(steps.outcome(code))
     return outcomes
 
 
 def _contribute(steps: Steps, number: int, source: Address, type: CType, count: int) -> int:
-    """Lay out this rank's contribution and arrive, unless a call that timed out has done so. Which of the two sets of
-    cells it is in: whoever lays out the next but one knows that all have taken what they wanted of this one."""
+    """Lay out this rank's contribution and arrive, unless a call that timed out has done so. The result says in which
+    of two sets of cells it lies: a rank that lays out the next but one knows that all have read this one."""
     call, which = steps.call, group(steps.call, number)
     begun = dict(cast("tuple[tuple[int, int], ...]", steps.recall("gaspi.reducing", ())))
     if number in begun:
@@ -202,9 +195,9 @@ def _message(call: Call, local: Address, size: int) -> list[Expr]:
     return [here for here, _ in call.paired_cells(local, shape, size, None)]
 
 
-@PROTOTYPES.calls("""
-    gaspi_return_t gaspi_passive_send(gaspi_segment_id_t segment, gaspi_offset_t offset, gaspi_rank_t rank,
-                                      gaspi_size_t size, gaspi_timeout_t timeout);
+@FUNCTIONS.calls("""
+    gaspi_passive_send(gaspi_segment_id_t segment, gaspi_offset_t offset, gaspi_rank_t rank,
+                                      gaspi_size_t size, gaspi_timeout_t timeout)
 """)
 def passive_send(call: Call) -> Sequence[Outcome]:
     """The data have been read when it returns; that they have been received is not promised."""
@@ -216,12 +209,12 @@ def passive_send(call: Call) -> Sequence[Outcome]:
         steps.do(Load(register, cell))
         values.append(register)
     flags.send(steps, flags.channel(_everyone(call), call.rank, receiver), values)
-    return timed(call, 4, steps.outcome(Known(SUCCESS)))
+    return timed(call, 4, steps.outcome(SUCCESS))
 
 
-@PROTOTYPES.calls("""
-    gaspi_return_t gaspi_passive_receive(gaspi_segment_id_t segment, gaspi_offset_t offset, gaspi_rank_t *sender,
-                                         gaspi_size_t size, gaspi_timeout_t timeout);
+@FUNCTIONS.calls("""
+    gaspi_passive_receive(gaspi_segment_id_t segment, gaspi_offset_t offset, gaspi_rank_t *sender,
+                                         gaspi_size_t size, gaspi_timeout_t timeout)
 """)
 def passive_receive(call: Call) -> Sequence[Outcome]:
     """A message of any rank: one outcome for each sender."""
@@ -232,19 +225,10 @@ def passive_receive(call: Call) -> Sequence[Outcome]:
         values = flags.receive(steps, flags.channel(_everyone(call), sender, call.rank), len(cells))
         steps.do(*(Store(cell, value) for cell, value in zip(cells, values, strict=True)))
         if rank is not None:
-            steps.store(rank, Known(sender), USHORT)
-        outcomes.append(steps.outcome(Known(SUCCESS)))
+            steps.store(rank, sender, USHORT)
+        outcomes.append(steps.outcome(SUCCESS))
     return timed(call, 4, *outcomes)
 
 
 def _everyone(call: Call) -> Group:
     return Group(("gaspi", "passive"), call.everyone)
-
-
-def arrive_all(
-    call: Call, number: int, state: dict[str, Hashable]
-) -> tuple[list[object], tuple[()], dict[str, Hashable]]:
-    """The barrier at the end of a collective call that has changed ``state``: commands, no stores, the whole state."""
-    steps = Steps(call)
-    barrier_of(steps, number)
-    return steps.commands, (), state | steps.state

@@ -1,8 +1,9 @@
-"""The types and constants of GASPI, with the sizes and numbers that GPI-2 gives them."""
+"""What `GASPI.h` declares: types and constants, with the sizes and numbers that GPI-2 gives them; and functions."""
 
 from __future__ import annotations
 
-from pgasrob.frontends.apis.prototypes import layout
+from pgasrob.frontends.apis.prototypes import Prototypes, enumerators
+from pgasrob.frontends.c.layout import struct_of
 from pgasrob.frontends.c.types import (
     CHAR,
     DOUBLE,
@@ -16,10 +17,9 @@ from pgasrob.frontends.c.types import (
     USHORT,
     VOID,
     CType,
-    Integer,
     Pointer,
 )
-from pgasrob.frontends.c.values import Known, Value
+from pgasrob.frontends.c.values import UNDEFINED, Known, Value
 
 BLOCK = 2**64 - 1
 SUCCESS, TIMEOUT = 0, 1
@@ -52,31 +52,16 @@ INTEGERS: dict[CType, str] = {
 }
 
 CONFIGURATION: dict[str, tuple[CType, int]] = {
-    "logger": (UINT, 0),
-    "sn_port": (UINT, 12121),
-    "net_info": (UINT, 0),
-    "netdev_id": (INT, -1),
-    "mtu": (UINT, 0),
-    "port_check": (UINT, 1),
-    "user_net": (UINT, 0),
-    "network": (INT, 2),
-    "queue_depth": (UINT, 1024),
-    "queue_size_max": (UINT, 1024),
-    "queue_num": (UINT, QUEUES),
-    "group_max": (UINT, 32),
-    "segment_max": (UINT, 32),
-    "transfer_size_max": (ULONG, 1 << 30),
-    "notification_num": (UINT, 65536),
-    "passive_queue_size_max": (UINT, 1024),
-    "passive_transfer_size_max": (UINT, 65536),
-    "allreduce_buf_size": (ULONG, 4096),
-    "allreduce_elem_max": (UINT, 255),
+    "logger": (UINT, 0), "sn_port": (UINT, 12121), "net_info": (UINT, 0), "netdev_id": (INT, -1), "mtu": (UINT, 0),
+    "port_check": (UINT, 1), "user_net": (UINT, 0), "network": (INT, 2), "queue_depth": (UINT, 1024),
+    "queue_size_max": (UINT, 1024), "queue_num": (UINT, QUEUES), "group_max": (UINT, 32), "segment_max": (UINT, 32),
+    "transfer_size_max": (ULONG, 1 << 30), "notification_num": (UINT, 65536), "passive_queue_size_max": (UINT, 1024),
+    "passive_transfer_size_max": (UINT, 65536), "allreduce_buf_size": (ULONG, 4096), "allreduce_elem_max": (UINT, 255),
     "build_infrastructure": (INT, 1),
-}
+}  # fmt: skip
 """The fields of `gaspi_config_t` and what `gaspi_config_get` finds in them."""
 
-SIZES: dict[CType, int] = {INT: 4, UINT: 4, ULONG: 8}
-CONFIG = layout("gaspi_config", {name: type for name, (type, _) in CONFIGURATION.items()}, SIZES.__getitem__)
+CONFIG = struct_of("gaspi_config", [(name, type) for name, (type, _) in CONFIGURATION.items()])
 
 TYPES: dict[str, CType] = {
     **{f"gaspi_{name}": type for type, names in INTEGERS.items() for name in names.split()},
@@ -84,54 +69,28 @@ TYPES: dict[str, CType] = {
 }
 
 
-def _constants() -> dict[str, tuple[CType, Value]]:
-    enumerations = {
-        "ERROR": -1,
-        "SUCCESS": SUCCESS,
-        "TIMEOUT": TIMEOUT,
-        **{name: number for number, name in enumerate(ERRORS, 2)},
-        "ERR_MANY_Q_REQS": 2 + ERRORS.index("QUEUE_FULL"),
-        "OP_MIN": 0,
-        "OP_MAX": 1,
-        "OP_SUM": 2,
-        "TYPE_INT": 0,
-        "TYPE_UINT": 1,
-        "TYPE_FLOAT": 2,
-        "TYPE_DOUBLE": 3,
-        "TYPE_LONG": 4,
-        "TYPE_ULONG": 5,
-        "STATE_HEALTHY": 0,
-        "STATE_CORRUPT": 1,
-        "MEM_UNINITIALIZED": 0,
-        "MEM_INITIALIZED": 1,
-        "ALLOC_DEFAULT": 0,
-        "TOPOLOGY_NONE": 0,
-        "TOPOLOGY_STATIC": 1,
-        "TOPOLOGY_DYNAMIC": 2,
-        "IB": 0,
-        "ROCE": 1,
-        "ETHERNET": 2,
-        "GEMINI": 3,
-        "ARIES": 4,
-        "STATISTIC_ARGUMENT_NONE": 0,
-        "STATISTIC_ARGUMENT_RANK": 1,
-        "MAX_NODES": 65536,
-        "MAX_GROUPS": 32,
-        "MAX_MSEGS": 32,
-        "MAX_QP": 16,
-        "MAX_QSIZE": 4096,
-        "MAX_NOTIFICATION": 65536,
-        "MAJOR_VERSION": 17,
-        "MINOR_VERSION": 1,
-        "REVISION": 0,
-    }
-    typed: dict[str, tuple[Integer, int]] = {
-        "GROUP_ALL": (UCHAR, 0),
-        "BLOCK": (ULONG, BLOCK),
-        "TEST": (ULONG, 0),
-        **{name: (INT, number) for name, number in enumerations.items()},
-    }
-    return {f"GASPI_{name}": (type, Known(number)) for name, (type, number) in typed.items()}
-
-
-CONSTANTS = _constants()
+_ENUMERATIONS = (
+    "ERROR = -1, SUCCESS, TIMEOUT",
+    ", ".join(f"{name} = {number}" for number, name in enumerate(ERRORS, 2)),
+    f"ERR_MANY_Q_REQS = {2 + ERRORS.index('QUEUE_FULL')}",
+    "OP_MIN, OP_MAX, OP_SUM",
+    "TYPE_INT, TYPE_UINT, TYPE_FLOAT, TYPE_DOUBLE, TYPE_LONG, TYPE_ULONG",
+    "STATE_HEALTHY, STATE_CORRUPT",
+    "MEM_UNINITIALIZED, MEM_INITIALIZED",
+    "ALLOC_DEFAULT",
+    "TOPOLOGY_NONE, TOPOLOGY_STATIC, TOPOLOGY_DYNAMIC",
+    "IB, ROCE, ETHERNET, GEMINI, ARIES",
+    "STATISTIC_ARGUMENT_NONE, STATISTIC_ARGUMENT_RANK",
+    "MAX_NODES = 65536, MAX_GROUPS = 32, MAX_MSEGS = 32, MAX_QP = 16, MAX_QSIZE = 4096, MAX_NOTIFICATION = 65536",
+    "MAJOR_VERSION = 17, MINOR_VERSION = 1, REVISION = 0",
+)
+_NUMBERS = {name: number for text in _ENUMERATIONS for name, number in enumerators(text).items()}
+CONSTANTS: dict[str, tuple[CType, Value]] = {
+    **{f"GASPI_{name}": (INT, Known(number)) for name, number in _NUMBERS.items()},
+    "GASPI_GROUP_ALL": (UCHAR, Known(0)),
+    "GASPI_BLOCK": (ULONG, Known(BLOCK)),
+    "GASPI_TEST": (ULONG, Known(0)),
+}
+FUNCTIONS = Prototypes("gaspi_return_t ", Known(SUCCESS))
+OTHERS = FUNCTIONS.returning(UNDEFINED)
+"""The functions that return no `gaspi_return_t`."""

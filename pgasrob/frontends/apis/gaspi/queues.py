@@ -1,4 +1,4 @@
-"""What GASPI's calls have in common: results, timeouts, segments, queues, groups.
+"""What GASPI's calls name: timeouts, segments, queues and groups.
 
 The state of a rank (names in `Call.state`): ``gaspi.segments`` the sizes of its segments by number, ``gaspi.queues``
 the queues with something to wait for, ``gaspi.created`` how many queues it has created, ``gaspi.groups`` the members of
@@ -8,28 +8,15 @@ those in whose reduction, with the set of cells of its contribution.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
-from pgasrob.frontends.apis.gaspi.header import BLOCK, QUEUES, SUCCESS, TIMEOUT
+from pgasrob.frontends.apis.gaspi.header import BLOCK, QUEUES, TIMEOUT
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
-from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import Known, Value
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.c.values import Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr
-
-
-def done(
-    call: Call,
-    commands: Iterable[object] = (),
-    stores: Iterable[tuple[int, Value, CType]] = (),
-    state: Mapping[str, Hashable] | None = None,
-) -> Outcome:
-    """`GASPI_SUCCESS`, with ``stores`` through the pointer arguments of that index (none through a null pointer)."""
-    written = tuple(
-        (address, value, type) for index, value, type in stores if (address := call.pointer(index)) is not None
-    )
-    return Outcome(call.do(*commands), Known(SUCCESS), written, state or {})
 
 
 def blocks(call: Call, index: int) -> bool:
@@ -38,8 +25,8 @@ def blocks(call: Call, index: int) -> bool:
 
 
 def timed(call: Call, index: int, *outcomes: Outcome) -> Sequence[Outcome]:
-    """The call blocks, or has a timeout in argument ``index``: then it may also return `GASPI_TIMEOUT` at any time, and
-    nothing has happened."""
+    """The outcomes of a call with the timeout in argument ``index``. Unless that blocks, the call may also return
+    `GASPI_TIMEOUT` at any time, and nothing has happened."""
     return outcomes if blocks(call, index) else (*outcomes, Outcome(result=Known(TIMEOUT)))
 
 
@@ -96,9 +83,10 @@ def open_queues(call: Call) -> tuple[int, ...]:
     return cast("tuple[int, ...]", call.state.get("gaspi.queues", ()))
 
 
-def posted(call: Call, number: int) -> dict[str, Hashable]:
-    call.rests_on(Kind.QUEUE_ROOM, call.name)
-    return {"gaspi.queues": tuple(sorted({*open_queues(call), number}))}
+def posted(steps: Steps, number: int) -> None:
+    """Note that queue ``number`` has something to wait for."""
+    steps.call.rests_on(Kind.QUEUE_ROOM, steps.call.name)
+    steps.note("gaspi.queues", tuple(sorted({*open_queues(steps.call), number})))
 
 
 # Groups

@@ -1,120 +1,121 @@
-"""GASPI's segments: objects known by their number on each rank."""
+"""GASPI's segments: objects known by their number on each rank (17.1, section 7)."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import target
-from pgasrob.frontends.apis.gaspi.collectives import arrive_all
-from pgasrob.frontends.apis.gaspi.queues import done, segment, segments, timed
+from pgasrob.frontends.apis.gaspi.collectives import barrier_of
+from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
+from pgasrob.frontends.apis.gaspi.queues import segment, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.prototypes import Prototypes
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.types import UCHAR, ULONG, VOID, Pointer
-from pgasrob.frontends.c.values import Known
 from pgasrob.program.assumptions import Kind
 
-PROTOTYPES = Prototypes()
+
+def _deleted(call: Call) -> tuple[int, ...]:
+    return cast("tuple[int, ...]", call.state.get("gaspi.deleted", ()))
 
 
-def _new(call: Call, number: int, size: int) -> dict[str, Hashable]:
+def _note(steps: Steps, sizes: dict[int, int]) -> None:
+    """Note the sizes of this rank's segments by number."""
+    steps.note("gaspi.segments", tuple(sorted(sizes.items())))
+
+
+def _new(steps: Steps, number: int, size: int) -> None:
+    call = steps.call
     if number in segments(call):
         call.fail(f"segment {number} exists already", "delete it first, or give the new segment another number")
-    if number in cast("tuple[int, ...]", call.state.get("gaspi.deleted", ())):
+    if number in _deleted(call):
         call.fail(f"segment {number} has been deleted before", "give the new segment another number")
     call.publish(f"gaspi.size.{number}", size, by_all=True)
-    return {"gaspi.segments": tuple(sorted((segments(call) | {number: size}).items()))}
+    _note(steps, segments(call) | {number: size})
 
 
-def _allocate(call: Call) -> dict[str, Hashable]:
+def _together(steps: Steps, group: int, timeout: int) -> Sequence[Outcome]:
+    """The barrier, by the arguments ``group`` and ``timeout``, at the end of a collective call."""
+    barrier_of(steps, steps.call.known(group))
+    return timed(steps.call, timeout, steps.outcome(SUCCESS))
+
+
+@FUNCTIONS.does("gaspi_segment_alloc(gaspi_segment_id_t segment, gaspi_size_t size, gaspi_alloc_t policy)")
+def alloc(call: Call, steps: Steps) -> None:
     number, size = call.known(0), call.known(1)
-    state = _new(call, number, size)
+    _new(steps, number, size)
     call.allocate("segment", size, f"segment_{number}", ("gaspi", number))
-    return state
 
 
-@PROTOTYPES.calls("""
-    gaspi_return_t gaspi_segment_create(gaspi_segment_id_t segment, gaspi_size_t size, gaspi_group_t group,
-                                        gaspi_timeout_t timeout, gaspi_alloc_t policy);
+@FUNCTIONS.calls("""
+    gaspi_segment_create(gaspi_segment_id_t segment, gaspi_size_t size, gaspi_group_t group, gaspi_timeout_t timeout,
+                         gaspi_alloc_t policy)
 """)
 def create(call: Call) -> Sequence[Outcome]:
     """Collective: gaspi_segment_alloc, gaspi_segment_register and gaspi_barrier in one."""
-    state = _allocate(call)
-    return timed(call, 3, done(call, *arrive_all(call, call.known(2), state)))
+    steps = Steps(call)
+    alloc(call, steps)
+    return _together(steps, 2, 3)
 
 
-@PROTOTYPES.calls("""
-    gaspi_return_t gaspi_segment_alloc(gaspi_segment_id_t segment, gaspi_size_t size, gaspi_alloc_t policy);
+@FUNCTIONS.does("""
+    gaspi_segment_bind(gaspi_segment_id_t segment, gaspi_pointer_t pointer, gaspi_size_t size,
+                       gaspi_memory_description_t description)
 """)
-def alloc(call: Call) -> Outcome:
-    return done(call, state=_allocate(call))
-
-
-def _bind(call: Call) -> dict[str, Hashable]:
+def bind(call: Call, steps: Steps) -> None:
     number, size = call.known(0), call.known(2)
     address = target(call, 1)
     if not isinstance(address.offset, int):
         call.fail(f"the buffer {call.texts[1]} is not known here", "bind an object whose address is a constant")
-    state = _new(call, number, size)
+    _new(steps, number, size)
     call.publish(f"gaspi.bound.{number}", (address.object, address.offset), by_all=True)
-    return state
 
 
-@PROTOTYPES.calls("""
-    gaspi_return_t gaspi_segment_bind(gaspi_segment_id_t segment, gaspi_pointer_t pointer, gaspi_size_t size,
-                                      gaspi_memory_description_t description);
-""")
-def bind(call: Call) -> Outcome:
-    return done(call, state=_bind(call))
-
-
-@PROTOTYPES.calls("""
-    gaspi_return_t gaspi_segment_use(gaspi_segment_id_t segment, gaspi_pointer_t pointer, gaspi_size_t size,
-        gaspi_group_t group, gaspi_timeout_t timeout, gaspi_memory_description_t description);
+@FUNCTIONS.calls("""
+    gaspi_segment_use(gaspi_segment_id_t segment, gaspi_pointer_t pointer, gaspi_size_t size, gaspi_group_t group,
+                      gaspi_timeout_t timeout, gaspi_memory_description_t description)
 """)
 def use(call: Call) -> Sequence[Outcome]:
     """gaspi_segment_bind, gaspi_segment_register and gaspi_barrier in one."""
-    state = _bind(call)
-    return timed(call, 4, done(call, *arrive_all(call, call.known(3), state)))
+    steps = Steps(call)
+    bind(call, steps)
+    return _together(steps, 3, 4)
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_segment_delete(gaspi_segment_id_t segment);")
-def delete(call: Call) -> Outcome:
+@FUNCTIONS.does("gaspi_segment_delete(gaspi_segment_id_t segment)")
+def delete(call: Call, steps: Steps) -> None:
     call.rests_on(Kind.FREED_MEMORY, call.name)
     number = call.known(0)
     segment(call, number)
-    deleted = cast("tuple[int, ...]", call.state.get("gaspi.deleted", ()))
-    left = {other: size for other, size in segments(call).items() if other != number}
-    state: dict[str, Hashable] = {"gaspi.segments": tuple(sorted(left.items()))}
-    return done(call, state=state | {"gaspi.deleted": tuple(sorted({*deleted, number}))})
+    _note(steps, {other: size for other, size in segments(call).items() if other != number})
+    steps.note("gaspi.deleted", tuple(sorted({*_deleted(call), number})))
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_segment_ptr(gaspi_segment_id_t segment, gaspi_pointer_t *pointer);")
-def pointer(call: Call) -> Outcome:
-    return done(call, stores=[(1, segment(call, call.known(0)), Pointer(VOID))])
+FUNCTIONS.stores(
+    "gaspi_segment_ptr(gaspi_segment_id_t segment, gaspi_pointer_t *pointer)",
+    Pointer(VOID),
+    lambda call: segment(call, call.known(0)),
+)
 
 
-@PROTOTYPES.calls("""
-    gaspi_return_t gaspi_segment_size(gaspi_segment_id_t segment, gaspi_rank_t rank, gaspi_size_t *size);
-""")
-def size(call: Call) -> Outcome:
+@FUNCTIONS.does("gaspi_segment_size(gaspi_segment_id_t segment, gaspi_rank_t rank, gaspi_size_t *size)")
+def size(call: Call, steps: Steps) -> None:
     number, rank = call.known(0), call.known(1)
     found = segments(call).get(number, 0) if rank == call.rank else call.published(rank, f"gaspi.size.{number}")
-    return done(call, stores=[(2, Known(cast(int, found or 0)), ULONG)])
+    steps.answer(2, cast(int, found or 0), ULONG)
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_segment_avail_local(gaspi_segment_id_t *segment);")
-def available(call: Call) -> Outcome:
+@FUNCTIONS.does("gaspi_segment_avail_local(gaspi_segment_id_t *segment)")
+def available(call: Call, steps: Steps) -> None:
     """The least number of a segment that this rank has none of, which GPI-2 gives; deleted ones do not come back."""
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
-    taken = {*segments(call), *cast("tuple[int, ...]", call.state.get("gaspi.deleted", ()))}
-    return done(call, stores=[(0, Known(next(number for number in count() if number not in taken)), UCHAR)])
+    taken = {*segments(call), *_deleted(call)}
+    steps.answer(0, next(number for number in count() if number not in taken), UCHAR)
 
 
-@PROTOTYPES.calls("gaspi_return_t gaspi_segment_list(gaspi_number_t number, gaspi_segment_id_t *list);")
-def list_(call: Call) -> Outcome:
+@FUNCTIONS.does("gaspi_segment_list(gaspi_number_t number, gaspi_segment_id_t *list)")
+def list_(call: Call, steps: Steps) -> None:
     address = target(call, 1)
-    numbers = list(segments(call))[: call.known(0)]
-    stores = tuple((call.moved(address, place), Known(number), UCHAR) for place, number in enumerate(numbers))
-    return Outcome((), Known(0), stores)
+    for place, number in enumerate(list(segments(call))[: call.known(0)]):
+        steps.store(call.moved(address, place), number, UCHAR)

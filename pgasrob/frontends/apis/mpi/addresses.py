@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from zlib import crc32
 
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.datatypes import Datatype
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, pointer
-from pgasrob.frontends.apis.mpi.header import FUNCTIONS, calls
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.mpi.handles import pointer
+from pgasrob.frontends.apis.mpi.header import FUNCTIONS, does
+from pgasrob.frontends.apis.steps import Given, Steps
 from pgasrob.frontends.c.types import LONG, CType
 from pgasrob.frontends.c.values import NULL, Address, Known, ObjectId
-from pgasrob.program.expressions import Binary, Expr, IntType
+from pgasrob.program.expressions import Binary, IntType
 
 KNOWN = "mpi.addresses"
-"""In the state: the objects of which this rank has got an address."""
+"""Key in the state of the objects of which this rank has taken an address."""
 RANGE = 1 << 24
 """How many numbers an object has; MPI_BOTTOM, which is 0, lies in none of these ranges."""
 
@@ -40,28 +40,26 @@ def _objects(steps: Steps) -> frozenset[ObjectId]:
     return objects
 
 
-@calls("Get_address(const void *location, MPI_Aint *address); Address(void *location, MPI_Aint *address)")
-def get_address(call: Call) -> Outcome:
-    steps, place, number = Steps(call), call.pointer(0), 0
+@does("Get_address(const void *location, MPI_Aint *address); Address(void *location, MPI_Aint *address)")
+def get_address(call: Call, steps: Steps) -> None:
+    place, number = call.pointer(0), 0
     if place is not None:
         if not isinstance(place.offset, int) or place.owner is not None:
             call.fail(f"{call.name} of an element that is not known here", "use elements that each rank knows")
         number = number_of(place.object) + place.offset
         steps.note(KNOWN, _objects(steps) | {place.object})
-    steps.store(pointer(call, 1), Known(number), LONG)
-    return steps.outcome(SUCCESS)
+    steps.store(pointer(call, 1), number, LONG)
 
 
-@FUNCTIONS.calls("""
+@FUNCTIONS.does("""
     MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint displacement);
     MPI_Aint MPI_Aint_diff(MPI_Aint first, MPI_Aint second)
 """)
-def add(call: Call) -> Outcome:
+def add(call: Call, steps: Steps) -> Given:
     symbol, (left, right) = "+" if call.name.endswith("add") else "-", call.arguments
     if isinstance(left, Known) and isinstance(right, Known):
-        return Outcome(result=Known(left.value + right.value if symbol == "+" else left.value - right.value))
-    result: Expr = Binary(symbol, call.expression(0), call.expression(1), IntType(64, True))
-    return Steps(call).outcome(result)
+        return left.value + right.value if symbol == "+" else left.value - right.value
+    return Binary(symbol, call.expression(0), call.expression(1), IntType(64, True))
 
 
 def elements(call: Call, index: int, count: int, type: Datatype, skip: int = 0) -> list[tuple[Address, CType]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, answer, handle, pointer
-from pgasrob.frontends.apis.mpi.header import BASIC, DATATYPE, ORDER_C, calls
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.mpi.handles import handle, pointer
+from pgasrob.frontends.apis.mpi.header import BASIC, DATATYPE, ORDER_C, does, stores
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import MOST, bounded, element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import INT, LONG, CType
@@ -33,6 +34,10 @@ class Datatype:
     def count(self) -> int:
         """The elements of an item."""
         return len(self.displacements)
+
+    @property
+    def upper(self) -> int:
+        return self.lower + self.extent
 
     @property
     def types(self) -> list[CType]:
@@ -90,42 +95,33 @@ def datatype(call: Call, index: int) -> Datatype:
 
 
 def _given(call: Call, index: int) -> Datatype:
-    """The same of a call that makes a type, or tells about one."""
+    """The datatype in argument ``index`` of a call that makes another, or that asks about it."""
     if call.arguments[index] == NULL:
         call.fail(f"{call.texts[index]} is MPI_DATATYPE_NULL", "pass a type that has not been freed")
     return _of(handle(call, index, "datatype"))
 
 
-# What there is to know
+# Queries
+
+stores("Type_size(MPI_Datatype datatype, int *size)", INT, lambda call: _given(call, 0).size(call))
+stores("Type_size_x(MPI_Datatype datatype, MPI_Count *size)", LONG, lambda call: _given(call, 0).size(call))
+stores("Type_extent(MPI_Datatype datatype, MPI_Aint *extent)", LONG, lambda call: _given(call, 0).extent)
+stores("Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)", LONG, lambda call: _given(call, 0).lower)
+stores("Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)", LONG, lambda call: _given(call, 0).upper)
 
 
-@calls("Type_size(MPI_Datatype datatype, int *size)")
-def type_size(call: Call) -> Outcome:
-    return answer(call, (1, Known(_given(call, 0).size(call)), INT))
-
-
-@calls("Type_size_x(MPI_Datatype datatype, MPI_Count *size); Type_extent(MPI_Datatype datatype, MPI_Aint *extent)")
-def type_extent(call: Call) -> Outcome:
+@does("Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)")
+def type_get_extent(call: Call, steps: Steps) -> None:
     type = _given(call, 0)
-    return answer(call, (1, Known(type.extent if call.name.endswith("extent") else type.size(call)), LONG))
+    steps.answer(1, type.lower, LONG)
+    steps.answer(2, type.extent, LONG)
 
 
-@calls("Type_lb(MPI_Datatype datatype, MPI_Aint *displacement); Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)")
-def type_bound(call: Call) -> Outcome:
-    type = _given(call, 0)
-    return answer(call, (1, Known(type.lower + type.extent * call.name.endswith("ub")), LONG))
-
-
-@calls("Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)")
-def type_get_extent(call: Call) -> Outcome:
-    type = _given(call, 0)
-    return answer(call, (1, Known(type.lower), LONG), (2, Known(type.extent), LONG))
-
-
-@calls("Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)")
-def type_get_true_extent(call: Call) -> Outcome:
+@does("Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)")
+def type_get_true_extent(call: Call, steps: Steps) -> None:
     lower, upper = _reach(call, _given(call, 0))
-    return answer(call, (1, Known(lower), LONG), (2, Known(upper - lower), LONG))
+    steps.answer(1, lower, LONG)
+    steps.answer(2, upper - lower, LONG)
 
 
 def _reach(call: Call, type: Datatype) -> tuple[int, int]:
@@ -134,35 +130,38 @@ def _reach(call: Call, type: Datatype) -> tuple[int, int]:
     return min(type.displacements, default=0), max(ends, default=0)
 
 
-@calls("Type_commit(MPI_Datatype *datatype)")
-def type_commit(call: Call) -> Outcome:
+@does("Type_commit(MPI_Datatype *datatype)")
+def type_commit(call: Call, steps: Steps) -> None:
     address = pointer(call, 0)
     value = call.load(address, DATATYPE)
     if not isinstance(value, Handle) or value.kind != "datatype":
         call.fail("MPI_Type_commit of what is no datatype here", "pass the address of a type that has been made")
-    return answer(call, (0, replace(_of(value), committed=True).handle(), DATATYPE))
+    steps.store(address, replace(_of(value), committed=True).handle(), DATATYPE)
 
 
-@calls("Type_free(MPI_Datatype *datatype)")
-def type_free(call: Call) -> Outcome:
-    return answer(call, (0, NULL, DATATYPE))
+stores("Type_free(MPI_Datatype *datatype)", DATATYPE, NULL)
 
 
-@calls("Type_set_name(MPI_Datatype datatype, const char *name)")
-def type_set_name(call: Call) -> Outcome:
+@does("Type_set_name(MPI_Datatype datatype, const char *name)")
+def type_set_name(call: Call, steps: Steps) -> None:
     read_texts(call, 1)
-    return Outcome(result=SUCCESS)
 
 
 # New types: blocks of an old one, each so many bytes from the beginning
 
 
-def _make(call: Call, index: int, blocks: Iterable[tuple[int, int, Datatype]]) -> Outcome:
-    """The type with blocks of others, each with its displacement and number of items; it goes to argument ``index``."""
-    return answer(call, (index, _made(call, blocks).handle(), DATATYPE))
+def makes(prototypes: str) -> Callable[[Callable[[Call], Datatype]], Callable[[Call], Datatype]]:
+    """A decorator: the function makes the datatype that goes where the last argument points to."""
+
+    def add(make: Callable[[Call], Datatype]) -> Callable[[Call], Datatype]:
+        stores(prototypes, DATATYPE, lambda call: make(call).handle())
+        return make
+
+    return add
 
 
 def _made(call: Call, blocks: Iterable[tuple[int, int, Datatype]]) -> Datatype:
+    """The type with blocks of others, each with its displacement and number of items."""
     names: list[str] = []
     displacements: list[int] = []
     bounds: list[int] = []
@@ -179,25 +178,25 @@ def _made(call: Call, blocks: Iterable[tuple[int, int, Datatype]]) -> Datatype:
     return Datatype(together, tuple(displacements), lower, upper - lower)
 
 
-@calls("Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)")
-def type_contiguous(call: Call) -> Outcome:
-    return _make(call, 2, [(0, bounded(call, 0), _given(call, 1))])
+@makes("Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)")
+def type_contiguous(call: Call) -> Datatype:
+    return _made(call, [(0, bounded(call, 0), _given(call, 1))])
 
 
-@calls("Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)")
-def type_dup(call: Call) -> Outcome:
-    return answer(call, (1, _given(call, 0).handle(), DATATYPE))
+@makes("Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)")
+def type_dup(call: Call) -> Datatype:
+    return _given(call, 0)
 
 
-@calls("""
+@makes("""
     Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
     Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
     Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 """)
-def type_vector(call: Call) -> Outcome:
+def type_vector(call: Call) -> Datatype:
     count, block, old = bounded(call, 0), bounded(call, 1), _given(call, 3)
     stride = call.known(2) * _unit(call, old)
-    return _make(call, 4, [(place * stride, block, old) for place in range(count)])
+    return _made(call, [(place * stride, block, old) for place in range(count)])
 
 
 def _unit(call: Call, old: Datatype) -> int:
@@ -205,39 +204,39 @@ def _unit(call: Call, old: Datatype) -> int:
     return 1 if call.name.rpartition("_")[2].startswith("h") else old.extent
 
 
-@calls("""
+@makes("""
     Type_indexed(int count, const int *blocklengths, const int *displacements, MPI_Datatype oldtype,
         MPI_Datatype *newtype);
     Type_create_hindexed(int count, const int *blocklengths, const MPI_Aint *displacements, MPI_Datatype oldtype,
         MPI_Datatype *newtype);
     Type_hindexed(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 """)
-def type_indexed(call: Call) -> Outcome:
+def type_indexed(call: Call) -> Datatype:
     old = _given(call, 3)
     unit, type = _unit(call, old), INT if call.name == "MPI_Type_indexed" else LONG
     count = bounded(call, 0)
-    return _make(call, 4, [(entry(call, 2, n, type) * unit, _length(call, 1, n), old) for n in range(count)])
+    return _made(call, [(entry(call, 2, n, type) * unit, _length(call, 1, n), old) for n in range(count)])
 
 
-@calls("""
+@makes("""
     Type_create_indexed_block(int count, int blocklength, const int *displacements, MPI_Datatype oldtype,
         MPI_Datatype *newtype);
     Type_create_hindexed_block(int count, int blocklength, const MPI_Aint *displacements, MPI_Datatype oldtype,
         MPI_Datatype *newtype)
 """)
-def type_indexed_block(call: Call) -> Outcome:
+def type_indexed_block(call: Call) -> Datatype:
     block, old = bounded(call, 1), _given(call, 3)
     in_bytes = "hindexed" in call.name
     unit, type = (1, LONG) if in_bytes else (old.extent, INT)
-    return _make(call, 4, [(entry(call, 2, n, type) * unit, block, old) for n in range(bounded(call, 0))])
+    return _made(call, [(entry(call, 2, n, type) * unit, block, old) for n in range(bounded(call, 0))])
 
 
-@calls("""
+@makes("""
     Type_create_struct(int count, const int *blocklengths, const MPI_Aint *displacements, const MPI_Datatype *types,
         MPI_Datatype *newtype);
     Type_struct(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype *types, MPI_Datatype *newtype)
 """)
-def type_struct(call: Call) -> Outcome:
+def type_struct(call: Call) -> Datatype:
     """The extent is rounded up as a compiler rounds the size of such a struct (5.1.6)."""
     blocks = []
     for n in range(bounded(call, 0)):
@@ -247,14 +246,14 @@ def type_struct(call: Call) -> Outcome:
         blocks.append((entry(call, 2, n, LONG), _length(call, 1, n), _of(value)))
     made = _made(call, blocks)
     align = max(map(call.size_of, made.types), default=1)
-    return answer(call, (4, replace(made, extent=made.extent + -made.extent % align).handle(), DATATYPE))
+    return replace(made, extent=made.extent + -made.extent % align)
 
 
-@calls("""
+@makes("""
     Type_create_subarray(int ndims, const int *sizes, const int *subsizes, const int *starts, int order,
         MPI_Datatype oldtype, MPI_Datatype *newtype)
 """)
-def type_subarray(call: Call) -> Outcome:
+def type_subarray(call: Call) -> Datatype:
     old, count = _given(call, 5), bounded(call, 0)
     shape = [tuple(entry(call, array, n, INT) for array in (1, 2, 3)) for n in range(count)]
     for n, (size, part, start) in enumerate(shape):
@@ -271,13 +270,12 @@ def type_subarray(call: Call) -> Outcome:
     ranges = (range(start, start + part) for _, part, start in shape)
     places = [sum(map(int.__mul__, place, strides[1:])) for place in product(*ranges)]
     made = _made(call, [(place * old.extent, 1, old) for place in places])
-    return answer(call, (6, replace(made, lower=0, extent=strides[0] * old.extent).handle(), DATATYPE))
+    return replace(made, lower=0, extent=strides[0] * old.extent)
 
 
-@calls("Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)")
-def type_resized(call: Call) -> Outcome:
-    made = replace(_given(call, 0), lower=call.known(1), extent=call.known(2), committed=False)
-    return answer(call, (3, made.handle(), DATATYPE))
+@makes("Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)")
+def type_resized(call: Call) -> Datatype:
+    return replace(_given(call, 0), lower=call.known(1), extent=call.known(2), committed=False)
 
 
 def _length(call: Call, array: int, index: int) -> int:

@@ -11,9 +11,8 @@ from itertools import product
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.header import IN_PLACE, PROC_NULL
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
-from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import Address, Handle, Known
 from pgasrob.program.commands import Assign, Assume, Fetch
 from pgasrob.program.expressions import Binary, Const, Expr
@@ -25,6 +24,7 @@ SUCCESS = Known(0)
 
 
 def handle(call: Call, index: int, kind: str) -> Handle:
+    """The opaque value of that ``kind`` in argument ``index``."""
     value = call.arguments[index]
     if not isinstance(value, Handle) or value.kind != kind:
         call.fail(
@@ -50,6 +50,7 @@ def communicator(call: Call, index: int) -> Group:
 
 
 def group(call: Call, index: int) -> tuple[int, ...]:
+    """The members of the group in argument ``index``."""
     (members,) = handle(call, index, "group").data
     assert isinstance(members, tuple)
     return ranks(members)
@@ -66,13 +67,14 @@ def ranks(members: tuple[object, ...]) -> tuple[int, ...]:
 # Facts of other ranks
 
 MOST_RUNS = 16
-"""How many times the machine runs for a fact before it is said to be missing."""
+"""How many times the machine runs before a fact counts as missing."""
 
 
-def told(call: Call, rank: int, key: str, what: str) -> Hashable | None:
-    """What ``rank`` has published under ``key``; None while the machine will run again.
+def published(call: Call, rank: int, key: str, what: str) -> Hashable | None:
+    """What ``rank`` has published under ``key``; None while the machine will run again. ``what`` it is, for the error
+    when it is never published.
 
-    That a fact is missed is a fact as well, so that no run in which one is missing is the final one.
+    A missing fact is published as well, so that no run in which one is missing is the last one.
     """
     fact = call.published(rank, key)
     if fact is None:
@@ -95,6 +97,7 @@ def facts(call: Call, members: tuple[int, ...], key: str) -> list[Hashable]:
 
 
 def pointer(call: Call, index: int) -> Address:
+    """The buffer or variable that argument ``index`` points to, which has to be there."""
     address = None if call.arguments[index] == IN_PLACE else call.pointer(index)
     if address is None:
         call.fail(f"argument {index + 1} of {call.name} is not a buffer", "pass the address of an object")
@@ -105,23 +108,13 @@ def in_place(call: Call, index: int) -> bool:
     return call.arguments[index] == IN_PLACE
 
 
-def answer(call: Call, *answers: tuple[int, object, CType]) -> Outcome:
-    """Values that go where arguments point to, unless those are null."""
-    steps = Steps(call)
-    for index, value, type in answers:
-        address = call.pointer(index)
-        if address is not None:
-            steps.store(address, value, type)  # type: ignore[arg-type]
-    return steps.outcome(SUCCESS)
-
-
 def split(
     call: Call, arguments: Mapping[int, Sequence[int]], handler: Callable[[Steps, Mapping[int, int | Expr]], None]
 ) -> list[Outcome]:
     """The outcomes of a call with integer ``arguments`` that need not be known: one for each of the values that they
-    may have, and a fault for any other. A rank, where the number of ranks is not known, is taken as it is.
+    may have, which it assumes, and a fault for any other. ``handler`` adds what the call does with these values.
 
-    Each assumes that the values are these. ``handler`` adds what the call does with them.
+    Where the number of ranks is not known, a rank stays the expression that it is.
     """
     for index, within in arguments.items():
         call.try_each(index)

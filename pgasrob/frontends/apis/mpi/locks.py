@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, facts, places, split
-from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, PROC_NULL, calls
+from pgasrob.frontends.apis.mpi.handles import facts, places, split
+from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, PROC_NULL, calls, does
 from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, modes, named, shown, window
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, FetchAdd
@@ -30,27 +30,23 @@ def lock(call: Call) -> list[Outcome]:
 
     def go(steps: Steps, values: Mapping[int, Target]) -> None:
         if values[1] != PROC_NULL:
-            target, exclusive = of.ranks(values[1]), kind == LOCK_EXCLUSIVE
-            of.mark(steps, "lock", target, exclusive=exclusive)
-            _acquire(steps, of, values[1], kind)
-            of.mark(steps, "lock", target, exclusive=exclusive, ends=True)
+            with of.marked(steps, "lock", of.ranks(values[1]), exclusive=kind == LOCK_EXCLUSIVE):
+                _acquire(steps, of, values[1], kind)
 
     return split(call, {1: places(of.group())}, go)
 
 
-@calls("Win_lock_all(int assert, MPI_Win win)")
-def lock_all(call: Call) -> Outcome:
-    steps, of = Steps(call), window(call, 1)
+@does("Win_lock_all(int assert, MPI_Win win)")
+def lock_all(call: Call, steps: Steps) -> None:
+    of = window(call, 1)
     modes(call, 0)
     call.publish(of.key("shared"), True)
-    of.mark(steps, "lock_all")
-    if of.members is EVERYONE:
-        _acquire_all(steps, of)
-    else:
-        for target in range(len(of.members)):
-            _acquire(steps, of, target, LOCK_SHARED)
-    of.mark(steps, "lock_all", ends=True)
-    return steps.outcome(SUCCESS)
+    with of.marked(steps, "lock_all"):
+        if of.members is EVERYONE:
+            _acquire_all(steps, of)
+        else:
+            for target in range(len(of.members)):
+                _acquire(steps, of, target, LOCK_SHARED)
 
 
 @calls("Win_unlock(int rank, MPI_Win win)")
@@ -59,26 +55,23 @@ def unlock(call: Call) -> list[Outcome]:
 
     def go(steps: Steps, values: Mapping[int, Target]) -> None:
         if values[0] != PROC_NULL:
-            of.mark(steps, "unlock", of.ranks(values[0]))
-            of.complete(steps, (values[0],))
-            _release(steps, of, values[0])
-            of.mark(steps, "unlock", of.ranks(values[0]), ends=True)
+            with of.marked(steps, "unlock", of.ranks(values[0])):
+                of.complete(steps, (values[0],))
+                _release(steps, of, values[0])
 
     return split(call, {0: places(of.group())}, go)
 
 
-@calls("Win_unlock_all(MPI_Win win)")
-def unlock_all(call: Call) -> Outcome:
-    steps, of = Steps(call), window(call, 0)
-    of.mark(steps, "unlock_all")
-    of.complete(steps)
-    if of.members is EVERYONE:
-        _release_all(steps, of)
-    else:
-        for target in range(len(of.members)):
-            _release(steps, of, target)
-    of.mark(steps, "unlock_all", ends=True)
-    return steps.outcome(SUCCESS)
+@does("Win_unlock_all(MPI_Win win)")
+def unlock_all(call: Call, steps: Steps) -> None:
+    of = window(call, 0)
+    with of.marked(steps, "unlock_all"):
+        of.complete(steps)
+        if of.members is EVERYONE:
+            _release_all(steps, of)
+        else:
+            for target in range(len(of.members)):
+                _release(steps, of, target)
 
 
 def _acquire(steps: Steps, of: Window, target: Target, kind: int) -> None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from itertools import combinations
 
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receive
-from pgasrob.frontends.apis.interface import Call, Outcome, Way
+from pgasrob.frontends.apis.interface import Call, Way
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, key_of, pointer, ranks
-from pgasrob.frontends.apis.mpi.header import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls
+from pgasrob.frontends.apis.mpi.header import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls, does
 from pgasrob.frontends.apis.mpi.targets import Target, Window, named
-from pgasrob.frontends.apis.transfers import Steps, bounded, element
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import bounded, element
 from pgasrob.frontends.c.types import INT, ULONG
-from pgasrob.frontends.c.values import NULL, Address, Handle, Known, ObjectId
+from pgasrob.frontends.c.values import NULL, Address, Handle, ObjectId
 from pgasrob.program.commands import WaitLocal
 
 LIVE = "mpi.requests"
@@ -45,7 +46,7 @@ def _live(steps: Steps) -> frozenset[tuple[Key, int | str, int]]:
 def receive_request(
     channel: Group, slot: int, tag: int, source: int, buffer: Address, type: Datatype, count: int
 ) -> Handle:
-    """A receive that has its message and waits for it: where the elements go is known."""
+    """The request of a receive: the slot of its message in the channel is fixed, and where the elements go is known."""
     assert isinstance(buffer.offset, int)
     return Handle(
         "request",
@@ -55,10 +56,11 @@ def receive_request(
 
 
 def store_status(steps: Steps, status: Address | None, source: int, tag: int, bytes: int) -> None:
+    """Store an MPI_Status, unless the pointer is null."""
     if status is not None:
         for offset, value in ((0, source), (4, tag), (8, 0)):
-            steps.store(steps.call.moved(status, offset), Known(value), INT)
-        steps.store(steps.call.moved(status, 16), Known(bytes), ULONG)
+            steps.store(steps.call.moved(status, offset), value, INT)
+        steps.store(steps.call.moved(status, 16), bytes, ULONG)
 
 
 # Completion
@@ -81,9 +83,8 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
         case ("rma", tuple(id), tuple(members), int(target) | str(target), int(own)):
             of = Window(key_of(id), ranks(members))
             rank = of.ranks(target) if isinstance(target, int) else ()
-            of.mark(steps, "request", rank, request=own)
-            steps.do(WaitLocal(of.queue(steps.call, target, own)))
-            of.mark(steps, "request", rank, request=own, ends=True)
+            with of.marked(steps, "request", rank, request=own):
+                steps.do(WaitLocal(of.queue(steps.call, target, own)))
             steps.note(LIVE, _live(steps) - {(of.id, target, own)})
         case ("barrier", tuple(key), tuple(members)):
             depart(steps, _group(key, members), "MPI_Ibarrier")
@@ -103,18 +104,15 @@ def _group(key: tuple[object, ...], members: tuple[object, ...]) -> Group:
     return Group(key_of(key), ranks(members))
 
 
-@calls("Wait(MPI_Request *request, MPI_Status *status)")
-def wait(call: Call) -> Outcome:
-    steps, address = Steps(call), pointer(call, 0)
+@does("Wait(MPI_Request *request, MPI_Status *status)")
+def wait(call: Call, steps: Steps) -> None:
+    address = pointer(call, 0)
     _complete(steps, address, _request(call, address), call.pointer(1))
-    return steps.outcome(SUCCESS)
 
 
-@calls("Waitall(int count, MPI_Request *requests, MPI_Status *statuses)")
-def waitall(call: Call) -> Outcome:
-    steps = Steps(call)
-    _all(steps, 0, 1, 2)
-    return steps.outcome(SUCCESS)
+@does("Waitall(int count, MPI_Request *requests, MPI_Status *statuses)")
+def waitall(call: Call, steps: Steps) -> None:
+    _all(steps, 2)
 
 
 @calls("Test(MPI_Request *request, int *flag, MPI_Status *status)")
@@ -122,33 +120,31 @@ def test(call: Call) -> list[Way]:
     steps, address = Steps(call), pointer(call, 0)
     request = _request(call, address)
     _complete(steps, address, request, call.pointer(2))
-    steps.store(pointer(call, 1), Known(1), INT)
-    done = all_at_once(steps, steps.outcome(SUCCESS))
-    return [done] if request is None else [done, _not_yet(call, 1)]
+    return _tested(steps, 1, request is not None)
 
 
 @calls("Testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)")
 def testall(call: Call) -> list[Way]:
     steps = Steps(call)
-    live = _all(steps, 0, 1, 3)
-    steps.store(pointer(call, 2), Known(1), INT)
+    return _tested(steps, 2, _all(steps, 3))
+
+
+def _tested(steps: Steps, flag: int, live: bool) -> list[Way]:
+    """The outcomes of a test that completes requests by ``steps``: it sets argument ``flag``, or clears it, which
+    it may do at any time if any of the requests is ``live``."""
+    not_yet = Steps(steps.call)
+    steps.store(pointer(steps.call, flag), 1, INT)
     done = all_at_once(steps, steps.outcome(SUCCESS))
-    return [done, _not_yet(call, 2)] if live else [done]
+    not_yet.store(pointer(steps.call, flag), 0, INT)
+    return [done, not_yet.outcome(SUCCESS)] if live else [done]
 
 
-def _not_yet(call: Call, flag: int) -> Outcome:
-    """What a test may answer at any time."""
-    steps = Steps(call)
-    steps.store(pointer(call, flag), Known(0), INT)
-    return steps.outcome(SUCCESS)
-
-
-def _all(steps: Steps, count: int, requests: int, statuses: int) -> bool:
-    """Complete all requests of an array; whether there are any."""
+def _all(steps: Steps, statuses: int) -> bool:
+    """Complete all requests of the array that the first arguments give; whether there are any."""
     call = steps.call
     found = False
-    for index in range(bounded(call, count)):
-        address = element(call, pointer(call, requests), index, REQUEST)
+    for index in range(bounded(call, 0)):
+        address = element(call, pointer(call, 1), index, REQUEST)
         status = call.pointer(statuses)
         request = _request(call, address)
         found = found or request is not None
@@ -162,22 +158,21 @@ def waitany(call: Call) -> list[Way]:
     outcomes = [_one(call, index, None) for index in _live_indexes(call)]
     if not outcomes:
         steps = Steps(call)
-        steps.store(pointer(call, 2), Known(UNDEFINED), INT)
+        steps.store(pointer(call, 2), UNDEFINED, INT)
         outcomes.append(steps.outcome(SUCCESS))
     return outcomes
 
 
 @calls("Testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)")
 def testany(call: Call) -> list[Way]:
-    live = _live_indexes(call)
-    steps = Steps(call)
-    steps.store(pointer(call, 2), Known(UNDEFINED), INT)
-    steps.store(pointer(call, 3), Known(0 if live else 1), INT)
+    live, steps = _live_indexes(call), Steps(call)
+    steps.store(pointer(call, 2), UNDEFINED, INT)
+    steps.store(pointer(call, 3), 0 if live else 1, INT)
     return [*(_one(call, index, 3) for index in live), steps.outcome(SUCCESS)]
 
 
 MOST_LIVE = 5
-"""Requests of which any number may be complete."""
+"""The most requests of which any set may be complete: each set is a way of the call."""
 
 
 @calls("""
@@ -200,8 +195,8 @@ def _some(call: Call, chosen: tuple[int, ...], number: int | None = None) -> Way
         address = element(call, requests, index, REQUEST)
         at = None if status is None else element(call, status, place, STATUS)
         _complete(steps, address, _request(call, address), at)
-        steps.store(element(call, pointer(call, 3), place, INT), Known(index), INT)
-    steps.store(pointer(call, 2), Known(len(chosen) if number is None else number), INT)
+        steps.store(element(call, pointer(call, 3), place, INT), index, INT)
+    steps.store(pointer(call, 2), len(chosen) if number is None else number, INT)
     return all_at_once(steps, steps.outcome(SUCCESS))
 
 
@@ -215,18 +210,17 @@ def _live_indexes(call: Call) -> list[int]:
 def _one(call: Call, index: int, flag: int | None) -> Way:
     steps, address = Steps(call), element(call, pointer(call, 1), index, REQUEST)
     _complete(steps, address, _request(call, address), call.pointer(len(call.arguments) - 1))
-    steps.store(pointer(call, 2), Known(index), INT)
+    steps.store(pointer(call, 2), index, INT)
     if flag is not None:
-        steps.store(pointer(call, flag), Known(1), INT)
+        steps.store(pointer(call, flag), 1, INT)
     return all_at_once(steps, steps.outcome(SUCCESS))
 
 
-@calls("Request_free(MPI_Request *request)")
-def request_free(call: Call) -> Outcome:
+@does("Request_free(MPI_Request *request)")
+def request_free(call: Call, steps: Steps) -> None:
     """What was asked for goes on; a receive that nobody waits for is not supported."""
-    steps, address = Steps(call), pointer(call, 0)
+    address = pointer(call, 0)
     request = _request(call, address)
     if request is not None and request.data[0] in ("receive", "barrier"):
         call.fail(f"MPI_Request_free of a {request.data[0]}", "wait for it")
     steps.store(address, NULL, REQUEST)
-    return steps.outcome(SUCCESS)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple, cast
 
-from pgasrob.frontends.apis import transfers
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.addresses import elements, number_of
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
-from pgasrob.frontends.apis.mpi.handles import handle, places, split, told
+from pgasrob.frontends.apis.mpi.handles import handle, places, published, split
 from pgasrob.frontends.apis.mpi.header import BASIC, PROC_NULL, REQUEST, SYNONYMS, calls
 from pgasrob.frontends.apis.mpi.requests import rma_request
 from pgasrob.frontends.apis.mpi.targets import Target, Window, window
 from pgasrob.frontends.apis.mpi.window_calls import RmaCall, RmaKind
 from pgasrob.frontends.apis.mpi.windows import Part
-from pgasrob.frontends.apis.transfers import Steps, bounded, int_type
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import Transfer, bounded, int_type
 from pgasrob.frontends.c.arithmetic import LONG
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import CType, Floating
 from pgasrob.frontends.c.values import NULL, Address, Handle, Known, ObjectId
-from pgasrob.program.commands import Assign, Command, Fetch, Read, UpdateFrom, Write
+from pgasrob.program.commands import Assign, Fetch, Read, UpdateFrom, Write
 from pgasrob.program.expressions import Binary, Const, Expr
 
 
@@ -44,16 +45,16 @@ class Operation:
         self.rank = of.rank(target)
         self.of = of
         self.target = target
-        self.part = self._told("part", "the window")
+        self.part = self._published("part", "the window")
         self.displacement = displacement
         self.place = place
         handles = (isinstance(each, Handle) and each.kind == "window" for each in call.arguments)
         self.window = next(text for text, found in zip(call.texts, handles, strict=False) if found)
 
-    def _told(self, key: str, what: str) -> Hashable | None:
+    def _published(self, key: str, what: str) -> Hashable | None:
         """What the target has published; what all have, where that is any of all ranks."""
         for member in self.of.ranks(self.target):
-            return told(self.call, member, self.of.key(key), what)
+            return published(self.call, member, self.of.key(key), what)
         return self.call.own_fact(self.of.key(key))
 
     def remote(self, count: int, type: Datatype) -> list[Element] | None:
@@ -76,7 +77,7 @@ class Operation:
         assert isinstance(self.displacement, int)
         start = self.displacement * part.unit
         if part.dynamic:
-            pieces = self._told("attached", "memory of the window")
+            pieces = self._published("attached", "memory of the window")
             if pieces is None:
                 return None
             for object, offset, bytes in cast("frozenset[tuple[ObjectId, int, int]]", pieces):
@@ -129,7 +130,7 @@ def _cells(call: Call, found: list[Element]) -> list[Expr]:
 
 
 def _numbers(call: Call, found: list[Element], update: str = "") -> list[Expr]:
-    """The same of what is updated by ``update``, or of its operands or results."""
+    """The cells of elements that are updated by ``update``, or of its operands or results."""
     compared = update.rstrip(".") in ("min", "max", "compare_swap")
     return [call.number(each.address, each.type, compared=compared) for each in found]
 
@@ -176,31 +177,61 @@ def _displacements(call: Call, of: Window, member: int | None, type_index: int) 
     ]
 
 
-def _queue(operation: Operation, request_index: int | None, kind: RmaKind, update: str = "", type: str = "") -> Const:
-    """The queue of the target, or one of its own for a call with a request, which is stored. ``kind``, ``update`` and
-    ``type``: what the call is."""
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """How a call updates elements of C ``type``: by ``operation`` on the basic ``datatype``, as MPI calls them without
+    `MPI_` ("sum", "INT"), which is the update ``name`` of the calculus."""
+
+    operation: str
+    datatype: str
+    name: str
+    type: CType
+
+    def command(
+        self, target: Operation, operand: Expr | None, there: Expr, queue: Const, old: Expr | None = None,
+        expected: Expr | None = None,
+    ) -> UpdateFrom:  # fmt: skip
+        """The update of one element. It excludes updates of its basic datatype (12.7.1) that do the same, or nothing.
+        For that is what `accumulate_ops` is by default (12.2.1), and no value of it lets operations differ."""
+        excluded = f"MPI_{self.datatype}" if self.operation == "no_op" else f"MPI_{self.datatype} by {self.operation}"
+        return UpdateFrom(
+            self.name, operand, target.rank, there, queue, old, expected, located=True, type=int_type(self.type),
+            atomic=excluded,
+        )  # fmt: skip
+
+
+def _accumulation(call: Call, type: Datatype, index: int | None = None) -> Accumulation:
+    """The accumulation with the operation in argument ``index``; a compare and swap where there is none."""
+    if type.single is None:
+        call.fail(
+            f"{call.name} of elements of several types", "accumulate elements of one basic type: MPI_INT and the like"
+        )
+    name, of = SYNONYMS.get(type.single, type.single), BASIC[type.single]
+    if index is None:
+        return Accumulation("compare_swap", name, "compare_swap", of)
+    return Accumulation(str(handle(call, index, "op").data[0]), name, update_name(call, index, of), of)
+
+
+def _queue(operation: Operation, request: int | None, kind: RmaKind, update: Accumulation | None = None) -> Const:
+    """The queue of the target; one of its own for a call with a request, which goes to argument ``request``. ``kind``
+    and ``update``: what the call is, for its mark."""
     steps, of = operation.steps, operation.of
     of.meet(steps, operation.target)
-
-    def mark(number: int | None) -> None:
-        for target in of.ranks(operation.target):
-            steps.mark(RmaCall(steps.call.name, kind, of.name, target, update, type, number))
-
-    if request_index is None:
-        mark(None)
-        return of.use(steps, operation.target)
-    request, number = rma_request(steps, of, operation.target)
-    mark(number)
-    address = operation.call.pointer(request_index)
-    if address is not None:
-        operation.steps.store(address, request, REQUEST)
+    number = None
+    if request is not None:
+        made, number = rma_request(steps, of, operation.target)
+    named = (update.operation, update.datatype) if update is not None else ("", "")
+    for target in of.ranks(operation.target):
+        steps.mark(RmaCall(steps.call.name, kind, of.name, target, *named, number))
+    if request is not None:
+        steps.answer(request, made, REQUEST)
     return of.use(steps, operation.target, number)
 
 
 # Put and get
 
 
-def _transfer(call: Call, kind: RmaKind, make: Callable[[Expr, Expr, Expr, Expr], Command]) -> list[Outcome]:
+def _transfer(call: Call, kind: RmaKind, command: type[Read] | type[Write]) -> list[Outcome]:
     request = 8 if call.name.startswith("MPI_R") else None
 
     def go(operation: Operation, of: Window) -> None:
@@ -209,16 +240,12 @@ def _transfer(call: Call, kind: RmaKind, make: Callable[[Expr, Expr, Expr, Expr]
         local = operation.local(0, bounded(call, 1), local_type)
         remote = operation.remote(bounded(call, 5), remote_type)
         if local and remote and _is_plain(call, local_type, local, remote):
-            element = call.size_of(local[0].type)
-
-            def one(here: Expr, there: Expr) -> Command:
-                return make(here, operation.rank, there, queue)
-
-            bytes = len(local) * element
-            transfers.each(operation.steps, local[0].address, remote[0].address, bytes, element, one)
+            size = call.size_of(local[0].type)
+            whole = Transfer(local[0].address, operation.rank, remote[0].address, len(local) * size, size)
+            whole.issue(operation.steps, command, queue)
             return
         for here, there in _pairs(call, local, local_type, remote):
-            operation.steps.do(make(here, operation.rank, there, queue))
+            operation.steps.do(command(here, operation.rank, there, queue))
 
     return _targets(call, 3, 7, 6, go)
 
@@ -308,17 +335,16 @@ def accumulate(call: Call) -> list[Outcome]:
     def go(operation: Operation, of: Window) -> None:
         remote_type = datatype(call, 6)
         local_type = remote_type if call.arguments[2] == NULL else datatype(call, 2)
-        type = _single(call, remote_type)
-        name, atomic = update_name(call, 7, type), _atomic(call, 7, remote_type)
-        queue = _queue(operation, request, "accumulate", *_update_of(call, 7, remote_type))
+        update = _accumulation(call, remote_type, 7)
+        queue = _queue(operation, request, "accumulate", update)
         remote = operation.remote(bounded(call, 5), remote_type)
-        if name == "fetch":  # MPI_NO_OP
+        if update.name == "fetch":  # MPI_NO_OP
             return
         local = operation.local(0, bounded(call, 1), local_type)
         for side in (local, remote or []):
-            _numbers(call, side, name)
+            _numbers(call, side, update.name)
         for here, there in _pairs(call, local, local_type, remote):
-            operation.steps.do(_update(name, here, operation, there, queue, None, type, atomic))
+            operation.steps.do(update.command(operation, here, there, queue))
 
     return _targets(call, 3, 8, 6, go)
 
@@ -336,22 +362,21 @@ def get_accumulate(call: Call) -> list[Outcome]:
 
     def go(operation: Operation, of: Window) -> None:
         result_type, remote_type = datatype(call, 5), datatype(call, 9)
-        type = _single(call, remote_type)
-        name, atomic = update_name(call, 10, type), _atomic(call, 10, remote_type)
-        queue = _queue(operation, request, "get_accumulate", *_update_of(call, 10, remote_type))
+        update = _accumulation(call, remote_type, 10)
+        queue = _queue(operation, request, "get_accumulate", update)
         remote = operation.remote(bounded(call, 8), remote_type)
         if remote is None:
             return
-        there = _numbers(call, remote, name)
+        there = _numbers(call, remote, update.name)
         result = _numbers(call, operation.local(3, bounded(call, 4), result_type))
         # With MPI_NO_OP the operand, its count and its type are ignored.
         local: list[Expr | None] = [None] * len(there)
-        if name != "fetch":
-            local = list(_numbers(call, operation.local(0, bounded(call, 1), datatype(call, 2)), name))
+        if update.name != "fetch":
+            local = list(_numbers(call, operation.local(0, bounded(call, 1), datatype(call, 2)), update.name))
         if not len(local) == len(there) == len(result):
             call.fail(f"the counts of {call.name} differ", "give the same number of elements for all three buffers")
         for operand, target, old in zip(local, there, result, strict=True):
-            operation.steps.do(_update(name, operand, operation, target, queue, old, type, atomic))
+            operation.steps.do(update.command(operation, operand, target, queue, old))
 
     return _targets(call, 6, 11, 9, go)
 
@@ -363,15 +388,15 @@ def get_accumulate(call: Call) -> list[Outcome]:
 def fetch_and_op(call: Call) -> list[Outcome]:
     def go(operation: Operation, of: Window) -> None:
         of_all = datatype(call, 2)
-        queue = _queue(operation, None, "get_accumulate", *_update_of(call, 5, of_all))
-        type = _single(call, of_all)
-        name, remote = update_name(call, 5, type), operation.remote(1, of_all)
+        update = _accumulation(call, of_all, 5)
+        queue, remote = _queue(operation, None, "get_accumulate", update), operation.remote(1, of_all)
         if remote is None:
             return
-        operand = None if name == "fetch" else _numbers(call, operation.local(0, 1, of_all), name)[0]
-        (there,), (old,) = _numbers(call, remote, name), _numbers(call, operation.local(1, 1, of_all))
-        atomic = _atomic(call, 5, of_all)
-        operation.steps.do(_update(name, operand, operation, there, queue, old, type, atomic))
+        operand = None
+        if update.name != "fetch":
+            operand = _numbers(call, operation.local(0, 1, of_all), update.name)[0]
+        (there,), (old,) = _numbers(call, remote, update.name), _numbers(call, operation.local(1, 1, of_all))
+        operation.steps.do(update.command(operation, operand, there, queue, old))
 
     return _targets(call, 3, 6, 2, go)
 
@@ -383,62 +408,18 @@ def fetch_and_op(call: Call) -> list[Outcome]:
 def compare_and_swap(call: Call) -> list[Outcome]:
     def go(operation: Operation, of: Window) -> None:
         of_all = datatype(call, 3)
-        queue = _queue(
-            operation, None, "compare_and_swap", "compare_swap", SYNONYMS.get(of_all.single or "", of_all.single or "")
-        )
-        type, remote = _single(call, of_all), operation.remote(1, of_all)
+        update = _accumulation(call, of_all)
+        queue, remote = _queue(operation, None, "compare_and_swap", update), operation.remote(1, of_all)
         if remote is None:
             return
         new, expected, old = (
-            _numbers(call, operation.local(index, 1, of_all), "compare_swap" if index == 1 else "")[0]
+            _numbers(call, operation.local(index, 1, of_all), update.name if index == 1 else "")[0]
             for index in (0, 1, 2)
         )
-        (there,) = _numbers(call, remote, "compare_swap")
-        update = UpdateFrom(
-            "compare_swap", new, operation.rank, there, queue, old, expected, located=True, type=int_type(type),
-            atomic=_atomic(call, None, of_all),
-        )  # fmt: skip
-        operation.steps.do(update)
+        (there,) = _numbers(call, remote, update.name)
+        operation.steps.do(update.command(operation, new, there, queue, old, expected))
 
     return _targets(call, 4, 6, 3, go)
-
-
-def _update_of(call: Call, index: int, type: Datatype) -> tuple[str, str]:
-    """The operation and the type of an accumulate, as MPI calls them."""
-    return str(handle(call, index, "op").data[0]), SYNONYMS.get(type.single or "", type.single or "")
-
-
-def _single(call: Call, type: Datatype) -> CType:
-    """The C type of the elements that are updated, which has to be one for all of them."""
-    if type.single is None:
-        call.fail(
-            f"{call.name} of elements of several types", "accumulate elements of one basic type: MPI_INT and the like"
-        )
-    return BASIC[type.single]
-
-
-def _atomic(call: Call, index: int | None, type: Datatype) -> str:
-    """As what an accumulate with the operation in argument ``index``, or a compare and swap, excludes others: those of
-    its basic datatype (12.7.1) that do the same, or nothing. For that is what `accumulate_ops` is if nobody says
-    otherwise (12.2.1), and no value of it lets operations differ."""
-    name = SYNONYMS.get(type.single or "", type.single)
-    done = "compare_swap" if index is None else handle(call, index, "op").data[0]
-    return f"MPI_{name}" if done == "no_op" else f"MPI_{name} by {done}"
-
-
-def _update(
-    name: str,
-    local: Expr | None,
-    operation: Operation,
-    remote: Expr,
-    queue: Const,
-    result: Expr | None,
-    type: CType,
-    atomic: str,
-) -> UpdateFrom:
-    return UpdateFrom(
-        name, local, operation.rank, remote, queue, result, located=True, type=int_type(type), atomic=atomic
-    )
 
 
 _UPDATES = {"sum": "add", "prod": "mul", "min": "min", "max": "max"}

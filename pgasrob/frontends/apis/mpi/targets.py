@@ -6,16 +6,17 @@ calls that complete wait for these queues alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.handles import handle, key_of, ranks
 from pgasrob.frontends.apis.mpi.window_calls import SyncCall, SyncKind
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.values import Handle, Known
 from pgasrob.program.assumptions import Kind
@@ -104,20 +105,17 @@ class Window:
             if chosen is None or target in chosen
         ]
 
-    def mark(
-        self,
-        steps: Steps,
-        kind: SyncKind,
-        targets: Iterable[int] | None = None,
-        *,
-        ends: bool = False,
-        exclusive: bool = False,
-        request: int | None = None,
-        modes: frozenset[str] = frozenset(),
-    ) -> None:
-        """Say that the call begins or ``ends`` here; ``targets`` are ranks."""
+    @contextmanager
+    def marked(
+        self, steps: Steps, kind: SyncKind, targets: Iterable[int] | None = None, **facts: Any
+    ) -> Iterator[None]:
+        """Mark where a synchronisation call begins and ends. ``targets``: the ranks that it is about, all if nothing is
+        said; ``facts``: others that `SyncCall` has."""
         about = self.members if targets is None else tuple(targets)
-        steps.mark(SyncCall(steps.call.name, kind, self.name, self.members, about, ends, exclusive, request, modes))
+        mark = SyncCall(steps.call.name, kind, self.name, self.members, about, **facts)
+        steps.mark(mark)
+        yield
+        steps.mark(replace(mark, ends=True))
 
     def complete(self, steps: Steps, targets: Iterable[Target] | None = None) -> None:
         """At both sides."""
@@ -127,10 +125,11 @@ class Window:
 Target = int | Expr
 """A rank of a window by its place; an expression of the rank where the number of ranks is not known."""
 SOMEWHERE = "somewhere"
+"""The name of a target that may be another one each time."""
 
 
 def named(target: Target) -> int | str:
-    """What a rank knows ``target`` by in all its runs, or that it may be another one next time."""
+    """A name of ``target`` that is the same in all runs of a rank, or `SOMEWHERE`."""
     if isinstance(target, int):
         return target
     return name_of(target) if is_of_rank(target) else SOMEWHERE
@@ -151,6 +150,6 @@ def of_handle(value: Handle) -> Window:
 
 
 def modes(call: Call, index: int) -> None:
-    """Argument ``index`` holds assertions, which are promises of the program, and nobody looks at them."""
+    """Argument ``index`` holds assertions: promises of the program, which the verdict rests on without a check."""
     if call.arguments[index] != Known(0):
         call.rests_on(Kind.MODES_HOLD, call.name)

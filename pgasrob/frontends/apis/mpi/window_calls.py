@@ -1,4 +1,4 @@
-"""What the calls on windows are, beside the commands that they become: the facts in the marks of a program."""
+"""What the marks of a program say about its calls on MPI windows (MPI-4, chapter 12), for `races.mpi`."""
 
 from __future__ import annotations
 

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_arguments import member_in
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, answer, communicator, group, places, pointer, split, told
-from pgasrob.frontends.apis.mpi.header import GROUP, NOPRECEDE, NOSUCCEED, PROC_NULL, WINDOW, calls
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, group, places, pointer, published, split
+from pgasrob.frontends.apis.mpi.header import (
+    GROUP,
+    NOPRECEDE,
+    NOSUCCEED,
+    PROC_NULL,
+    WIN_BASE,
+    WIN_CREATE_FLAVOR,
+    WIN_DISP_UNIT,
+    WIN_MODEL,
+    WIN_SIZE,
+    WINDOW,
+    calls,
+    does,
+    nothing,
+    stores,
+)
 from pgasrob.frontends.apis.mpi.targets import Target, Window, modes, of_handle, window
 from pgasrob.frontends.apis.mpi.window_calls import SyncKind, Uncovered
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
-from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Value
+from pgasrob.frontends.c.values import NULL, Address, Handle, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, Notify, Wait, WaitLocal
 from pgasrob.program.expressions import Const
@@ -27,8 +43,8 @@ from pgasrob.program.expressions import Const
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one rank brings into a window: told to all others, as they compute addresses from it. Into a ``dynamic``
-    window memory is brought later, and displacements are addresses."""
+    """What one rank brings into a window. It is published, as the others compute addresses from it. Memory is attached
+    to a ``dynamic`` window later, and its displacements are addresses."""
 
     base: Address | None
     bytes: int | Extent
@@ -41,8 +57,10 @@ def _bytes(call: Call, part: Part) -> int:
     return part.bytes if isinstance(part.bytes, int) else call.number_needed("how large the window is")
 
 
-def _create(call: Call, communicator_index: int, window_index: int, part: Part, steps: Steps) -> Window:
-    """Make the next window. Everybody must know everybody's part, so all meet."""
+def _create(steps: Steps, communicator_index: int, part: Part) -> Window:
+    """Make the next window, which goes to the last argument. All ranks must know the parts of all, so they wait for
+    each other."""
+    call, window_index = steps.call, len(steps.call.arguments) - 1
     if part.unit <= 0 or (isinstance(part.bytes, int) and part.bytes < 0):
         call.fail(f"{call.name} of {part.bytes} bytes in units of {part.unit}", "sizes and units are positive")
     call.rests_on(Kind.CREATION_WAITS, call.name)
@@ -52,13 +70,9 @@ def _create(call: Call, communicator_index: int, window_index: int, part: Part, 
     call.publish(made.key("part"), part, by_all=True)
     if part.base is not None and isinstance(part.bytes, int):
         call.expose(Exposed(made.name, part.base, part.bytes))
-    here = (call.rank,) if call.marked else ()
-    made.mark(steps, "create", here)
-    barrier(steps, of)
-    made.mark(steps, "create", here, ends=True)
-    address = call.pointer(window_index)
-    if address is not None:
-        steps.store(address, Handle("window", (made.id, made.members)), WINDOW)
+    with made.marked(steps, "create", (call.rank,) if call.marked else ()):
+        barrier(steps, of)
+    steps.answer(window_index, Handle("window", (made.id, made.members)), WINDOW)
     return made
 
 
@@ -67,42 +81,31 @@ def next_id(steps: Steps, of: Group) -> Key:
     return (*of.key[1:], steps.count(of.name("windows")))
 
 
-@calls("Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)")
-def create(call: Call) -> Outcome:
-    steps = Steps(call)
-    _create(call, 4, 5, Part(call.pointer(0), call.extent(1), call.known(2)), steps)
-    return steps.outcome(SUCCESS)
+@does("Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)")
+def create(call: Call, steps: Steps) -> None:
+    _create(steps, 4, Part(call.pointer(0), call.extent(1), call.known(2)))
 
 
-@calls("Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)")
-def allocate(call: Call) -> Outcome:
-    return _allocate(Steps(call))
-
-
-def _allocate(steps: Steps) -> Outcome:
-    call = steps.call
+@does("Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)")
+def allocate(call: Call, steps: Steps) -> None:
     of = communicator(call, 3)
     number = steps.recall(of.name("windows"), 0)
     assert isinstance(number, int)
     pointer = call.pointer(4)
     memory = call.allocate("symmetric", call.extent(0), member_in(call, 4), ("mpi", *of.key[1:], number), to=pointer)
-    _create(call, 3, 5, Part(memory, call.extent(0), call.known(1)), steps)
-    if pointer is not None:
-        steps.store(pointer, memory, Pointer(VOID))
-    return steps.outcome(SUCCESS)
+    _create(steps, 3, Part(memory, call.extent(0), call.known(1)))
+    steps.answer(4, memory, Pointer(VOID))
 
 
-@calls("Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)")
-def create_dynamic(call: Call) -> Outcome:
-    steps = Steps(call)
-    made = _create(call, 1, 2, Part(None, 0, 1, dynamic=True), steps)
+@does("Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)")
+def create_dynamic(call: Call, steps: Steps) -> None:
+    made = _create(steps, 1, Part(None, 0, 1, dynamic=True))
     if call.published(call.rank, made.key("attached")) is None:
         call.publish(made.key("attached"), frozenset())
-    return steps.outcome(SUCCESS)
 
 
-@calls("Win_attach(MPI_Win win, void *base, MPI_Aint size)")
-def attach(call: Call) -> Outcome:
+@does("Win_attach(MPI_Win win, void *base, MPI_Aint size)")
+def attach(call: Call, steps: Steps) -> None:
     """Others learn of it when they get the address (12.2.4). That they do is not looked at: what is ever attached may
     be accessed at any time."""
     of, base, bytes = window(call, 0), pointer(call, 1), call.known(2)
@@ -113,20 +116,18 @@ def attach(call: Call) -> Outcome:
         call.fail(f"{call.name} to a window that is not dynamic", "make it with MPI_Win_create_dynamic")
     call.publish(of.key("attached"), attached | {(base.object, base.offset, bytes)}, by_all=True)
     call.expose(Exposed(of.name, base, bytes))
-    return Outcome(result=SUCCESS)
 
 
-@calls("Win_detach(MPI_Win win, const void *base)")
-def detach(call: Call) -> Outcome:
+@does("Win_detach(MPI_Win win, const void *base)")
+def detach(call: Call, steps: Steps) -> None:
     window(call, 0)
     call.rests_on(Kind.FREED_MEMORY, call.name)
-    return Outcome(result=SUCCESS)
 
 
-@calls("""
+@does("""
     Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 """)
-def allocate_shared(call: Call) -> Outcome:
+def allocate_shared(call: Call, steps: Steps) -> None:
     """The ranks of the communicator have to share memory; see `shared_query`."""
     apart = set(communicator(call, 3).members) - set(call.neighbours())
     if apart:
@@ -134,134 +135,121 @@ def allocate_shared(call: Call) -> Outcome:
             f"MPI_Win_allocate_shared on ranks {call.rank} and {min(apart)}, which share no memory",
             "let ranks share memory with --shared-memory, or make a communicator of those that do: MPI_Comm_split_type",
         )
-    steps = Steps(call)
     steps.mark(Uncovered(call.name, "use MPI_Win_allocate and puts and gets"))
-    return _allocate(steps)
+    allocate(call, steps)
 
 
-@calls("Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)")
-def shared_query(call: Call) -> Outcome:
+@does("Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)")
+def shared_query(call: Call, steps: Steps) -> None:
     """The memory of one rank, or for MPI_PROC_NULL that of the first one that has some. It need not lie behind that of
     the rank before (12.2.3, alloc_shared_noncontig), and here it does not: beyond its end is outside of memory."""
     of, place = window(call, 0), call.known(1)
     if place != PROC_NULL and not 0 <= place < len(of.members):
         call.fail(f"{call.name} of rank {place} of {len(of.members)}", "ranks count from 0 in the window")
+    size, unit, base = 0, 1, cast(Value, NULL)
     for member in of.members if place == PROC_NULL else of.members[place : place + 1]:
-        part = told(call, member, of.key("part"), "the window")
+        part = published(call, member, of.key("part"), "the window")
         if isinstance(part, Part) and (part.bytes or place != PROC_NULL):
-            base: Value = NULL
+            size, unit = _bytes(call, part), part.unit
             if part.base is not None and member in call.neighbours():
                 base = replace(part.base, owner=None if member == call.rank else member)
-            return answer(
-                call, (2, Known(_bytes(call, part)), LONG), (3, Known(part.unit), INT), (4, base, Pointer(VOID))
-            )
-    return answer(call, (2, Known(0), LONG), (3, Known(1), INT), (4, NULL, Pointer(VOID)))
+            break
+    steps.answer(2, size, LONG)
+    steps.answer(3, unit, INT)
+    steps.answer(4, base, Pointer(VOID))
 
 
-@calls("Win_free(MPI_Win *win)")
-def free(call: Call) -> Outcome:
+@does("Win_free(MPI_Win *win)")
+def free(call: Call, steps: Steps) -> None:
     """Nobody returns before all have called it (12.2.5)."""
     address = call.pointer(0)
     value = None if address is None else call.load(address, WINDOW)
     if address is None or not isinstance(value, Handle) or value.kind != "window":
         call.fail("MPI_Win_free of what is no window here", "pass the address of a window that has been made")
-    steps = Steps(call)
     call.rests_on(Kind.FREED_MEMORY, call.name)
     barrier(steps, of_handle(value).group())
     steps.store(address, NULL, WINDOW)
-    return steps.outcome(SUCCESS)
 
 
-@calls("Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)")
-def get_attr(call: Call) -> Outcome:
+@does("Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)")
+def get_attr(call: Call, steps: Steps) -> None:
     """The base as it is; the others as pointers to integers (12.2.6)."""
     of, key = window(call, 0), call.known(1)
     part = call.published(call.rank, of.key("part"))
-    if not isinstance(part, Part):
-        return answer(call, (3, Known(0), INT))
-    numbers = {8: (_bytes(call, part), LONG), 9: (part.unit, INT), 10: (1, INT), 11: (0, INT)}
-    if key == 7:
-        return answer(call, (2, part.base or NULL, Pointer(VOID)), (3, Known(1), INT))
-    if key not in numbers:
-        return answer(call, (3, Known(0), INT))
-    value, type = numbers[key]
-    place = call.allocate("heap", 8, "attribute", asked_for=False)
-    steps = Steps(call)
-    steps.store(place, Known(value), type)
-    for index, given, of_type in ((2, place, Pointer(VOID)), (3, Known(1), INT)):
-        address = call.pointer(index)
-        if address is not None:
-            steps.store(address, given, of_type)
-    return steps.outcome(SUCCESS)
+    size = _bytes(call, part) if isinstance(part, Part) else 0
+    if not isinstance(part, Part) or not WIN_BASE <= key <= WIN_MODEL:
+        steps.answer(3, 0, INT)
+        return
+    found: Value = part.base or NULL
+    if key != WIN_BASE:
+        numbers = {WIN_SIZE: (size, LONG), WIN_DISP_UNIT: (part.unit, INT), WIN_CREATE_FLAVOR: (1, INT)}
+        value, type = numbers.get(key, (0, INT))
+        found = call.allocate("heap", 8, "attribute", asked_for=False)
+        steps.store(found, value, type)
+    steps.answer(2, found, Pointer(VOID))
+    steps.answer(3, 1, INT)
 
 
-@calls("Win_get_group(MPI_Win win, MPI_Group *group)")
-def get_group(call: Call) -> Outcome:
-    return answer(call, (1, Handle("group", (window(call, 0).members,)), GROUP))
+stores("Win_get_group(MPI_Win win, MPI_Group *group)", GROUP, lambda call: Handle("group", (window(call, 0).members,)))
+nothing("Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)")
+nothing("Win_set_info(MPI_Win win, MPI_Info info)", Kind.HINTS)
 
 
-@calls("""
-    Win_set_name(MPI_Win win, const char *name); Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);
-    Win_set_info(MPI_Win win, MPI_Info info)
-""")
-def nothing(call: Call) -> Outcome:
-    """What changes nothing."""
-    if call.name == "MPI_Win_set_name":
-        read_texts(call, 1)
-    if call.name == "MPI_Win_set_info":
-        call.rests_on(Kind.HINTS, call.name)
-    return Outcome(result=SUCCESS)
+@does("Win_set_name(MPI_Win win, const char *name)")
+def set_name(call: Call, steps: Steps) -> None:
+    read_texts(call, 1)
 
 
-@calls("Win_sync(MPI_Win win)")
-def sync(call: Call) -> Outcome:
+@does("Win_sync(MPI_Win win)")
+def sync(call: Call, steps: Steps) -> None:
     """There is one copy of a window's memory (MPI_WIN_UNIFIED), so there is nothing to do."""
-    steps, of = Steps(call), window(call, 0)
+    of = window(call, 0)
     call.rests_on(Kind.UNIFIED_WINDOWS)
-    here = (call.rank,) if call.marked else ()
-    of.mark(steps, "win_sync", here)
-    of.mark(steps, "win_sync", here, ends=True)
-    return steps.outcome(SUCCESS)
+    with of.marked(steps, "win_sync", (call.rank,) if call.marked else ()):
+        pass
 
 
 # Fence
 
 
-@calls("Win_fence(int assert, MPI_Win win)")
-def fence(call: Call) -> Outcome:
-    """Completes one's own operations, and all meet.
+@does("Win_fence(int assert, MPI_Win win)")
+def fence(call: Call, steps: Steps) -> None:
+    """Completes the rank's own operations; all ranks wait for each other.
 
     A call that ends no epoch "does not necessarily act as a barrier" (MPI-4, 12.5.1). With MPI_MODE_NOPRECEDE it is
     none: the window of a rank is accessed after its call, for which the others wait when they access it. Without, it is
     one here as it usually is, so that mistakes that show only in an implementation that leaves it out are not found
     (`Kind.FENCE_BARRIER`).
     """
-    steps, of, given = Steps(call), window(call, 1), call.known(0)
+    of, given = window(call, 1), call.known(0)
     modes(call, 0)
     named = frozenset(name for name, bit in (("noprecede", NOPRECEDE), ("nosucceed", NOSUCCEED)) if given & bit)
-    of.mark(steps, "fence", modes=named)
-    of.complete(steps)
-    unmet = of.unmet(steps)
-    if given & NOPRECEDE:
-        if unmet is EVERYONE:
-            call.number_needed("who waits for whom in a second fence with MPI_MODE_NOPRECEDE")
-        if unmet is not None:  # no barrier has come since the last such fence
-            for member in unmet:
-                flags.meet(steps, of.group(), call.name, member)
+    with of.marked(steps, "fence", modes=named):
+        of.complete(steps)
+        if given & NOPRECEDE:
+            _begin_epoch(steps, of)
+            return
+        call.rests_on(Kind.FENCE_BARRIER)
+        if of.unmet(steps) is not None:
             flags.departed(steps, of.group(), call.name)
-        flags.arrive(steps, of.group(), call.name)
-        everyone = of.members is EVERYONE
-        unmet = EVERYONE if everyone else tuple(member for member in of.members if member != call.rank)
-        steps.note(of.key("unmet"), unmet)
-        of.mark(steps, "fence", modes=named, ends=True)
-        return steps.outcome(SUCCESS)
-    call.rests_on(Kind.FENCE_BARRIER)
-    if unmet is not None:
+            steps.note(of.key("unmet"), None)
+        barrier(steps, of.group())
+
+
+def _begin_epoch(steps: Steps, of: Window) -> None:
+    """A fence that is no barrier: this rank says that it has come, and waits for others when it accesses their parts of
+    the window."""
+    call, unmet = steps.call, of.unmet(steps)
+    if unmet is EVERYONE:
+        call.number_needed("who waits for whom in a second fence with MPI_MODE_NOPRECEDE")
+    if unmet is not None:  # no barrier has come since the last such fence
+        for member in unmet:
+            flags.meet(steps, of.group(), call.name, member)
         flags.departed(steps, of.group(), call.name)
-        steps.note(of.key("unmet"), None)
-    barrier(steps, of.group())
-    of.mark(steps, "fence", modes=named, ends=True)
-    return steps.outcome(SUCCESS)
+    flags.arrive(steps, of.group(), call.name)
+    everyone = of.members is EVERYONE
+    others = EVERYONE if everyone else tuple(member for member in of.members if member != call.rank)
+    steps.note(of.key("unmet"), others)
 
 
 # Flush
@@ -274,21 +262,18 @@ def flush(call: Call) -> list[Outcome]:
 
     def go(steps: Steps, values: Mapping[int, Target]) -> None:
         if values[0] != PROC_NULL:
-            of.mark(steps, kind, of.ranks(values[0]))
-            steps.do(*(wait(queue) for queue in of.queues(steps, (values[0],))))
-            of.mark(steps, kind, of.ranks(values[0]), ends=True)
+            with of.marked(steps, kind, of.ranks(values[0])):
+                steps.do(*(wait(queue) for queue in of.queues(steps, (values[0],))))
 
     return split(call, {0: places(of.group())}, go)
 
 
-@calls("Win_flush_all(MPI_Win win); Win_flush_local_all(MPI_Win win)")
-def flush_all(call: Call) -> Outcome:
-    steps, of, wait = Steps(call), window(call, 0), _wait(call)
+@does("Win_flush_all(MPI_Win win); Win_flush_local_all(MPI_Win win)")
+def flush_all(call: Call, steps: Steps) -> None:
+    of, wait = window(call, 0), _wait(call)
     kind: SyncKind = "flush_local_all" if "_local" in call.name else "flush_all"
-    of.mark(steps, kind)
-    steps.do(*(wait(queue) for queue in of.queues(steps)))
-    of.mark(steps, kind, ends=True)
-    return steps.outcome(SUCCESS)
+    with of.marked(steps, kind):
+        steps.do(*(wait(queue) for queue in of.queues(steps)))
 
 
 def _wait(call: Call) -> type[Wait] | type[WaitLocal]:
@@ -299,70 +284,57 @@ def _wait(call: Call) -> type[Wait] | type[WaitLocal]:
 # post off, and a wait takes a completion off.
 
 
-@calls("Win_post(MPI_Group group, int assert, MPI_Win win)")
-def post(call: Call) -> Outcome:
-    steps, of, origins = Steps(call), window(call, 2), group(call, 0)
+@does("Win_post(MPI_Group group, int assert, MPI_Win win)")
+def post(call: Call, steps: Steps) -> None:
+    of, origins = window(call, 2), group(call, 0)
     modes(call, 1)
-    of.mark(steps, "post", origins)
-    for origin in origins:
-        steps.do(AwaitAdd(Const(origin), of.cell(call, "posted", call.rank), ">=", Const(0), Const(1)))
-    of.mark(steps, "post", origins, ends=True)
+    with of.marked(steps, "post", origins):
+        for origin in origins:
+            steps.do(AwaitAdd(Const(origin), of.cell(call, "posted", call.rank), ">=", Const(0), Const(1)))
     steps.note(of.key("posted"), origins)
-    return steps.outcome(SUCCESS)
 
 
-@calls("Win_start(MPI_Group group, int assert, MPI_Win win)")
-def start(call: Call) -> Outcome:
-    steps, of, targets = Steps(call), window(call, 2), group(call, 0)
+@does("Win_start(MPI_Group group, int assert, MPI_Win win)")
+def start(call: Call, steps: Steps) -> None:
+    of, targets = window(call, 2), group(call, 0)
     modes(call, 1)
     call.rests_on(Kind.EPOCHS_WAIT, call.name)
-    of.mark(steps, "start", targets)
-    for target in targets:
-        steps.do(_take(call, of, "posted", target))
-    of.mark(steps, "start", targets, ends=True)
+    with of.marked(steps, "start", targets):
+        for target in targets:
+            steps.do(_take(call, of, "posted", target))
     steps.note(of.key("started"), targets)
-    return steps.outcome(SUCCESS)
 
 
-@calls("Win_complete(MPI_Win win)")
-def complete(call: Call) -> Outcome:
-    """Completes at the origin; each target is told behind the operations to it."""
-    steps, of = Steps(call), window(call, 0)
+@does("Win_complete(MPI_Win win)")
+def complete(call: Call, steps: Steps) -> None:
+    """Completes at the origin; each target is notified after the operations to it."""
+    of = window(call, 0)
     targets = _epoch(steps, of, "started", "MPI_Win_start")
     places = [of.members.index(target) for target in targets]
-    of.mark(steps, "complete", targets)
-    steps.do(*(WaitLocal(queue) for queue in of.queues(steps, places)))
-    for target, place in zip(targets, places, strict=True):
-        queue = of.use(steps, place)
-        steps.do(Notify("add", Const(1), Const(target), of.cell(call, "completed", call.rank), queue))
-    of.mark(steps, "complete", targets, ends=True)
-    return steps.outcome(SUCCESS)
+    with of.marked(steps, "complete", targets):
+        steps.do(*(WaitLocal(queue) for queue in of.queues(steps, places)))
+        for target, place in zip(targets, places, strict=True):
+            queue = of.use(steps, place)
+            steps.do(Notify("add", Const(1), Const(target), of.cell(call, "completed", call.rank), queue))
 
 
-@calls("Win_wait(MPI_Win win)")
-def wait(call: Call) -> Outcome:
-    steps, of = Steps(call), window(call, 0)
-    _wait_for_all(steps, of)
-    return steps.outcome(SUCCESS)
+@does("Win_wait(MPI_Win win)")
+def wait(call: Call, steps: Steps) -> None:
+    of = window(call, 0)
+    origins = _epoch(steps, of, "posted", "MPI_Win_post")
+    with of.marked(steps, "wait", origins):
+        for origin in origins:
+            steps.do(_take(call, of, "completed", origin))
 
 
 @calls("Win_test(MPI_Win win, int *flag)")
 def test(call: Call) -> list[Way]:
     """As a wait, or 0, which it may answer at any time."""
-    steps, of = Steps(call), window(call, 0)
-    _wait_for_all(steps, of)
-    address = call.pointer(1)
-    if address is not None:
-        steps.store(address, Known(1), INT)
-    return [all_at_once(steps, steps.outcome(SUCCESS)), answer(call, (1, Known(0), INT))]
-
-
-def _wait_for_all(steps: Steps, of: Window) -> None:
-    origins = _epoch(steps, of, "posted", "MPI_Win_post")
-    of.mark(steps, "wait", origins)
-    for origin in origins:
-        steps.do(_take(steps.call, of, "completed", origin))
-    of.mark(steps, "wait", origins, ends=True)
+    steps, not_yet = Steps(call), Steps(call)
+    wait(call, steps)
+    steps.answer(1, 1, INT)
+    not_yet.answer(1, 0, INT)
+    return [all_at_once(steps, steps.outcome(SUCCESS)), not_yet.outcome(SUCCESS)]
 
 
 def _take(call: Call, of: Window, what: str, rank: int) -> AwaitAdd:

@@ -1,165 +1,154 @@
 """Atomic memory operations (1.5, section 9.7), and their names before 1.4 (`shmem_int_fadd`).
 
-Those that give the old value are blocking. The others, and all nonblocking ones, may happen any time until the next
+Those that return the old value are blocking. The others, and all nonblocking ones, may happen any time until the next
 quiet.
 """
 
 from __future__ import annotations
 
-from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments
-from pgasrob.frontends.apis.openshmem.header import ALL, FUNCTIONS, INTEGERS, typed
-from pgasrob.frontends.apis.transfers import Steps, int_type, is_plain
+from collections.abc import Callable
+
+from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments, does, does_typed
+from pgasrob.frontends.apis.openshmem.header import INTEGERS
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import int_type, is_plain
 from pgasrob.frontends.c.types import ULONG
-from pgasrob.program.commands import CompareSwap, Fetch, FetchAdd, FetchUpdate, Swap, Update, UpdateFrom
-from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.commands import Command, CompareSwap, Fetch, FetchAdd, FetchUpdate, Swap, Update, UpdateFrom
+from pgasrob.program.expressions import Const, Expr, Register
 
 
-@typed("{C} shmem_{ctx}{N}_atomic_fetch({ctx_t}const {C} *source, int pe)")
-@typed("{C} shmem_{N}_fetch(const {C} *source, int pe)")
-def fetch(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    register = call.register("old")
-    steps.do(Fetch(register, at.pe(1), _cell(at, 0), atomic=at.atomic(0)))
-    return steps.outcome(register)
+def _fetched(at: Arguments, steps: Steps, command: Callable[[Register], Command]) -> Register:
+    """Issue the ``command`` that puts the old value into a register, which the call returns."""
+    register = at.call.register("old")
+    steps.do(command(register))
+    return register
 
 
-@typed("{C} shmem_{ctx}{N}_atomic_swap({ctx_t}{C} *dest, {C} value, int pe)")
-@typed("{C} shmem_{N}_swap({C} *dest, {C} value, int pe)")
-def swap(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    register = call.register("old")
-    steps.do(Swap(register, at.pe(2), _cell(at, 0), at.expression(1), atomic=at.atomic(0)))
-    return steps.outcome(register)
+@does_typed("{C} shmem_{ctx}{N}_atomic_fetch({ctx_t}const {C} *source, int pe)")
+@does_typed("{C} shmem_{N}_fetch(const {C} *source, int pe)")
+def fetch(at: Arguments, steps: Steps) -> Register:
+    return _fetched(at, steps, lambda old: Fetch(old, at.pe(1), _cell(at, 0), atomic=at.atomic(0)))
 
 
-@typed("{C} shmem_{ctx}{N}_atomic_compare_swap({ctx_t}{C} *dest, {C} cond, {C} value, int pe)", INTEGERS)
-@typed("{C} shmem_{N}_cswap({C} *dest, {C} cond, {C} value, int pe)", INTEGERS)
-def compare_swap(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    register = call.register("old")
+@does_typed("{C} shmem_{ctx}{N}_atomic_swap({ctx_t}{C} *dest, {C} value, int pe)")
+@does_typed("{C} shmem_{N}_swap({C} *dest, {C} value, int pe)")
+def swap(at: Arguments, steps: Steps) -> Register:
+    return _fetched(at, steps, lambda old: Swap(old, at.pe(2), _cell(at, 0), at.expression(1), atomic=at.atomic(0)))
+
+
+@does_typed("{C} shmem_{ctx}{N}_atomic_compare_swap({ctx_t}{C} *dest, {C} cond, {C} value, int pe)", INTEGERS)
+@does_typed("{C} shmem_{N}_cswap({C} *dest, {C} cond, {C} value, int pe)", INTEGERS)
+def compare_swap(at: Arguments, steps: Steps) -> Register:
     expected, new = at.expression(1), at.expression(2)
-    steps.do(CompareSwap(register, at.pe(3), _cell(at, 0, expected), expected, new, atomic=at.atomic(0)))
-    return steps.outcome(register)
+    return _fetched(
+        at, steps,
+        lambda old: CompareSwap(old, at.pe(3), _cell(at, 0, expected), expected, new, atomic=at.atomic(0)),
+    )  # fmt: skip
 
 
-@typed("{C} shmem_{ctx}{N}_atomic_fetch_add({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@typed("{C} shmem_{N}_fadd({C} *dest, {C} value, int pe)", INTEGERS)
-def fetch_add(call: Call) -> Outcome:
-    at = Arguments(call)
-    return _fetch_add(at, at.expression(1), at.pe(2))
+@does_typed("{C} shmem_{ctx}{N}_atomic_fetch_add({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("{C} shmem_{N}_fadd({C} *dest, {C} value, int pe)", INTEGERS)
+def fetch_add(at: Arguments, steps: Steps) -> Register:
+    return _fetch_add(at, steps, at.expression(1), at.pe(2))
 
 
-@typed("{C} shmem_{ctx}{N}_atomic_fetch_inc({ctx_t}{C} *dest, int pe)", INTEGERS)
-@typed("{C} shmem_{N}_finc({C} *dest, int pe)", INTEGERS)
-def fetch_inc(call: Call) -> Outcome:
-    at = Arguments(call)
-    return _fetch_add(at, Const(1), at.pe(1))
+@does_typed("{C} shmem_{ctx}{N}_atomic_fetch_inc({ctx_t}{C} *dest, int pe)", INTEGERS)
+@does_typed("{C} shmem_{N}_finc({C} *dest, int pe)", INTEGERS)
+def fetch_inc(at: Arguments, steps: Steps) -> Register:
+    return _fetch_add(at, steps, Const(1), at.pe(1))
 
 
-def _fetch_add(at: Arguments, amount: Expr, rank: Expr) -> Outcome:
-    steps, register = Steps(at.call), at.call.register("old")
-    steps.do(FetchAdd(register, rank, _cell(at, 0), amount, int_type(at.target(0)), atomic=at.atomic(0)))
-    return steps.outcome(register)
-
-
-@typed("{C} shmem_{ctx}{N}_atomic_fetch_and({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@typed("{C} shmem_{ctx}{N}_atomic_fetch_or({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@typed("{C} shmem_{ctx}{N}_atomic_fetch_xor({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-def fetch_bits(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    register, operation = call.register("old"), call.name.rpartition("_")[2]
+def _fetch_add(at: Arguments, steps: Steps, amount: Expr, rank: Expr) -> Register:
     type, atomic = int_type(at.target(0)), at.atomic(0)
-    steps.do(FetchUpdate(operation, register, at.pe(2), _cell(at, 0), at.expression(1), type, atomic=atomic))
-    return steps.outcome(register)
+    return _fetched(at, steps, lambda old: FetchAdd(old, rank, _cell(at, 0), amount, type, atomic=atomic))
 
 
-@typed("void shmem_{ctx}{N}_atomic_set({ctx_t}{C} *dest, {C} value, int pe)")
-@typed("void shmem_{N}_set({C} *dest, {C} value, int pe)")
-@typed("void shmem_{ctx}{N}_atomic_add({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@typed("void shmem_{N}_add({C} *dest, {C} value, int pe)", INTEGERS)
-@typed("void shmem_{ctx}{N}_atomic_and({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@typed("void shmem_{ctx}{N}_atomic_or({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@typed("void shmem_{ctx}{N}_atomic_xor({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-def update(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    operation = call.name.rpartition("_")[2]
+@does_typed("{C} shmem_{ctx}{N}_atomic_fetch_and({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("{C} shmem_{ctx}{N}_atomic_fetch_or({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("{C} shmem_{ctx}{N}_atomic_fetch_xor({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+def fetch_bits(at: Arguments, steps: Steps) -> Register:
+    operation = at.call.name.rpartition("_")[2]
     type, atomic = int_type(at.target(0)), at.atomic(0)
-    steps.do(Update(operation, at.expression(1), at.pe(2), _cell(at, 0), at.queue, type=type, atomic=atomic))
-    return steps.outcome()
+    return _fetched(
+        at, steps,
+        lambda old: FetchUpdate(operation, old, at.pe(2), _cell(at, 0), at.expression(1), type, atomic=atomic),
+    )  # fmt: skip
 
 
-@typed("void shmem_{ctx}{N}_atomic_inc({ctx_t}{C} *dest, int pe)", INTEGERS)
-@typed("void shmem_{N}_inc({C} *dest, int pe)", INTEGERS)
-def inc(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
+@does_typed("void shmem_{ctx}{N}_atomic_set({ctx_t}{C} *dest, {C} value, int pe)")
+@does_typed("void shmem_{N}_set({C} *dest, {C} value, int pe)")
+@does_typed("void shmem_{ctx}{N}_atomic_add({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("void shmem_{N}_add({C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("void shmem_{ctx}{N}_atomic_and({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("void shmem_{ctx}{N}_atomic_or({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("void shmem_{ctx}{N}_atomic_xor({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+def update(at: Arguments, steps: Steps) -> None:
+    _update(at, steps, at.call.name.rpartition("_")[2], at.expression(1), at.pe(2))
+
+
+@does_typed("void shmem_{ctx}{N}_atomic_inc({ctx_t}{C} *dest, int pe)", INTEGERS)
+@does_typed("void shmem_{N}_inc({C} *dest, int pe)", INTEGERS)
+def inc(at: Arguments, steps: Steps) -> None:
+    _update(at, steps, "add", Const(1), at.pe(1))
+
+
+def _update(at: Arguments, steps: Steps, operation: str, operand: Expr, rank: Expr) -> None:
     type, atomic = int_type(at.target(0)), at.atomic(0)
-    steps.do(Update("add", Const(1), at.pe(1), _cell(at, 0), at.queue, type=type, atomic=atomic))
-    return steps.outcome()
+    steps.do(Update(operation, operand, rank, _cell(at, 0), at.queue, type=type, atomic=atomic))
 
 
 # Nonblocking ones (1.5, section 9.7.2): the old value arrives in local memory.
 
 
-@typed("void shmem_{ctx}{N}_atomic_fetch_nbi({ctx_t}{C} *fetch, const {C} *source, int pe)")
-def fetch_nbi(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
+@does_typed("void shmem_{ctx}{N}_atomic_fetch_nbi({ctx_t}{C} *fetch, const {C} *source, int pe)")
+def fetch_nbi(at: Arguments, steps: Steps) -> None:
     type, result = int_type(at.target(0)), _result(at, 0)
     steps.do(UpdateFrom("fetch", None, at.pe(2), _cell(at, 1), at.queue, result, type=type, atomic=at.atomic(1)))
-    return steps.outcome()
 
 
-@typed(
+@does_typed(
     "void shmem_{ctx}{N}_atomic_compare_swap_nbi({ctx_t}{C} *fetch, {C} *dest, {C} cond, {C} value, int pe)", INTEGERS
 )
-def compare_swap_nbi(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
+def compare_swap_nbi(at: Arguments, steps: Steps) -> None:
     steps.do(
         Update(
             "compare_swap", at.expression(3), at.pe(4), _cell(at, 1, at.expression(2)), at.queue, _result(at, 0),
             expected=at.expression(2), type=int_type(at.target(0)), atomic=at.atomic(1),
         )
     )  # fmt: skip
-    return steps.outcome()
 
 
-@typed("void shmem_{ctx}{N}_atomic_swap_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", ALL)
-@typed("void shmem_{ctx}{N}_atomic_fetch_add_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
-@typed("void shmem_{ctx}{N}_atomic_fetch_and_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
-@typed("void shmem_{ctx}{N}_atomic_fetch_or_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
-@typed("void shmem_{ctx}{N}_atomic_fetch_xor_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
-def fetch_update_nbi(call: Call) -> Outcome:
-    at = Arguments(call)
-    operation = call.name.split("_")[-2]
-    return _fetch_update_nbi(at, "set" if operation == "swap" else operation, at.expression(2), at.pe(3))
+@does_typed("void shmem_{ctx}{N}_atomic_swap_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)")
+@does_typed("void shmem_{ctx}{N}_atomic_fetch_add_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("void shmem_{ctx}{N}_atomic_fetch_and_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("void shmem_{ctx}{N}_atomic_fetch_or_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("void shmem_{ctx}{N}_atomic_fetch_xor_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
+def fetch_update_nbi(at: Arguments, steps: Steps) -> None:
+    operation = at.call.name.split("_")[-2]
+    _fetch_update_nbi(at, steps, "set" if operation == "swap" else operation, at.expression(2), at.pe(3))
 
 
-@typed("void shmem_{ctx}{N}_atomic_fetch_inc_nbi({ctx_t}{C} *fetch, {C} *dest, int pe)", INTEGERS)
-def fetch_inc_nbi(call: Call) -> Outcome:
-    at = Arguments(call)
-    return _fetch_update_nbi(at, "add", Const(1), at.pe(2))
+@does_typed("void shmem_{ctx}{N}_atomic_fetch_inc_nbi({ctx_t}{C} *fetch, {C} *dest, int pe)", INTEGERS)
+def fetch_inc_nbi(at: Arguments, steps: Steps) -> None:
+    _fetch_update_nbi(at, steps, "add", Const(1), at.pe(2))
 
 
-def _fetch_update_nbi(at: Arguments, operation: str, operand: Expr, rank: Expr) -> Outcome:
-    steps = Steps(at.call)
+def _fetch_update_nbi(at: Arguments, steps: Steps, operation: str, operand: Expr, rank: Expr) -> None:
     type, atomic = int_type(at.target(0)), at.atomic(1)
     steps.do(Update(operation, operand, rank, _cell(at, 1), at.queue, _result(at, 0), type=type, atomic=atomic))
-    return steps.outcome()
 
 
-@FUNCTIONS.calls("""
+@does("""
     void shmem_signal_set(uint64_t *sig_addr, uint64_t signal, int pe);
     void shmem_signal_add(uint64_t *sig_addr, uint64_t signal, int pe);
     void shmem_ctx_signal_set(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe);
     void shmem_ctx_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe);
 """)
-def signal(call: Call) -> Outcome:
+def signal(at: Arguments, steps: Steps) -> None:
     """A signal without a payload (1.6)."""
-    at, steps = Arguments(call), Steps(call)
-    operation, cell = call.name.rpartition("_")[2], call.cell(at.symmetric(0), 8)
+    operation, cell = at.call.name.rpartition("_")[2], at.call.cell(at.symmetric(0), 8)
     atomic = f"{SIGNAL} by signal {operation}"
     steps.do(Update(operation, at.expression(1), at.pe(2), cell, at.queue, type=int_type(ULONG), atomic=atomic))
-    return steps.outcome()
 
 
 def _result(at: Arguments, index: int) -> Expr:

@@ -10,19 +10,20 @@ from collections.abc import Sequence
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.flags import Group
-from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.contexts import active_set, group_of
-from pgasrob.frontends.apis.openshmem.header import ALL, FUNCTIONS, INTEGERS, typed
-from pgasrob.frontends.apis.transfers import Steps, bounded, element, value_at
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.openshmem.contexts import Arguments, active_set, does, does_typed, group_of
+from pgasrob.frontends.apis.openshmem.header import ALL, INTEGERS
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import bounded, element, value_at
 from pgasrob.frontends.c.types import CType, Pointer, Void
-from pgasrob.frontends.c.values import Address, Known
+from pgasrob.frontends.c.values import Address
 from pgasrob.program.commands import AwaitAdd, Bundle, Fence, Load, Put, Signal, Store
 from pgasrob.program.expressions import Const, Expr
 
 STRIDED = "void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems"
 SET = "int PE_start, int logPE_stride, int PE_size"
 TIMES = 64
-"""So many calls of `collect` at one place may bring numbers of elements of their own."""
+"""How many calls of `collect` at one place may bring different numbers of elements."""
 
 
 class Collective:
@@ -105,19 +106,19 @@ def _stored(steps: Steps, cells: Sequence[tuple[Expr, Expr]], values: Sequence[E
 # Broadcast
 
 
-@FUNCTIONS.calls(f"""
+@does(f"""
     void shmem_broadcast32(void *dest, const void *source, size_t nelems, int PE_root, {SET}, long *pSync);
     void shmem_broadcast64(void *dest, const void *source, size_t nelems, int PE_root, {SET}, long *pSync);
     int shmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root)
 """)
-@typed("int shmem_{N}_broadcast(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems, int PE_root)")
-def broadcast(call: Call) -> Outcome:
+@does_typed("int shmem_{N}_broadcast(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems, int PE_root)")
+def broadcast(at: Arguments, steps: Steps) -> int:
     """The root puts into the destinations of the others, each with a signal that it has arrived, and goes on.
 
     A root that is broadcasts ahead stays in order: a fence stands before each, and the signals count. Only the form for
     teams writes the destination of the root too.
     """
-    steps, collective = Steps(call), Collective(call, 4)
+    call, collective = at.call, Collective(at.call, 4)
     group, root = collective.group, collective.known(3)
     if not 0 <= root < len(group.members):
         call.fail(f"the root of {call.name} is PE {root} of {len(group.members)}", "it counts within the team or set")
@@ -126,7 +127,7 @@ def broadcast(call: Call) -> Outcome:
     cells = collective.cells(0, 0, collective.count(2))
     if collective.place != root:
         steps.do(AwaitAdd(call.me, arrived, ">", Const(0), Const(-1)))
-        return steps.outcome(Known(0))
+        return 0
     queue = call.queue("shmem", "broadcast", name="shmem_broadcast")
     steps.do(Fence(queue, None))
     for member in group.members:
@@ -138,13 +139,13 @@ def broadcast(call: Call) -> Outcome:
     if collective.with_team:
         own = [(to, source) for to, source in cells if to != source]
         _stored(steps, own, _loaded(steps, own))
-    return steps.outcome(Known(0))
+    return 0
 
 
 # Collect: the blocks of all, one after the other. With fcollect all are of one size.
 
 
-@FUNCTIONS.calls(f"""
+@does(f"""
     void shmem_fcollect32(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
     void shmem_fcollect64(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
     void shmem_collect32(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
@@ -152,11 +153,11 @@ def broadcast(call: Call) -> Outcome:
     int shmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
     int shmem_collectmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
 """)
-@typed("int shmem_{N}_fcollect(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
-@typed("int shmem_{N}_collect(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
-def collect(call: Call) -> Outcome:
-    steps, collective = Steps(call), Collective(call, 3)
-    counts = _counts(steps, call, collective)
+@does_typed("int shmem_{N}_fcollect(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
+@does_typed("int shmem_{N}_collect(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
+def collect(at: Arguments, steps: Steps) -> int:
+    call, collective = at.call, Collective(at.call, 3)
+    counts = _counts(steps, collective)
     wanted, places = [], []
     begin = 0
     own: list[tuple[Expr, Expr]] = []
@@ -169,14 +170,15 @@ def collect(call: Call) -> Outcome:
         begin += count
     values = flags.exchange(steps, collective.group, _loaded(steps, own), wanted)
     _stored(steps, places, values)
-    return steps.outcome(Known(0))
+    return 0
 
 
-def _counts(steps: Steps, call: Call, collective: Collective) -> list[int]:
-    """How many elements each member brings. With `collect` they tell each other, for each place in the program.
+def _counts(steps: Steps, collective: Collective) -> list[int]:
+    """How many elements each member brings. With `collect` each publishes its number, for each place in the program.
 
-    Where a count changes from time to time, the times are told apart too, by a number that begins anew some time.
+    Where the number changes from call to call, the calls at one place are numbered too, modulo `TIMES`.
     """
+    call = steps.call
     own, members = collective.count(2), collective.group.members
     if "fcollect" in call.name:
         return [own] * len(members)
@@ -192,10 +194,10 @@ def _counts(steps: Steps, call: Call, collective: Collective) -> list[int]:
         call.publish(f"{place}.varies", True)
     else:
         call.publish(key, own)
-    told = {member: call.published(member, key) for member in members}
-    counts = [count for count in told.values() if isinstance(count, int)]
+    published = {member: call.published(member, key) for member in members}
+    counts = [count for count in published.values() if isinstance(count, int)]
     if len(counts) < len(members):
-        missing = next(member for member, count in told.items() if not isinstance(count, int))
+        missing = next(member for member, count in published.items() if not isinstance(count, int))
         call.fail(f"PE {missing} does not come to this call of {call.name}", "let all members call it at one place")
     return counts
 
@@ -203,30 +205,29 @@ def _counts(steps: Steps, call: Call, collective: Collective) -> list[int]:
 # All to all: block j of everybody's source becomes a block of member j's destination.
 
 
-@FUNCTIONS.calls(f"""
+@does(f"""
     void shmem_alltoall32(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
     void shmem_alltoall64(void *dest, const void *source, size_t nelems, {SET}, long *pSync);
     int shmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
 """)
-@typed("int shmem_{N}_alltoall(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
-def alltoall(call: Call) -> Outcome:
-    collective = Collective(call, 3)
-    return _alltoall(call, collective, 1, 1, collective.count(2))
+@does_typed("int shmem_{N}_alltoall(shmem_team_t team, {C} *dest, const {C} *source, size_t nelems)")
+def alltoall(at: Arguments, steps: Steps) -> int:
+    collective = Collective(at.call, 3)
+    return _alltoall(steps, collective, 1, 1, collective.count(2))
 
 
-@FUNCTIONS.calls(f"""
+@does(f"""
     void shmem_alltoalls32({STRIDED}, {SET}, long *pSync);
     void shmem_alltoalls64({STRIDED}, {SET}, long *pSync);
     int shmem_alltoallsmem(shmem_team_t team, {STRIDED})
 """)
-@typed(f"int shmem_{{N}}_alltoalls(shmem_team_t team, {STRIDED.replace('void', '{C}')})")
-def alltoalls(call: Call) -> Outcome:
-    collective = Collective(call, 5)
-    return _alltoall(call, collective, collective.known(2), collective.known(3), collective.count(4))
+@does_typed(f"int shmem_{{N}}_alltoalls(shmem_team_t team, {STRIDED.replace('void', '{C}')})")
+def alltoalls(at: Arguments, steps: Steps) -> int:
+    collective = Collective(at.call, 5)
+    return _alltoall(steps, collective, collective.known(2), collective.known(3), collective.count(4))
 
 
-def _alltoall(call: Call, collective: Collective, to_stride: int, from_stride: int, count: int) -> Outcome:
-    steps = Steps(call)
+def _alltoall(steps: Steps, collective: Collective, to_stride: int, from_stride: int, count: int) -> int:
     cells: list[tuple[Expr, Expr]] = []
     for place in range(len(collective.group.members)):
         for index in range(count):
@@ -236,24 +237,24 @@ def _alltoall(call: Call, collective: Collective, to_stride: int, from_stride: i
     wanted = [(member, collective.place * each + index) for member in collective.group.members for index in range(each)]
     values = flags.exchange(steps, collective.group, _loaded(steps, cells), wanted)
     _stored(steps, cells, values)
-    return steps.outcome(Known(0))
+    return 0
 
 
 # Reductions and scans
 
 
-def _reduction(call: Call) -> Outcome:
-    steps, collective = Steps(call), Collective(call, 3)
+def _reduction(at: Arguments, steps: Steps) -> int:
+    call, collective = at.call, Collective(at.call, 3)
     count, operation = collective.count(2), call.name.split("_")[-3 if call.name.endswith("_to_all") else -2]
     values = flags.reduce(steps, collective.group, operation, collective.source, collective.type, count)
     for index, value in enumerate(values):
         steps.store(element(call, collective.destination, index, collective.type), value, collective.type)
-    return steps.outcome(Known(0))
+    return 0
 
 
-def _scan(call: Call) -> Outcome:
+def _scan(at: Arguments, steps: Steps) -> int:
     """Sums over the members before this one (1.6), itself included in `inscan`."""
-    steps, collective = Steps(call), Collective(call, 3)
+    call, collective = at.call, Collective(at.call, 3)
     count, type = collective.count(2), collective.type
     own = [value_at(steps, element(call, collective.source, index, type), type) for index in range(count)]
     blocks = flags.from_lower(steps, collective.group, own)
@@ -263,7 +264,7 @@ def _scan(call: Call) -> Outcome:
         parts = [block[index] for block in blocks]
         total = flags.fold(steps, "sum", parts, type) if parts else Const(0)
         steps.store(element(call, collective.destination, index, type), total, type)
-    return steps.outcome(Known(0))
+    return 0
 
 
 _REDUCED = (
@@ -271,11 +272,10 @@ _REDUCED = (
     "int shmem_{N}_OP_reduce(shmem_team_t team, {C} *dest, const {C} *source, size_t nreduce)",
 )
 for _template in _REDUCED:
-    for _operation in ("sum", "prod", "min", "max"):
-        FUNCTIONS.typed(_template.replace("OP", _operation), ALL, _reduction)
-    for _operation in ("and", "or", "xor"):
-        FUNCTIONS.typed(_template.replace("OP", _operation), INTEGERS, _reduction)
-for _operation in ("sum_inscan", "sum_exscan"):
-    FUNCTIONS.typed(
-        f"int shmem_{{N}}_{_operation}(shmem_team_t team, {{C}} *dest, const {{C}} *source, size_t nelems)", ALL, _scan
+    for _operation in ("sum", "prod", "min", "max", "and", "or", "xor"):
+        _types = INTEGERS if _operation in ("and", "or", "xor") else ALL
+        does_typed(_template.replace("OP", _operation), _types)(_reduction)
+for _kind in ("inscan", "exscan"):
+    does_typed(f"int shmem_{{N}}_sum_{_kind}(shmem_team_t team, {{C}} *dest, const {{C}} *source, size_t nelems)")(
+        _scan
     )

@@ -1,15 +1,19 @@
-"""The arguments of a call without its context, and the notions that calls name: contexts, teams, active sets."""
+"""What calls name: contexts, teams and active sets (1.5, sections 9.4 and 9.9); and arguments behind a context."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from pgasrob.frontends.apis.flags import Group
-from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.openshmem.header import CONTEXT
+from pgasrob.frontends.apis.interface import Call, Handler, Outcome
+from pgasrob.frontends.apis.openshmem.header import ALL, CONTEXT, FUNCTIONS
+from pgasrob.frontends.apis.steps import Given, Steps
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import ULONG, CType, Pointer
-from pgasrob.frontends.c.values import NULL, Address, Handle, Known, Unknown
+from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, Unknown
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, Nodes
 
@@ -21,7 +25,7 @@ PRIVATE = frozenset(("local", "heap", "string", "argv"))
 
 
 class Arguments:
-    """``index`` counts from the argument behind the context, where there is one."""
+    """The arguments of a call; ``index`` counts from the one behind the context, where there is one."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
@@ -36,9 +40,13 @@ class Arguments:
     def expression(self, index: int) -> Expr:
         return self.call.expression(self.first + index)
 
+    def given(self, index: int) -> Address | None:
+        """A pointer that may be null, which means that the argument is not used."""
+        return self.call.pointer(self.first + index)
+
     def pointer(self, index: int) -> Address:
         """A pointer that must not be null."""
-        address = self.call.pointer(self.first + index)
+        address = self.given(index)
         if address is None:
             self.call.fail(
                 f"argument {self.first + index + 1} of {self.call.name} is a null pointer",
@@ -57,10 +65,6 @@ class Arguments:
             )
         return address
 
-    def given(self, index: int) -> Address | None:
-        """A pointer that may be null, which means that the argument is not used."""
-        return self.call.pointer(self.first + index)
-
     def target(self, index: int) -> CType:
         """What a pointer points to, as the prototype says."""
         type = self.call.types[self.first + index]
@@ -68,8 +72,8 @@ class Arguments:
         return type.to
 
     def atomic(self, index: int) -> str:
-        """As what an atomic on what a pointer points to excludes others: those of its type (1.5, section 3.2), and
-        not signals, which have the type of `uint64_t`."""
+        """The name of the atomics that exclude an atomic on what a pointer points to: those of its type (1.5, section
+        3.2), and not signals, which have the type of `uint64_t`."""
         name = shown(self.target(index))
         return f"{name} by atomic" if name == SIGNAL else name
 
@@ -106,8 +110,52 @@ class Arguments:
         return queue_of(self.call, self.context[0])
 
 
+Doing = Callable[[Arguments, Steps], Given | None]
+"""Adds what a call does to the steps of its only outcome; what the call returns, None for nothing."""
+D = TypeVar("D", bound=Doing)
+
+
+def _handler(doing: Doing) -> Handler:
+    def handler(call: Call) -> Outcome:
+        steps = Steps(call)
+        result = doing(Arguments(call), steps)
+        return steps.outcome(UNDEFINED if result is None else result)
+
+    return handler
+
+
+def does(prototypes: str) -> Callable[[D], D]:
+    """A decorator: the function does what calls of ``prototypes`` do."""
+
+    def add(doing: D) -> D:
+        FUNCTIONS.add(prototypes, _handler(doing))
+        return doing
+
+    return add
+
+
+def does_typed(template: str, types: dict[str, str] = ALL) -> Callable[[D], D]:
+    """A decorator: the same for a function that there is for each of ``types``."""
+
+    def add(doing: D) -> D:
+        FUNCTIONS.typed(template, types, _handler(doing))
+        return doing
+
+    return add
+
+
+def does_sized(template: str, *, mem: bool = True) -> Callable[[D], D]:
+    """A decorator: the same for a function that there is for each size in bits, and for bytes (``mem``)."""
+
+    def add(doing: D) -> D:
+        FUNCTIONS.sized(template, _handler(doing), mem=mem)
+        return doing
+
+    return add
+
+
 def is_invalid(call: Call, index: int) -> bool:
-    """Whether a context is SHMEM_CTX_INVALID, of which some calls say what they do."""
+    """Whether a context is SHMEM_CTX_INVALID, for which the standard defines some calls."""
     return call.arguments[index] == NULL
 
 
@@ -187,7 +235,7 @@ def everyone(call: Call) -> Group:
 
 
 def group(call: Call, members: tuple[int, ...]) -> Group:
-    """Active sets are told apart by their members alone: their collectives come in one order on all of them."""
+    """The group of ``members``. Active sets of the same members are one: their collectives come in one order on all."""
     if not call.among(members):
         call.fail(
             f"PE {call.rank} calls {call.name} and is not of the set {', '.join(map(str, members))}",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis import transfers
-from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments
-from pgasrob.frontends.apis.openshmem.header import SIGNAL_OPERATIONS, sized, typed
-from pgasrob.frontends.apis.transfers import Steps
+from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments, does_sized, does_typed
+from pgasrob.frontends.apis.openshmem.header import SIGNAL_OPERATIONS
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import Transfer, int_type
 from pgasrob.frontends.c.types import ULONG, Void
-from pgasrob.program.commands import Bundle, Fetch, Put, Read, Signal, Update, Wait
-from pgasrob.program.expressions import Expr
+from pgasrob.program.commands import Bundle, Fetch, Put, Read, Signal, Update, Wait, Write
+from pgasrob.program.expressions import Expr, Register
 
 
 def _extent(at: Arguments, count: int) -> tuple[int, int | None]:
@@ -27,62 +27,54 @@ def _element_size(at: Arguments) -> int:
     return int(digits) // 8 if digits else 1
 
 
-@typed("void shmem_{ctx}{N}_put({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
-@sized("void shmem_{ctx}put{S}({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
-def put(call: Call) -> Outcome:
+def _copy(at: Arguments, steps: Steps, kind: type[Put] | type[Write]) -> None:
+    """The transfer of a put: to argument 0, from argument 1."""
+    bytes, element = _extent(at, at.known(2))
+    if bytes:
+        Transfer(at.pointer(1), _rank(at), at.symmetric(0), bytes, element).issue(steps, kind, at.queue)
+
+
+@does_typed("void shmem_{ctx}{N}_put({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
+@does_sized("void shmem_{ctx}put{S}({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+def put(at: Arguments, steps: Steps) -> None:
     """The source may be used again at return, delivery comes later."""
-    at, steps = Arguments(call), Steps(call)
+    _copy(at, steps, Put)
+
+
+@does_typed("void shmem_{ctx}{N}_put_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
+@does_sized("void shmem_{ctx}put{S}_nbi({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+def put_nbi(at: Arguments, steps: Steps) -> None:
+    _copy(at, steps, Write)
+
+
+@does_typed("void shmem_{ctx}{N}_get({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
+@does_sized("void shmem_{ctx}get{S}({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+def get(at: Arguments, steps: Steps) -> None:
     bytes, element = _extent(at, at.known(2))
     if bytes:
-        transfers.put(steps, at.pointer(1), at.pe(3), at.symmetric(0), bytes, at.queue, element)
-    return steps.outcome()
+        Transfer(at.pointer(0), at.pe(3), at.symmetric(1), bytes, element).get(steps, "shmem")
 
 
-@typed("void shmem_{ctx}{N}_put_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
-@sized("void shmem_{ctx}put{S}_nbi({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
-def put_nbi(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
+@does_typed("void shmem_{ctx}{N}_get_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
+@does_sized("void shmem_{ctx}get{S}_nbi({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+def get_nbi(at: Arguments, steps: Steps) -> None:
     bytes, element = _extent(at, at.known(2))
     if bytes:
-        transfers.write(steps, at.pointer(1), at.pe(3), at.symmetric(0), bytes, at.queue, element)
-    return steps.outcome()
+        Transfer(at.pointer(0), at.pe(3), at.symmetric(1), bytes, element).issue(steps, Read, at.queue)
 
 
-@typed("void shmem_{ctx}{N}_get({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
-@sized("void shmem_{ctx}get{S}({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
-def get(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    bytes, element = _extent(at, at.known(2))
-    if bytes:
-        transfers.get(steps, "shmem", at.pointer(0), at.pe(3), at.symmetric(1), bytes, element)
-    return steps.outcome()
-
-
-@typed("void shmem_{ctx}{N}_get_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
-@sized("void shmem_{ctx}get{S}_nbi({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
-def get_nbi(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    bytes, element = _extent(at, at.known(2))
-    if bytes:
-        transfers.read(steps, at.pointer(0), at.pe(3), at.symmetric(1), bytes, at.queue, element)
-    return steps.outcome()
-
-
-@typed("void shmem_{ctx}{N}_p({ctx_t}{C} *dest, {C} value, int pe)")
-def p(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
+@does_typed("void shmem_{ctx}{N}_p({ctx_t}{C} *dest, {C} value, int pe)")
+def p(at: Arguments, steps: Steps) -> None:
     type = at.target(0)
-    cell = call.number(at.symmetric(0), type)
-    steps.do(Update("set", at.expression(1), at.pe(2), cell, at.queue, type=transfers.int_type(type), atomic=""))
-    return steps.outcome()
+    cell = at.call.number(at.symmetric(0), type)
+    steps.do(Update("set", at.expression(1), at.pe(2), cell, at.queue, type=int_type(type), atomic=""))
 
 
-@typed("{C} shmem_{ctx}{N}_g({ctx_t}const {C} *source, int pe)")
-def g(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    register = call.register()
-    steps.do(Fetch(register, at.pe(1), call.number(at.symmetric(0), at.target(0)), atomic=""))
-    return steps.outcome(register)
+@does_typed("{C} shmem_{ctx}{N}_g({ctx_t}const {C} *source, int pe)")
+def g(at: Arguments, steps: Steps) -> Register:
+    register = at.call.register()
+    steps.do(Fetch(register, at.pe(1), at.call.number(at.symmetric(0), at.target(0)), atomic=""))
+    return register
 
 
 # Strided: iput and iget take an element of every stride, ibput and ibget (1.6) a block of elements.
@@ -91,8 +83,9 @@ ELEMENTS = "{C} *dest, const {C} *source, ptrdiff_t dst, ptrdiff_t sst, size_t n
 BLOCKS = "{C} *dest, const {C} *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe"
 
 
-def _strided(call: Call, at: Arguments, *, to_target: bool) -> list[tuple[Expr, Expr]]:
+def _strided(at: Arguments, *, to_target: bool) -> list[tuple[Expr, Expr]]:
     """The cells of a strided transfer, local before remote."""
+    call = at.call
     size = _element_size(at)
     destination = at.symmetric(0) if to_target else at.pointer(0)
     source = at.pointer(1) if to_target else at.symmetric(1)
@@ -111,33 +104,30 @@ def _strided(call: Call, at: Arguments, *, to_target: bool) -> list[tuple[Expr, 
     return result
 
 
-def _rank(call: Call, at: Arguments) -> Expr:
-    return at.pe(len(call.arguments) - at.first - 1)
+def _rank(at: Arguments) -> Expr:
+    """The PE, which is the last argument."""
+    return at.pe(len(at.call.arguments) - at.first - 1)
 
 
-@typed(f"void shmem_{{ctx}}{{N}}_iput({{ctx_t}}{ELEMENTS})")
-@sized(f"void shmem_{{ctx}}iput{{S}}({{ctx_t}}{ELEMENTS.replace('{C}', 'void')})", mem=False)
-@typed(f"void shmem_{{ctx}}{{N}}_ibput({{ctx_t}}{BLOCKS})")
-@sized(f"void shmem_{{ctx}}ibput{{S}}({{ctx_t}}{BLOCKS.replace('{C}', 'void')})", mem=False)
-def iput(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    rank = _rank(call, at)
-    steps.do(*(Put(here, rank, there, at.queue) for here, there in _strided(call, at, to_target=True)))
-    return steps.outcome()
+@does_typed(f"void shmem_{{ctx}}{{N}}_iput({{ctx_t}}{ELEMENTS})")
+@does_sized(f"void shmem_{{ctx}}iput{{S}}({{ctx_t}}{ELEMENTS.replace('{C}', 'void')})", mem=False)
+@does_typed(f"void shmem_{{ctx}}{{N}}_ibput({{ctx_t}}{BLOCKS})")
+@does_sized(f"void shmem_{{ctx}}ibput{{S}}({{ctx_t}}{BLOCKS.replace('{C}', 'void')})", mem=False)
+def iput(at: Arguments, steps: Steps) -> None:
+    rank = _rank(at)
+    steps.do(*(Put(here, rank, there, at.queue) for here, there in _strided(at, to_target=True)))
 
 
-@typed(f"void shmem_{{ctx}}{{N}}_iget({{ctx_t}}{ELEMENTS})")
-@sized(f"void shmem_{{ctx}}iget{{S}}({{ctx_t}}{ELEMENTS.replace('{C}', 'void')})", mem=False)
-@typed(f"void shmem_{{ctx}}{{N}}_ibget({{ctx_t}}{BLOCKS})")
-@sized(f"void shmem_{{ctx}}ibget{{S}}({{ctx_t}}{BLOCKS.replace('{C}', 'void')})", mem=False)
-def iget(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    rank, queue = _rank(call, at), transfers.blocking_queue(call, "shmem")
-    cells = _strided(call, at, to_target=False)
+@does_typed(f"void shmem_{{ctx}}{{N}}_iget({{ctx_t}}{ELEMENTS})")
+@does_sized(f"void shmem_{{ctx}}iget{{S}}({{ctx_t}}{ELEMENTS.replace('{C}', 'void')})", mem=False)
+@does_typed(f"void shmem_{{ctx}}{{N}}_ibget({{ctx_t}}{BLOCKS})")
+@does_sized(f"void shmem_{{ctx}}ibget{{S}}({{ctx_t}}{BLOCKS.replace('{C}', 'void')})", mem=False)
+def iget(at: Arguments, steps: Steps) -> None:
+    rank, queue = _rank(at), transfers.blocking_queue(at.call, "shmem")
+    cells = _strided(at, to_target=False)
     steps.do(*(Read(here, rank, there, queue) for here, there in cells))
     if cells:
         steps.do(Wait(queue))
-    return steps.outcome()
 
 
 # Signals
@@ -145,36 +135,31 @@ def iget(call: Call) -> Outcome:
 SIGNALLED = "uint64_t *sig_addr, uint64_t signal, int sig_op, int pe"
 
 
-def signal_operation(call: Call, at: Arguments, index: int) -> str:
-    number = at.known(index)
-    if not 0 <= number < len(SIGNAL_OPERATIONS):
-        call.fail(f"{number} is no signal operation", "use SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD")
-    return SIGNAL_OPERATIONS[number]
-
-
-def _put_signal(call: Call, *, captured: bool) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    bytes, element = _extent(at, at.known(2))
-    rank, queue = at.pe(6), at.queue
+def _put_signal(at: Arguments, steps: Steps, kind: type[Put] | type[Write]) -> None:
     steps.do(Bundle())
-    if bytes:
-        copy = transfers.put if captured else transfers.write
-        copy(steps, at.pointer(1), rank, at.symmetric(0), bytes, queue, element)
-    cell = call.cell(at.symmetric(3), 8)
-    operation = signal_operation(call, at, 5)
+    _copy(at, steps, kind)
+    cell, number = at.call.cell(at.symmetric(3), 8), at.known(5)
+    if not 0 <= number < len(SIGNAL_OPERATIONS):
+        at.call.fail(f"{number} is no signal operation", "use SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD")
+    operation = SIGNAL_OPERATIONS[number]
     atomic = f"{SIGNAL} by signal {operation}"
-    steps.do(Signal(operation, at.expression(4), rank, cell, queue, transfers.int_type(ULONG), atomic=atomic))
-    return steps.outcome()
+    steps.do(Signal(operation, at.expression(4), at.pe(6), cell, at.queue, int_type(ULONG), atomic=atomic))
 
 
-@typed(f"void shmem_{{ctx}}{{N}}_put_signal({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNALLED})")
-@sized(f"void shmem_{{ctx}}put{{S}}_signal({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNALLED})")
-def put_signal(call: Call) -> Outcome:
+@does_typed(
+    f"void shmem_{{ctx}}{{N}}_put_signal({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNALLED})"
+)
+@does_sized(f"void shmem_{{ctx}}put{{S}}_signal({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNALLED})")
+def put_signal(at: Arguments, steps: Steps) -> None:
     """The signal comes after its own payload and says nothing of earlier puts."""
-    return _put_signal(call, captured=True)
+    _put_signal(at, steps, Put)
 
 
-@typed(f"void shmem_{{ctx}}{{N}}_put_signal_nbi({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNALLED})")
-@sized(f"void shmem_{{ctx}}put{{S}}_signal_nbi({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNALLED})")
-def put_signal_nbi(call: Call) -> Outcome:
-    return _put_signal(call, captured=False)
+@does_typed(
+    f"void shmem_{{ctx}}{{N}}_put_signal_nbi({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNALLED})"
+)
+@does_sized(
+    f"void shmem_{{ctx}}put{{S}}_signal_nbi({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNALLED})"
+)
+def put_signal_nbi(at: Arguments, steps: Steps) -> None:
+    _put_signal(at, steps, Write)

@@ -5,48 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
-from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments
-from pgasrob.frontends.apis.openshmem.header import FUNCTIONS, INTEGERS, RELATIONS, typed
-from pgasrob.frontends.apis.transfers import Steps, element, int_type, is_plain, value_at
+from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments, does, does_typed
+from pgasrob.frontends.apis.openshmem.header import INTEGERS, RELATIONS, typed
+from pgasrob.frontends.apis.steps import Given, Steps
+from pgasrob.frontends.apis.transfers import element, int_type, is_plain, value_at
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import INT, ULONG, CType
 from pgasrob.frontends.c.values import Address, Known
 from pgasrob.program.commands import Assume, Await, Load
-from pgasrob.program.expressions import Binary, Expr, constant
+from pgasrob.program.expressions import Binary, Expr, Register, constant
 
 NONE = Known((1 << 64) - 1)
 """SIZE_MAX: no element."""
 MOST = 6
-"""With more elements there are too many sets of them that may have been seen to hold."""
+"""The most elements of which any set may hold: each set is a way of the call."""
 
 
-def relation(call: Call, at: Arguments, index: int) -> str:
+def relation(at: Arguments, index: int) -> str:
+    """The comparison that an argument names."""
     number = at.known(index)
     if not 0 <= number < len(RELATIONS):
-        call.fail(f"{number} is no comparison of OpenSHMEM", "use SHMEM_CMP_EQ, _NE, _GT, _LE, _LT or _GE")
-    return RELATIONS[number]
+        at.call.fail(f"{number} is no comparison of OpenSHMEM", "use SHMEM_CMP_EQ, _NE, _GT, _LE, _LT or _GE")
+    return tuple(RELATIONS.values())[number]
 
 
-@typed("void shmem_{N}_wait_until({C} *ivar, int cmp, {C} cmp_value)", INTEGERS)
-def wait_until(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    value, atomic = at.expression(2), shown(at.target(0))
-    holds = relation(call, at, 1)
-    steps.do(Await(_cell(at, at.pointer(0), holds, value), holds, value, atomic=atomic))
-    return steps.outcome()
+def _await(at: Arguments, steps: Steps, holds: str, value: Expr) -> None:
+    """Wait until argument 0 ``holds`` in relation to ``value``."""
+    steps.do(Await(_cell(at, at.pointer(0), holds, value), holds, value, atomic=shown(at.target(0))))
 
 
-@typed("void shmem_{N}_wait({C} *ivar, {C} cmp_value)", INTEGERS)
-def wait(call: Call) -> Outcome:
+@does("void shmem_wait_until(long *ivar, int cmp, long cmp_value)")
+@does_typed("void shmem_{N}_wait_until({C} *ivar, int cmp, {C} cmp_value)", INTEGERS)
+def wait_until(at: Arguments, steps: Steps) -> None:
+    value = at.expression(2)
+    _await(at, steps, relation(at, 1), value)
+
+
+@does("void shmem_wait(long *ivar, long cmp_value)")
+@does_typed("void shmem_{N}_wait({C} *ivar, {C} cmp_value)", INTEGERS)
+def wait(at: Arguments, steps: Steps) -> None:
     """Until it has another value (deprecated in 1.4)."""
-    at, steps = Arguments(call), Steps(call)
-    value = at.expression(1)
-    steps.do(Await(_cell(at, at.pointer(0), "!=", value), "!=", value, atomic=shown(at.target(0))))
-    return steps.outcome()
-
-
-FUNCTIONS.add("void shmem_wait(long *ivar, long cmp_value)", wait)
-FUNCTIONS.add("void shmem_wait_until(long *ivar, int cmp, long cmp_value)", wait_until)
+    _await(at, steps, "!=", at.expression(1))
 
 
 @typed("int shmem_{N}_test({C} *ivar, int cmp, {C} cmp_value)", INTEGERS)
@@ -55,7 +54,7 @@ def test(call: Call) -> Way:
     register, type = call.register("seen"), at.target(0)
     steps.do(Load(register, _cell(at, at.pointer(0)), atomic=shown(type)))
     seen = call.as_number(register, at.pointer(0), type)
-    holds = Binary(relation(call, at, 1), seen, at.expression(2), int_type(type))
+    holds = Binary(relation(at, 1), seen, at.expression(2), int_type(type))
     return steps.look(holds, Outcome(result=Known(1)), Outcome(result=Known(0)))
 
 
@@ -76,9 +75,9 @@ class Elements:
         some = "_some" in call.name
         self.indices = at.pointer(2) if some else None
         status = at.given(3 if some else 2)
-        self.relation = relation(call, at, 4 if some else 3)
+        self.relation = relation(at, 4 if some else 3)
         self._value = 5 if some else 4
-        self.vector = call.name.endswith("_vector")
+        self._vector = call.name.endswith("_vector")
         self.seen = call.register("seen")
         self.indexes = [index for index in range(at.count(1)) if status is None or not self._left_out(status, index)]
         if some and len(self.indexes) > MOST:
@@ -97,7 +96,7 @@ class Elements:
         return known.value != 0
 
     def value(self, steps: Steps, index: int) -> Expr:
-        if not self.vector:
+        if not self._vector:
             return self.at.expression(self._value)
         return value_at(steps, element(self.call, self.at.pointer(self._value), index, self.type), self.type)
 
@@ -155,13 +154,12 @@ _ALL_VECTOR = _ALL.replace("{C} cmp_value", "{C} *cmp_values")
 _SOME_VECTOR = _SOME.replace("{C} cmp_value", "{C} *cmp_values")
 
 
-@typed(f"void shmem_{{N}}_wait_until_all{_ALL}", INTEGERS)
-@typed(f"void shmem_{{N}}_wait_until_all_vector{_ALL_VECTOR}", INTEGERS)
-def wait_until_all(call: Call) -> Outcome:
-    elements, steps = Elements(call), Steps(call)
+@does_typed(f"void shmem_{{N}}_wait_until_all{_ALL}", INTEGERS)
+@does_typed(f"void shmem_{{N}}_wait_until_all_vector{_ALL_VECTOR}", INTEGERS)
+def wait_until_all(at: Arguments, steps: Steps) -> None:
+    elements = Elements(at.call)
     for index in elements.indexes:
         elements.wait(steps, index)
-    return steps.outcome()
 
 
 @typed(f"size_t shmem_{{N}}_wait_until_any{_ALL}", INTEGERS)
@@ -230,36 +228,33 @@ def test_some(call: Call) -> Way:
 # Signals
 
 
-@FUNCTIONS.calls("uint64_t shmem_signal_fetch(const uint64_t *sig_addr)")
-def signal_fetch(call: Call) -> Outcome:
-    at, steps = Arguments(call), Steps(call)
-    register = call.register("signal")
-    steps.do(Load(register, call.cell(at.pointer(0), 8), atomic=f"{SIGNAL} by signal"))
-    return steps.outcome(register)
+@does("uint64_t shmem_signal_fetch(const uint64_t *sig_addr)")
+def signal_fetch(at: Arguments, steps: Steps) -> Register:
+    register = at.call.register("signal")
+    steps.do(Load(register, at.call.cell(at.pointer(0), 8), atomic=f"{SIGNAL} by signal"))
+    return register
 
 
-@FUNCTIONS.calls("uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)")
-def signal_wait_until(call: Call) -> Outcome:
-    """Gives the value that was seen, which is another one than the value compared with unless that is for equality."""
-    at, steps = Arguments(call), Steps(call)
-    holds, value = relation(call, at, 1), at.expression(2)
-    cell = call.number(at.pointer(0), ULONG, compared=not _is_clear(holds, value, ULONG))
+@does("uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)")
+def signal_wait_until(at: Arguments, steps: Steps) -> Given:
+    """Returns the value that was seen, which need not be the one compared with unless that is for equality."""
+    holds, value = relation(at, 1), at.expression(2)
+    cell = at.call.number(at.pointer(0), ULONG, compared=not _is_clear(holds, value, ULONG))
     steps.do(Await(cell, holds, value, atomic=SIGNAL))
     if holds == "==":
         number = constant(value)
-        return steps.outcome(value if number is None else Known(number))
-    register = call.register("signal")
+        return value if number is None else number
+    register = at.call.register("signal")
     steps.do(Load(register, cell, atomic=SIGNAL), Assume(Binary(holds, register, value)))
-    return steps.outcome(register)
+    return register
 
 
 def _cell(at: Arguments, address: Address, holds: str = "", value: Expr | None = None) -> Expr:
-    """The cell at ``address``, of which it is waited until ``holds`` with ``value``, if for anything."""
-    return at.call.number(
-        address, at.target(0), compared=value is not None and not _is_clear(holds, value, at.target(0))
-    )
+    """The cell at ``address``, which is compared with ``value`` by ``holds``, if with anything."""
+    type = at.target(0)
+    return at.call.number(address, type, compared=value is not None and not _is_clear(holds, value, type))
 
 
 def _is_clear(relation: str, value: Expr, type: CType) -> bool:
-    """Whether it is the same with a sign and without."""
+    """Whether the comparison is the same with a sign and without."""
     return relation in ("==", "!=") and is_plain(value, type)

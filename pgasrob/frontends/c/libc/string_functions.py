@@ -6,7 +6,8 @@ import re
 from functools import partial, reduce
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome
-from pgasrob.frontends.apis.transfers import Steps, pairs
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import pairs
 from pgasrob.frontends.c.contents import ANYTHING
 from pgasrob.frontends.c.libc.library_calls import (
     anything,

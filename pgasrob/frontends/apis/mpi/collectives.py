@@ -1,0 +1,286 @@
+"""Collectives on basic types and reductions (MPI-4, chapter 6), as data flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.flags import Group, channel
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.mpi.datatypes import datatype, entry
+from pgasrob.frontends.apis.mpi.handles import communicator, handle, in_place, pointer
+from pgasrob.frontends.apis.mpi.header import REQUEST, does
+from pgasrob.frontends.apis.mpi.messages import SAME_COUNT, buffer_values, check_rank, store_in_buffer
+from pgasrob.frontends.apis.steps import Steps
+from pgasrob.frontends.apis.transfers import bounded, int_type
+from pgasrob.frontends.c.symbolic import EVERYONE
+from pgasrob.frontends.c.types import INT, CType, Floating
+from pgasrob.frontends.c.values import Handle
+from pgasrob.program.commands import Assign
+from pgasrob.program.expressions import Binary, Conditional, Expr
+
+
+@does("Barrier(MPI_Comm comm)")
+def barrier(call: Call, steps: Steps) -> None:
+    """Nothing one-sided is completed."""
+    flags.barrier(steps, communicator(call, 0))
+
+
+@does("Ibarrier(MPI_Comm comm, MPI_Request *request)")
+def ibarrier(call: Call, steps: Steps) -> None:
+    group = communicator(call, 0)
+    flags.in_order(steps, group)
+    flags.arrive(steps, group, "MPI_Ibarrier")
+    steps.store(pointer(call, 1), Handle("request", ("barrier", group.key, group.members)), REQUEST)
+
+
+def _root(call: Call, index: int, comm: int) -> tuple[Group, int]:
+    group, place = communicator(call, comm), call.known(index)
+    check_rank(call, group, place)
+    return group, group.members[place]
+
+
+@does("Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)")
+def bcast(call: Call, steps: Steps) -> None:
+    """The root goes on at once."""
+    group, root = _root(call, 3, 4)
+    count, type = bounded(call, 1), datatype(call, 2)
+    key = (call.name, count * type.count)
+    number = flags.in_order(steps, group, f"{key[0]} of {key[1]} from {root}")
+    if call.rank == root:
+        values = buffer_values(steps, 0, count, type)
+        for member in group.members:
+            if member != root:
+                flags.send(steps, channel(group, root, member, *key), values, number)
+    else:
+        way = channel(group, root, call.rank, *key)
+        store_in_buffer(steps, 0, count, type, flags.receive(steps, way, count * type.count, None, number))
+
+
+_FROM_TO = (
+    "const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype"
+)
+
+
+def _sent(steps: Steps) -> list[Expr]:
+    """What this rank sends: its buffer, count and type are the first arguments."""
+    return buffer_values(steps, 0, bounded(steps.call, 1), datatype(steps.call, 2))
+
+
+@does(f"Gather({_FROM_TO}, int root, MPI_Comm comm)")
+def gather(call: Call, steps: Steps) -> None:
+    group, root = _root(call, 6, 7)
+    own = []
+    if not in_place(call, 0):
+        own = _sent(steps)
+    elif call.rank == root:
+        own = buffer_values(steps, 3, bounded(call, 4), datatype(call, 5), group.place(root) * bounded(call, 4))
+    blocks = flags.gather(steps, group, root, own)
+    for place, block in enumerate(blocks or ()):
+        store_in_buffer(steps, 3, bounded(call, 4), datatype(call, 5), block, place * bounded(call, 4))
+
+
+@does(f"Scatter({_FROM_TO}, int root, MPI_Comm comm)")
+def scatter(call: Call, steps: Steps) -> None:
+    def block(place: int, group: Group) -> list[Expr]:
+        return buffer_values(steps, 0, bounded(call, 1), datatype(call, 2), place * bounded(call, 1))
+
+    _scattered(steps, 3, block)
+
+
+def _scattered(steps: Steps, to: int, block: Callable[[int, Group], list[Expr]]) -> None:
+    """The root sends everybody the ``block`` of its place, which goes to argument ``to``; its count, type, the root and
+    the communicator come behind that."""
+    call = steps.call
+    group, root = _root(call, to + 3, to + 4)
+    keep = in_place(call, to)  # the root's part stays where it is
+    count = 0 if keep else bounded(call, to + 1) * datatype(call, to + 2).count
+    values = flags.scatter(steps, group, root, count, lambda place: block(place, group))
+    if not keep:
+        store_in_buffer(steps, to, bounded(call, to + 1), datatype(call, to + 2), values)
+
+
+@does(f"Allgather({_FROM_TO}, MPI_Comm comm)")
+def allgather(call: Call, steps: Steps) -> None:
+    group = communicator(call, 6)
+    count, type = bounded(call, 4), datatype(call, 5)
+    own = buffer_values(steps, 3, count, type, group.place(call.rank) * count) if in_place(call, 0) else _sent(steps)
+    wanted = [(member, index) for member in group.members for index in range(len(own))]
+    values = flags.exchange(steps, group, own, wanted, f"{call.name} of {len(own)}")
+    store_in_buffer(steps, 3, count * len(group.members), type, values)
+
+
+_TO_PARTS = "void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype"
+
+
+def _parts(call: Call, index: int, group: Group) -> list[int]:
+    """An array with a number for each member."""
+    return [entry(call, index, place, INT) for place in range(len(group.members))]
+
+
+@does(f"""
+    Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, {_TO_PARTS}, int root, MPI_Comm comm)
+""")
+def gatherv(call: Call, steps: Steps) -> None:
+    group, root = _root(call, 7, 8)
+    own = [] if in_place(call, 0) else _sent(steps)
+    if call.rank != root:
+        flags.gather(steps, group, root, own)
+        return
+    counts, places, type = _parts(call, 4, group), _parts(call, 5, group), datatype(call, 6)
+    here = group.place(root)
+    if in_place(call, 0):
+        own = buffer_values(steps, 3, counts[here], type, places[here])
+    blocks = flags.gather(steps, group, root, own, lengths=[count * type.count for count in counts])
+    for count, place, block in zip(counts, places, blocks or (), strict=True):
+        store_in_buffer(steps, 3, count, type, block, place)
+
+
+@does("""
+    Scatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype, void *recvbuf,
+        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+""")
+def scatterv(call: Call, steps: Steps) -> None:
+    def block(place: int, group: Group) -> list[Expr]:
+        counts, places = _parts(call, 1, group), _parts(call, 2, group)
+        return buffer_values(steps, 0, counts[place], datatype(call, 3), places[place])
+
+    _scattered(steps, 4, block)
+
+
+@does(f"Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, {_TO_PARTS}, MPI_Comm comm)")
+def allgatherv(call: Call, steps: Steps) -> None:
+    group, type = communicator(call, 7), datatype(call, 6)
+    counts, places = _parts(call, 4, group), _parts(call, 5, group)
+    here = group.place(call.rank)
+    own = buffer_values(steps, 3, counts[here], type, places[here]) if in_place(call, 0) else _sent(steps)
+    if len(own) != counts[here] * type.count:
+        call.fail(f"{call.name} brings {len(own)} elements where {counts[here] * type.count} are to come", SAME_COUNT)
+    wanted = [
+        (member, n) for member, count in zip(group.members, counts, strict=True) for n in range(count * type.count)
+    ]
+    values = iter(flags.exchange(steps, group, own, wanted, f"{call.name} of {' '.join(map(str, counts))}"))
+    for count, place in zip(counts, places, strict=True):
+        store_in_buffer(steps, 3, count, type, [next(values) for _ in range(count * type.count)], place)
+
+
+@does(f"Alltoall({_FROM_TO}, MPI_Comm comm)")
+def alltoall(call: Call, steps: Steps) -> None:
+    group = communicator(call, 6)
+    count, type, members = bounded(call, 4), datatype(call, 5), group.members
+    own = (
+        buffer_values(steps, 3, count * len(members), type)
+        if in_place(call, 0)
+        else buffer_values(steps, 0, bounded(call, 1) * len(members), datatype(call, 2))
+    )
+    each, place = len(own) // len(members), group.place(call.rank)
+    wanted = [(member, place * each + index) for member in members for index in range(each)]
+    values = flags.exchange(steps, group, own, wanted, f"{call.name} of {each}")
+    store_in_buffer(steps, 3, count * len(members), type, values)
+
+
+# Reductions
+
+_REDUCED = "const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op"
+
+
+@does(f"Reduce({_REDUCED}, int root, MPI_Comm comm)")
+def reduce(call: Call, steps: Steps) -> None:
+    group, root = _root(call, 5, 6)
+    blocks = flags.gather(steps, group, root, _operand(steps), f"{call.name} {_operation(call)}")
+    if blocks is not None:
+        store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), _folded(steps, blocks))
+
+
+@does(f"Allreduce({_REDUCED}, MPI_Comm comm)")
+def allreduce(call: Call, steps: Steps) -> None:
+    group = communicator(call, 5)
+    own, collective = _operand(steps), f"{call.name} {_operation(call)}"
+    if group.members is EVERYONE and _operation(call) not in LOCATED:
+        types = [type for _ in range(bounded(call, 2)) for type in datatype(call, 3).types]
+        totals = flags.reduced_by_all(steps, group, _operation(call), own, types, f"{collective} of {len(own)}")
+        store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), totals)
+        return
+    wanted = [(member, index) for member in group.members for index in range(len(own))]
+    values = flags.exchange(steps, group, own, wanted, f"{collective} of {len(own)}")
+    blocks = [values[first : first + len(own)] for first in range(0, len(values), len(own))] if own else []
+    store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), _folded(steps, blocks))
+
+
+@does("""
+    Reduce_scatter(const void *sendbuf, void *recvbuf, const int *recvcounts, MPI_Datatype datatype, MPI_Op op,
+        MPI_Comm comm);
+    Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+        MPI_Comm comm)
+""")
+def reduce_scatter(call: Call, steps: Steps) -> None:
+    """Every member gets its block of what is reduced."""
+    group, type = communicator(call, 5), datatype(call, 3)
+    counts = [bounded(call, 2)] * len(group.members) if call.name.endswith("block") else _parts(call, 2, group)
+    own, here = buffer_values(steps, 1 if in_place(call, 0) else 0, sum(counts), type), group.place(call.rank)
+    first, count = sum(counts[:here]) * type.count, counts[here] * type.count
+    wanted = [(member, first + index) for member in group.members for index in range(count)]
+    kind = f"{call.name} {_operation(call)} of {' '.join(map(str, counts))}"
+    values = flags.exchange(steps, group, own, wanted, kind)
+    blocks = [values[begin : begin + count] for begin in range(0, len(values), count)] if count else []
+    store_in_buffer(steps, 1, counts[here], type, _folded(steps, blocks) if blocks else [])
+
+
+@does(f"Scan({_REDUCED}, MPI_Comm comm); Exscan({_REDUCED}, MPI_Comm comm)")
+def scan(call: Call, steps: Steps) -> None:
+    """Over the ranks before this one, which is included in a scan. The first one of an exscan gets nothing."""
+    group = communicator(call, 5)
+    own = _operand(steps)
+    blocks = flags.from_lower(steps, group, own)
+    if call.name == "MPI_Scan":
+        blocks.append(own)
+    if blocks:
+        store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), _folded(steps, blocks))
+
+
+def _operand(steps: Steps) -> list[Expr]:
+    """What this rank brings into a reduction."""
+    call = steps.call
+    return buffer_values(steps, 1 if in_place(call, 0) else 0, bounded(call, 2), datatype(call, 3))
+
+
+def _folded(steps: Steps, blocks: Sequence[Sequence[Expr]]) -> list[Expr]:
+    """The blocks of all ranks combined element by element."""
+    call = steps.call
+    name, types = _operation(call), datatype(call, 3).types
+    if name in LOCATED:
+        return _extremes(steps, name, blocks, types)
+    return [
+        flags.fold(steps, name, parts, types[place % len(types)])
+        for place, parts in enumerate(zip(*blocks, strict=True))
+    ]
+
+
+LOCATED = {"minloc": "<", "maxloc": ">"}
+
+
+def _extremes(steps: Steps, name: str, blocks: Sequence[Sequence[Expr]], types: Sequence[CType]) -> list[Expr]:
+    """The least or greatest values with the least of the numbers that come with them (6.9.4)."""
+    if len(types) % 2:
+        steps.call.fail(f"{steps.call.name} with MPI_{name.upper()}", "use a type of pairs: MPI_2INT and the like")
+    result: list[Expr] = []
+    for place in range(0, len(blocks[0]), 2):
+        (value, number), *others = [(block[place], block[place + 1]) for block in blocks]
+        kind = types[place % len(types)]
+        dot = "." if isinstance(kind, Floating) else ""
+        for other, its in others:
+            better = Binary(LOCATED[name] + dot, other, value, int_type(kind))
+            same = Binary("&&", Binary(f"=={dot}", other, value, int_type(kind)), Binary("<", its, number))
+            chosen, least, most = (steps.call.register(hint) for hint in ("chosen", "value", "number"))
+            steps.do(Assign(chosen, Binary("||", better, same)))
+            steps.do(Assign(least, Conditional(chosen, other, value)), Assign(most, Conditional(chosen, its, number)))
+            value, number = least, most
+        result += [value, number]
+    return result
+
+
+def _operation(call: Call) -> str:
+    name = handle(call, 4, "op").data[0]
+    if not isinstance(name, str) or name in ("replace", "no_op"):
+        call.fail(f"{call.name} with an operation for accumulates", "use MPI_SUM and the like")
+    return name

@@ -1,0 +1,87 @@
+"""The outcome of a call, put together step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
+from pgasrob.frontends.c.types import CType
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.commands import Exit, Mark
+from pgasrob.program.expressions import Const, Expr
+
+Given = Value | Expr | int
+"""What a call gives to the program: a value of C, an expression of the calculus, or a number."""
+
+
+def as_value(given: Given) -> Value:
+    """What a call gives, as a value of C."""
+    match given:
+        case int():
+            return Known(int(given))
+        case Const(number):
+            return Known(number)
+    return given if isinstance(given, Value) else Unknown(given)
+
+
+class Steps:
+    """The outcome of a call in the making: commands, stores, and what the API remembers of the rank.
+
+    A part of a call sees in `recall` what earlier parts of the same call have noted.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.commands: list[object] = []
+        self.stores: list[tuple[Address, Value, CType]] = []
+        self.state: dict[str, Hashable] = {}
+
+    def do(self, *commands: object) -> None:
+        """Add commands or statements."""
+        self.commands.extend(commands)
+
+    def mark(self, fact: Hashable) -> None:
+        """Add a mark that says what the call does here, where the program is to be marked."""
+        if self.call.marked:
+            self.do(Mark(Const(1), fact))
+
+    def store(self, address: Address, value: Given, type: CType) -> None:
+        """Assign through a pointer, after all commands."""
+        self.stores.append((address, as_value(value), type))
+
+    def answer(self, index: int, value: Given, type: CType) -> None:
+        """Store ``value`` where the pointer in argument ``index`` points to. A null pointer asks for nothing."""
+        address = self.call.pointer(index)
+        if address is not None:
+            self.store(address, value, type)
+
+    def note(self, key: str, value: Hashable) -> None:
+        """Remember ``value`` on this rank."""
+        self.state[key] = value
+
+    def recall(self, key: str, default: Hashable = None) -> Hashable:
+        """What this rank remembers under ``key``."""
+        if key in self.state:
+            return self.state[key]
+        return self.call.state.get(key, default)
+
+    def count(self, key: str, modulus: int | None = None) -> int:
+        """How often this method was called before for ``key`` on this rank, modulo ``modulus`` if there is one."""
+        number = self.recall(key, 0)
+        assert isinstance(number, int)
+        self.note(key, number + 1 if modulus is None else (number + 1) % modulus)
+        return number
+
+    def outcome(self, result: Given = UNDEFINED) -> Outcome:
+        return Outcome(self.call.do(*self.commands), as_value(result), tuple(self.stores), self.state)
+
+    def look(self, condition: Expr, yes: Way | None, no: Way | None = None) -> Look:
+        """The commands as a look at memory that decides between two ways to go on."""
+        return Look(self.call.do(*self.commands), condition, yes, no)
+
+
+def ends_all(call: Call) -> Outcome:
+    """The call ends the run of all ranks."""
+    call.rests_on(Kind.ENDS_ALL_RANKS, call.name)
+    return Outcome(call.do(Exit()), ends=True)
