@@ -78,12 +78,10 @@ class Call(Protocol):
     @property
     def types(self) -> tuple[CType, ...]:
         """The types of the arguments as passed: pointers tell what they point to."""
-        ...
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The arguments as written, for messages and names."""
-        ...
 
     @property
     def span(self) -> Span: ...
@@ -91,7 +89,6 @@ class Call(Protocol):
     def symbolic(self) -> bool:
         """Whether one machine does what every rank does, on every number of nodes. What is an expression then may be a
         number on one of them."""
-        ...
 
     @property
     def rank(self) -> int: ...
@@ -101,68 +98,54 @@ class Call(Protocol):
     def me(self) -> Const | Me:
         """The rank in commands and results. `rank` is an error where the program is made for every number of nodes,
         and so is `nodes`: what a call does has to be the same then."""
-        ...
 
     @property
     def count(self) -> Const | Nodes:
         """The number of nodes in commands and results."""
-        ...
 
     @property
     def everyone(self) -> tuple[int, ...]:
         """All ranks. Where their number is not known it can be compared and handed on, and nothing else."""
-        ...
 
     def among(self, members: tuple[int, ...]) -> bool:
         """Whether the rank is one of ``members``."""
-        ...
 
     def may_be(self, index: int, value: int) -> bool:
         """Whether argument ``index``, an integer, may be ``value``, as far as is known."""
-        ...
 
     def number_needed(self, what: str) -> NoReturn:
         """``what`` is another thing on every number of nodes, or on every rank."""
-        ...
 
     def at_most(self, nodes: int) -> None:
         """More nodes than this the API does not have."""
-        ...
 
     @property
     def dialects(self) -> frozenset[str]:
         """What `--api` names: `gaspi-1.01` and the like."""
-        ...
 
     @property
     def state(self) -> Mapping[str, Hashable]:
         """What APIs have noted on this rank so far, by names that begin with the API's; empty at the beginning."""
-        ...
 
     # Arguments
 
     def known(self, index: int) -> int:
         """Argument ``index``, an integer that must be known here; an error in the program otherwise (with file:line,
         which argument, and that a constant per rank is needed)."""
-        ...
 
     def extent(self, index: int) -> int | Extent:
         """The same for a number of bytes to allocate, which may depend on the number of nodes."""
-        ...
 
     def expression(self, index: int) -> Expr:
         """Argument ``index``, an integer (or a double's bits) that need not be known."""
-        ...
 
     def try_each(self, index: int) -> None:
         """Make the call for each value that argument ``index`` may have, when it is an unknown value (a random number),
         of which no command can say that it is this one."""
-        ...
 
     def pointer(self, index: int, *, of_others: bool = False) -> Address | None:
         """Argument ``index``, a pointer; None when it is null. An error when it is no object's address, and, unless
         ``of_others``, when it is one in another rank's memory: `cell` says nothing of the owner."""
-        ...
 
     def value_expression(self, value: Value) -> Expr: ...
 
@@ -172,25 +155,20 @@ class Call(Protocol):
 
     def moved(self, address: Address, bytes: int) -> Address:
         """``address`` ``bytes`` further on."""
-        ...
 
     def element(self, address: Address, index: Expr, size: int) -> Address:
         """``address`` ``index`` elements of ``size`` bytes further on."""
-        ...
 
     def cell(self, address: Address, size: int) -> Expr:
         """The address in the calculus (on the owner's node) of the scalar of ``size`` bytes at ``address``. From then
         on the object lies in cells, for the whole program."""
-        ...
 
     def number(self, address: Address, type: CType, *, compared: bool = False) -> Expr:
         """The cell of the number at ``address``, which the call reads, sets or updates as one of ``type``.
         ``compared``: with another number, so that what the cell holds has to be one of that type."""
-        ...
 
     def as_number(self, register: Register, address: Address, type: CType) -> Expr:
         """``register``, which has been read from the `number` at ``address``, as one of ``type``."""
-        ...
 
     def paired_cells(self, first: Address, second: Address, bytes: int, element: int | None) -> list[tuple[Expr, Expr]]:
         """The cells that a transfer of ``bytes`` bytes between two regions copies to each other, by address.
@@ -198,7 +176,6 @@ class Call(Protocol):
         ``element``: the size of the elements when the call says it, else the cells are as large as other accesses to
         the objects allow (at most 8 bytes). Both objects lie in cells from then on.
         """
-        ...
 
     def walked_cells(
         self, first: Address, second: Address, bytes: int, element: int | None
@@ -206,11 +183,9 @@ class Call(Protocol):
         """The same for a long transfer, as a loop goes over them: a register, the count of the elements, and the cells
         as the register counts from 0 to there. None where they have to be named one by one: there are few, or they are
         of several sizes. Both objects are indexed from then on."""
-        ...
 
     def load(self, address: Address, type: CType) -> Value | None:
         """The scalar at ``address`` when it is known without an access, else None."""
-        ...
 
     def allocate(
         self,
@@ -229,100 +204,82 @@ class Call(Protocol):
         With a ``key`` it is the object ``ObjectId(kind, key)``, whichever rank asks, as large as the largest request;
         ranks may name it whether or not they have asked (a GASPI segment is known by its number).
         ``asked_for``: the program asks for memory, which may fail; else the front end alone needs the object."""
-        ...
 
     def own_element(self, memory: Address, table: Address, rank: str) -> None:
         """Each rank finds ``memory`` in its element of the table of pointers that begins at ``table``. It is named so,
         where no variable points to it: by the first variable that has got the rank, or ``rank`` where there is none."""
-        ...
 
     def fill_table(self, table: Address, entry: int, fields: tuple[tuple[int, Address | Known], ...]) -> None:
         """Where the program is made for every number of nodes: put ``fields``, values of 8 bytes by their offsets, into
         the entry of each rank, of ``entry`` bytes, of a table that has such an entry for each rank. An address is put
         there as one in the memory of that rank."""
-        ...
 
     def gets_rank(self, to: Address | None = None) -> None:
         """The variable at ``to``, or that the result goes to, gets the rank that the call is made on."""
-        ...
 
     def internal(self, kind: str, *key: int | str, bytes: int = 8, initial: int = 0, name: str) -> Address:
         """An object of the API itself, the same cells whoever asks with the same kind and key, one copy on every
         node, e.g. ``call.internal("lock", number, name="lock")``. It is one cell unless ``bytes`` is a larger
         multiple of 8."""
-        ...
 
     def clock(self, most: int | None = None) -> Value:
         """A time, ``most`` at most: nothing in the program decides it."""
-        ...
 
     # Across ranks
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         """Let other ranks know a fact of this rank that does not change during a run (the base of its window).
         ``by_all``: where the program is made for every number of nodes, it is needed to be one of every rank."""
-        ...
 
     def published(self, rank: int, key: str) -> Hashable | None:
         """What ``rank`` has published under ``key``; None as long as that is not known, and then the machine will run
         again once it is."""
-        ...
 
     def own_fact(self, key: str) -> Hashable | None:
         """What this rank has published under ``key``; where the program is made for every number of nodes, what any
         has: for facts that collect what is ever done, or that a collective call needs to be the same on all."""
-        ...
 
     def all_facts(self, key: str) -> list[Hashable]:
         """What any of the ranks have published under ``key``."""
-        ...
 
     def neighbours(self, about: str = "", *, of: int | None = None) -> range:
         """The ranks whose memory this one, or ``of``, reaches by loads and stores, itself among them: pointers with
         such an `Address.owner` may be followed, and a load or store through them is one event on the owner's cells. The
         call rests on it then (``about``, or its name)."""
-        ...
 
     # What commands do not tell
 
     @property
     def marked(self) -> bool:
         """Whether the program is to be marked with what its calls are."""
-        ...
 
     def expose(self, part: Exposed) -> None:
         """Let it be known which memory of this rank is part of a window. Where calls are marked, all that is accessed
         there lies in cells."""
-        ...
 
     # Building
 
     def queue(self, *key: int | str, name: str) -> Const:
         """The unordered queue of that key (the first part names the API's notion), created on first use."""
-        ...
 
     def fifo_queue(self, *key: int | str, name: str) -> Const: ...
 
     def register(self, hint: str = "result") -> Register:
         """A register for a value that this call gets. Values that outlive the call are moved by the machine."""
-        ...
 
     def do(self, *commands: object) -> tuple[Statement, ...]:
         """Commands (or statements) of the calculus as statements that carry the source position of the call."""
-        ...
 
     # What the outcome rests on
 
     def rests_on(self, kind: Kind, *about: str) -> None:
         """The outcome is what the call does as far as an assumption holds; ``about`` fills its sentence."""
-        ...
 
     # Errors
 
     def fail(self, message: str, hint: str) -> NoReturn:
         """Report an error in the program or something unsupported at this call: ``message`` says what, ``hint`` what
         would make it checkable."""
-        ...
 
 
 Handler = Callable[[Call], Way | Sequence[Way]]
