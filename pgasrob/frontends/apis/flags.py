@@ -1,11 +1,11 @@
-"""Collectives as data flow over cells that programs do not see: subset and split barriers, exchanges, messages.
+"""Collectives as data flow over cells that programs do not see: barriers, exchanges, messages.
 
-Every function takes the `Steps` of the call that it is a part of, and a :class:`Group` that has the same key and
-members on all ranks that take part. What a rank has to remember from call to call are counts modulo a small number, so
-that loops come back to the state they began in.
+Every function adds to the `Steps` of a call, for a :class:`Group` that has the same key and members on all ranks that
+take part. A rank remembers from call to call only counts modulo a small number, so that loops come back to the state
+that they began in.
 
-All accesses here are bound (they happen when they are issued), and each protocol orders exactly what the collective
-promises: everything before an arrival before everything after a departure, or a message's sender before its receiver.
+All accesses here happen when they are issued. Each protocol orders exactly what the collective promises: everything
+before an arrival comes before everything after a departure, and what a sender did before what its receiver does next.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from pgasrob.program.statements import Block, While
 Key = tuple[int | str, ...]
 
 LEAST_DEPTH, MOST_DEPTH = 8, 64
-"""How many messages over one channel may be under way."""
+"""How many messages of one channel may be under way: at first, and at most."""
 IN_ORDER = 4
-"""Collective calls of a group between two barriers that are told apart by their number; so many, but one, of the last
-ones are by what they are, too."""
+"""Collective calls of a group between two barriers have numbers modulo this. A barrier also knows the names of the last
+ones, one less than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The ranks of a collective in order; ``key`` begins with the API's name and tells its groups apart."""
+    """The ranks of a collective in order; ``key`` begins with the API's name and is the group's own."""
 
     key: Key
     members: tuple[int, ...]
 
     def name(self, what: str) -> str:
-        """A name in the API's state."""
+        """A key in the API's state for ``what``."""
         return ".".join(map(str, (self.key[0], what, *self.key[1:])))
 
     def place(self, rank: int) -> int:
         return self.members.index(rank)
 
 
-# The members of a group make its collective calls in one order. Those that wait for all have names, and only equal ones
-# meet; those that wait for nobody, or for some, have numbers from one of the others to the next.
+# The members of a group make its collective calls in one order. Calls that wait for all members have names, and ranks
+# wait for each other only in calls of one name. Calls that wait for some, or for nobody, are numbered between those.
 
 
 def in_order(steps: Steps, group: Group, collective: str = "") -> int:
-    """The number of a collective call that does not wait for all members, modulo `IN_ORDER`; ``collective`` says what
-    it is, the name of the call if nothing else is said."""
+    """The number of a collective call that does not wait for all members, modulo `IN_ORDER`. ``collective`` is its
+    name, by default that of the call."""
     number, last = _order(steps, group)
     last = (*last, collective or steps.call.name)[1 - IN_ORDER :]
     steps.note(group.name("order"), ((number + 1) % IN_ORDER, last))
@@ -74,10 +74,10 @@ def _order(steps: Steps, group: Group) -> tuple[int, tuple[str, ...]]:
 def barrier(steps: Steps, group: Group, collective: str = "") -> None:
     """All members arrive before any goes on. Nothing is completed.
 
-    They meet at the same ``collective`` of the group, that of the call if nothing else is said; else they wait for
-    ever. Over some of the ranks: a counter at the first member, one for even and one for odd phases, counts up to the
-    number of members and, next time, down to 0. A member that counts in phase k + 2 has seen phase k + 1 complete, for
-    which all have left phase k; so no one can miss the number it waits for.
+    They have to name the same ``collective``, by default the call; else they wait for ever. For some of the ranks the
+    first member holds a counter, one for even and one for odd phases, which counts up to the number of members and,
+    next time, down to 0. A member that counts in phase k + 2 has seen phase k + 1 complete, so that all have left phase
+    k: none can miss the number that it waits for.
     """
     call, collective = steps.call, collective or steps.call.name
     number, last = _order(steps, group)
@@ -85,30 +85,30 @@ def barrier(steps: Steps, group: Group, collective: str = "") -> None:
         collective += f", {number} after {', '.join(last)}"
         steps.note(group.name("order"), (0, ()))
     if group.members == call.everyone or len(group.members) == call.nodes:
-        _caught_up(steps, group)
+        _heard_from(steps, group)
         usual = len(group.key) == 2 or (group.members is not EVERYONE and group.key[1:] == group.members)
         steps.do(Barrier(collective if usual else f"{collective} ({' '.join(map(str, group.key[1:]))})"))
         return
     if len(group.members) == 1:
         return
-    _caught_up(steps, group)
+    _heard_from(steps, group)
     phase, size = steps.count(group.name(f"barrier.{collective}"), 4), len(group.members)
     root = Const(group.members[0])
     cell = _cell(call, group, collective, phase & 1)
     begin, end = (size, 0) if phase & 2 else (0, size)
     relation, step = (">", -1) if phase & 2 else ("<", 1)
     steps.do(AwaitAdd(root, cell, relation, Const(max(begin, end) if step > 0 else 0), Const(step)))
-    # Nobody else can be told: the ones that wait look at the counter where it is.
+    # Those that wait look at the counter where it lies: the last one cannot notify them all at once.
     steps.do(AwaitAdd(root, cell, "==", Const(end), Const(0)))
 
 
 def arrive(steps: Steps, group: Group, collective: str) -> None:
-    """The first half of a split barrier: tell the others that this rank has arrived.
+    """The first half of a split barrier: this rank arrives, and sets its flags for the others.
 
     The halves of one ``collective`` of the group belong to each other. Every member has two flags for each other one,
     for even and odd phases, that change between 0 and 1. What a rank does between the halves is ordered with nothing
     that others do between theirs, which a counter would not give. Where the number of ranks is not known every rank has
-    two flags at all, its own ones, and the others look there.
+    two flags only, its own ones, and the others look there.
     """
     call = steps.call
     phase = steps.count(group.name(f"arrived.{collective}"), 4)
@@ -124,17 +124,17 @@ def arrive(steps: Steps, group: Group, collective: str) -> None:
 
 def depart(steps: Steps, group: Group, collective: str) -> None:
     """The second half of a split barrier: wait until all others have arrived."""
-    _caught_up(steps, group)
+    _heard_from(steps, group)
     if group.members is EVERYONE:
-        _meet_all(steps, group, collective)
+        _await_all(steps, group, collective)
         return
     for member in group.members:
         if member != steps.call.rank:
-            meet(steps, group, collective, member)
-    departed(steps, group, collective)
+            await_arrival(steps, group, collective, member)
+    end_phase(steps, group, collective)
 
 
-def _meet_all(steps: Steps, group: Group, collective: str) -> None:
+def _await_all(steps: Steps, group: Group, collective: str) -> None:
     """Wait for all ranks, one after the other, this one too."""
     call, phase = steps.call, steps.count(group.name(f"departed.{collective}"), 4)
     cell, rank = _cell(call, group, collective, "flag", phase & 1), call.register("rank")
@@ -144,9 +144,9 @@ def _meet_all(steps: Steps, group: Group, collective: str) -> None:
     steps.do(Assign(rank, Const(0)), While(Binary("<", rank, call.count), Block(each), call.span))
 
 
-def meet(steps: Steps, group: Group, collective: str, member: int | Expr) -> None:
-    """Wait until ``member`` has arrived; the phase lasts until this rank has `departed`. Where the number of ranks is
-    not known it may be an expression, and this rank itself, too."""
+def await_arrival(steps: Steps, group: Group, collective: str, member: int | Expr) -> None:
+    """Wait until ``member`` has arrived, in the phase that lasts until `end_phase`. Where the number of ranks is not
+    known the member may be an expression, and this rank itself, too."""
     phase = cast(int, steps.recall(group.name(f"departed.{collective}"), 0))
     if group.members is EVERYONE:
         rank = Const(member) if isinstance(member, int) else member
@@ -158,8 +158,9 @@ def meet(steps: Steps, group: Group, collective: str, member: int | Expr) -> Non
     steps.do(Await(cell, "==", Const(0 if phase & 2 else 1)))
 
 
-def departed(steps: Steps, group: Group, collective: str) -> None:
-    """This rank waits for nobody in this phase any more. Before the next phase but one all have to be done with it."""
+def end_phase(steps: Steps, group: Group, collective: str) -> None:
+    """This rank waits for nobody else in this phase. Before the next phase but one all ranks have to be done with
+    it."""
     steps.count(group.name(f"departed.{collective}"), 4)
 
 
@@ -169,11 +170,11 @@ def departed(steps: Steps, group: Group, collective: str) -> None:
 def exchange(
     steps: Steps, group: Group, values: Sequence[Expr], wanted: Iterable[tuple[int, int]], collective: str = ""
 ) -> list[Expr]:
-    """Every member lays out ``values``; all wait for all, as in a `barrier` for ``collective``; the result is value
-    ``index`` of ``rank`` for every (rank, index) that is ``wanted``.
+    """Every member lays out ``values``, and all wait for all, as in a `barrier` for ``collective``. The result has
+    value ``index`` of ``rank`` for every (rank, index) in ``wanted``.
 
-    The values lie with their owner, in two sets of cells for even and odd exchanges: a member that lays out exchange
-    k + 2 knows that all have begun k + 1, and so have what they wanted of k.
+    The values lie with their owner, in two sets of cells for even and odd exchanges. A member that lays out exchange
+    k + 2 knows that all have begun k + 1, and so have read what they wanted of k.
     """
     call = steps.call
     parity = _lay_out(steps, group, values, collective)
@@ -212,8 +213,8 @@ def reduce(steps: Steps, group: Group, operation: str, source: Address, type: CT
 def reduced_by_all(
     steps: Steps, group: Group, operation: str, own: Sequence[Expr], types: Sequence[CType], collective: str
 ) -> list[Expr]:
-    """The values ``own`` of all ranks combined, where their number is not known: a rank fetches those of all in a loop,
-    its own too."""
+    """The values ``own`` of all ranks combined, where the number of ranks is not known: a rank fetches the values of
+    all in a loop, its own too."""
     call, parity = steps.call, _lay_out(steps, group, own, collective)
     if any(isinstance(type, Floating) for type in types) and operation in ("sum", "prod"):
         call.rests_on(Kind.REDUCTION_ORDER, call.name)
@@ -255,10 +256,10 @@ def send(
     """Send ``values`` over ``channel``, whose members are the sender, this rank, and the receiver, which has to expect
     the same ``number``.
 
-    They lie with the sender until the receiver has fetched them. The sender goes on at once, or waits until they have
-    been received (``until_received``). A wait for room would order it behind the receiver, which nobody promises; so
-    there is room for twice as many messages as it sends without hearing from the receiver (`_ahead`). Where that is not
-    enough, 1 / 0 is a fault.
+    The values lie with the sender until the receiver has fetched them. The sender goes on at once, or waits until they
+    have been received (``until_received``). A wait for room would order it behind the receiver, which nobody promises.
+    So there is room for twice as many messages as the sender sends without hearing from the receiver (`_ahead`), and
+    where that is not enough, 1 / 0 is a fault.
     """
     call = steps.call
     depth = _deepened(steps, channel)
@@ -274,13 +275,13 @@ def send(
 
 
 def _depth(call: Call, channel: Group) -> int:
-    """How many messages there is room for, which the sender tells."""
+    """How many messages there is room for, which the sender publishes."""
     depth = call.published(channel.members[0], channel.name("depth"))
     return depth if isinstance(depth, int) else LEAST_DEPTH
 
 
 def _deepened(steps: Steps, channel: Group) -> int:
-    """Make room for the next message that this rank sends; the depth."""
+    """Make room for the next message that this rank sends. The result is the depth."""
     ahead = steps.recall(_ahead(channel, channel.members[1]), 0)
     assert isinstance(ahead, int)
     steps.note(_ahead(channel, channel.members[1]), min(ahead + 1, MOST_DEPTH))
@@ -292,12 +293,12 @@ def _deepened(steps: Steps, channel: Group) -> int:
 
 
 def _ahead(group: Group, receiver: int | str) -> str:
-    """In the state: how many messages this rank has sent to ``receiver`` since it has heard from it, to a bound."""
+    """Key in the state: how many messages this rank has sent to ``receiver`` since it heard from it, up to a bound."""
     return f"{group.key[0]}.ahead.{receiver}"
 
 
-def _caught_up(steps: Steps, group: Group) -> None:
-    """This rank hears from the others of the group, which most likely have received what it has sent before."""
+def _heard_from(steps: Steps, group: Group) -> None:
+    """This rank hears from the others of the group, which most likely have received all that it sent before."""
     before = _ahead(group, "")
     for name in {*steps.call.state, *steps.state}:
         if name.startswith(before) and steps.recall(name) and int(name.removeprefix(before)) in group.members:
@@ -310,8 +311,8 @@ def next_message(steps: Steps, channel: Group) -> int:
 
 
 def receive(steps: Steps, channel: Group, count: int, slot: int | None = None, number: int = 0) -> list[Register]:
-    """Receive ``count`` values over ``channel``, whose second member is this rank: the next message, or that of a
-    ``slot`` that `next_message` gave. It is waited for until it has the right ``number``."""
+    """Receive ``count`` values over ``channel``, whose second member is this rank: the next message, or that in
+    ``slot``, which `next_message` gave. This rank waits until the message has the right ``number``."""
     call = steps.call
     if slot is None:
         slot = next_message(steps, channel)
@@ -323,15 +324,15 @@ def receive(steps: Steps, channel: Group, count: int, slot: int | None = None, n
         steps.do(Fetch(register, sender, _cell(call, channel, "message", slot, index)))
         result.append(register)
     steps.do(AwaitAdd(sender, full, "==", Const(1 + number), Const(-1 - number)))
-    _caught_up(steps, Group(channel.key, channel.members[:1]))
+    _heard_from(steps, Group(channel.key, channel.members[:1]))
     return result
 
 
 def all_at_once(steps: Steps, outcome: Outcome) -> Way:
-    """``outcome``, that of the steps, which begin only when none of their waits for other ranks will block: all of it
-    happens, or nothing.
+    """``outcome``, that of the steps, as a way that begins only when none of their waits for other ranks will block:
+    all of it happens, or nothing.
 
-    For tests, which do not wait. What these waits are for lasts until this rank takes it.
+    For calls that test and do not wait. What they look at does not change until this rank takes it.
     """
     waits: dict[tuple[Expr, Expr, str, Expr], None] = {}
     for command in steps.commands:
@@ -341,7 +342,7 @@ def all_at_once(steps: Steps, outcome: Outcome) -> Way:
             waits[steps.call.me, command.address, command.relation, command.value] = None
     way: Way = outcome
     if len(waits) < 2:
-        return way  # a choice is not made before its first command can go on
+        return way  # the machine makes a choice only when its first command can go on
     for rank, address, relation, value in reversed(waits):
         look, register = Steps(steps.call), steps.call.register("ready")
         look.do(Fetch(register, rank, address))
@@ -350,7 +351,7 @@ def all_at_once(steps: Steps, outcome: Outcome) -> Way:
 
 
 def channel(group: Group, sender: int, receiver: int, *key: int | str) -> Group:
-    """The channel of a group from one rank to another; ``key`` tells several apart (tags)."""
+    """The channel of a group from one rank to another, or one of several by ``key`` (a tag)."""
     return Group((*group.key, *key, sender, receiver), (sender, receiver))
 
 
@@ -362,8 +363,8 @@ def gather(
     collective: str = "",
     lengths: Sequence[int] | None = None,
 ) -> list[list[Expr]] | None:
-    """The root gets the values of every member, in order; the others go on without waiting. The root knows how many
-    each brings, by ``lengths``: as many as itself where nothing is said."""
+    """The root gets the values of every member, in order; the others go on without waiting. ``lengths``: how many each
+    brings, by default as many as the root."""
     call, kind = steps.call, collective or steps.call.name
     number = in_order(steps, group, f"{kind} to {root}")
     if call.rank != root:
@@ -380,8 +381,8 @@ def gather(
 
 
 def scatter(steps: Steps, group: Group, root: int, count: int, values: Callable[[int], Sequence[Expr]]) -> list[Expr]:
-    """Every member gets the ``count`` values that the root has for it: ``values(place in the group)``, asked at the
-    root alone."""
+    """Every member gets the ``count`` values that the root has for it: ``values`` gives those by place in the group,
+    and is called at the root only."""
     call = steps.call
     number = in_order(steps, group, f"{call.name} from {root}")
     if call.rank != root:
@@ -397,7 +398,7 @@ def scatter(steps: Steps, group: Group, root: int, count: int, values: Callable[
 
 
 def from_lower(steps: Steps, group: Group, values: Sequence[Expr]) -> list[list[Expr]]:
-    """What the members before this one have brought, in order, as in a scan. Nobody waits for a later one."""
+    """The values of the members before this one, in order, as in a scan. Nobody waits for a later member."""
     call, place = steps.call, group.place(steps.call.rank)
     key = (call.name, len(values))
     number = in_order(steps, group, f"{key[0]} of {key[1]}")

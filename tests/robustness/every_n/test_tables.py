@@ -178,7 +178,7 @@ def test_halves_of_a_barrier(api: str, barrier: str, put: str, wait: str, monkey
                 check(each, nodes, effect=False).verdict for each in (parse_c(text), parse_c(text).for_every_count())
             }
             assert verdicts == {"robust" if holds else "not robust"}, (body, nodes)
-    monkeypatch.setattr(flags, "_meet_all", lambda *_: None)
+    monkeypatch.setattr(flags, "_await_all", lambda *_: None)
     assert prove(parse_c(text).for_every_count()).holds
 
 

@@ -60,7 +60,7 @@ REDUCED = (
     ("d", DOUBLE, "double"),
     ("f", FLOAT, "float"),
 )
-"""The types of reductions: what stands for each in the names, and how it is written."""
+"""The types of reductions: the letters in the names of functions, the type, and how C writes it."""
 for _letter, _type, _c in REDUCED:
     FUNCTIONS.does(f"void armci_msg_{_letter}gop({_c} *x, int n, char *op)")(partial(_reduction, type=_type))
 

@@ -1,8 +1,8 @@
 """ARMCI's groups of processes (`ARMCI_Group_...`), their memory and their collectives.
 
-A group is a handle with its members, in absolute numbers, and a number that tells those of the same members apart,
-which all members give alike; that of all processes which is there from the beginning has 0. Members are numbered in the
-parent group from which the group is made, the default one being that of all processes until the program says otherwise.
+A group is a handle with its members, in absolute numbers, and a number, for several groups may have the same members:
+all members give them the same numbers, and the group of all processes that is there from the beginning has 0. Calls
+number members within the parent group, which by default is the one of all processes.
 
 The state of a rank: ``armci.default`` its default group, ``armci.groups`` the groups that it has made and not freed,
 ``armci.allocated...`` how often it has allocated memory with a group.

@@ -65,7 +65,7 @@ def notify(steps: Steps, name: int = 0) -> None:
     if steps.recall("gasnet.notified") is not None:
         call.fail("two notifies without a wait between them", "wait for a barrier before the next one is notified")
     if _named_differently(call, name):
-        steps.do(Store(_cell(call, steps.count("gasnet.told", 2)), Const(name)))
+        steps.do(Store(_cell(call, steps.count("gasnet.named", 2)), Const(name)))
     if _split(call):
         flags.arrive(steps, _everyone(call), BARRIER)
     steps.note("gasnet.notified", name)
@@ -95,7 +95,7 @@ def wait(steps: Steps, name: int = 0) -> Expr:
 def _result(steps: Steps) -> Expr:
     """Compare the names of all ranks, which are read after the barrier."""
     call = steps.call
-    parity = 1 - cast(int, steps.recall("gasnet.told", 0))
+    parity = 1 - cast(int, steps.recall("gasnet.named", 0))
     names: list[Expr] = []
     for rank in range(call.nodes):
         register = call.register("name")

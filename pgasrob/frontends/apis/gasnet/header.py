@@ -11,7 +11,7 @@ OK, NOT_READY = 0, 10004
 INVALID = NULL
 """The handle or event of nothing: what is complete already."""
 SEGMENT_SIZE = 1 << 20
-"""What `gasnet_getMaxLocalSegmentSize` tells."""
+"""What `gasnet_getMaxLocalSegmentSize` returns."""
 
 ANYTHING = Pointer(VOID)
 SEGINFO = struct_of("gasnet_seginfo", [("addr", ANYTHING), ("size", ULONG)])

@@ -18,7 +18,7 @@ from pgasrob.program.commands import Assign, Assume, Fetch
 from pgasrob.program.expressions import Binary, Const, Expr
 
 MOST_CASES = 256
-"""How many values of unknown ranks and displacements are told apart at one call."""
+"""The most values of unknown ranks and displacements at one call: each is an outcome."""
 
 SUCCESS = Known(0)
 

@@ -216,7 +216,7 @@ def _queue(operation: Operation, request: int | None, kind: RmaKind, update: Acc
     """The queue of the target; one of its own for a call with a request, which goes to argument ``request``. ``kind``
     and ``update``: what the call is, for its mark."""
     steps, of = operation.steps, operation.of
-    of.meet(steps, operation.target)
+    of.await_fence(steps, operation.target)
     number = None
     if request is not None:
         made, number = rma_request(steps, of, operation.target)

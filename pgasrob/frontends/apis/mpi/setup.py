@@ -145,8 +145,8 @@ def comm_get_attr(call: Call, steps: Steps) -> None:
     steps.store(pointer(call, 3), 1, INT)
 
 
-# Communicators. A new one is told apart by its parent's key and how many have been made of the parent before, which is
-# the same in all members: making one is collective.
+# Communicators. The key of a new one is its parent's key and how many have been made of the parent before, which is the
+# same in all members: making one is collective.
 
 
 @does("Comm_rank(MPI_Comm comm, int *rank)")
@@ -218,7 +218,7 @@ def comm_create_group(call: Call, steps: Steps) -> None:
 
 def _made(steps: Steps, parent: Group, members: tuple[int, ...], *key: int) -> Handle:
     """The next communicator that is made of ``parent``, by its members."""
-    if steps.call.name != "MPI_Comm_split":  # which meets
+    if steps.call.name != "MPI_Comm_split":  # in which all wait for all
         in_order(steps, parent)
     return Handle("comm", ((*parent.key[1:], "made", steps.count(parent.name("made")), *key), members))
 

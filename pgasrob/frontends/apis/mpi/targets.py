@@ -74,21 +74,21 @@ class Window:
         steps.note(self.key("used"), used)
         return self.queue(steps.call, named(target), request)
 
-    def unmet(self, steps: Steps) -> tuple[int, ...] | None:
+    def fences_to_await(self, steps: Steps) -> tuple[int, ...] | None:
         """The ranks for whose fence this one has not waited yet, after a fence that is no barrier; else None."""
-        return cast("tuple[int, ...] | None", steps.recall(self.key("unmet")))
+        return cast("tuple[int, ...] | None", steps.recall(self.key("fences")))
 
-    def meet(self, steps: Steps, target: Target) -> None:
+    def await_fence(self, steps: Steps, target: Target) -> None:
         """Wait for the fence that begins the epoch in which the window of ``target`` is accessed."""
-        unmet = self.unmet(steps)
-        if unmet is EVERYONE:
-            flags.meet(steps, self.group(), "MPI_Win_fence", self.rank(target))
+        awaited = self.fences_to_await(steps)
+        if awaited is EVERYONE:
+            flags.await_arrival(steps, self.group(), "MPI_Win_fence", self.rank(target))
             return
-        unmet = unmet or ()
-        for member in self.ranks(target) if unmet else ():
-            if member in unmet:
-                flags.meet(steps, self.group(), "MPI_Win_fence", member)
-                steps.note(self.key("unmet"), tuple(each for each in unmet if each != member))
+        awaited = awaited or ()
+        for member in self.ranks(target) if awaited else ():
+            if member in awaited:
+                flags.await_arrival(steps, self.group(), "MPI_Win_fence", member)
+                steps.note(self.key("fences"), tuple(each for each in awaited if each != member))
 
     def _used(self, steps: Steps) -> frozenset[tuple[int | str, int]]:
         used = steps.recall(self.key("used"), frozenset())

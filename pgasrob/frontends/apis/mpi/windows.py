@@ -230,26 +230,26 @@ def fence(call: Call, steps: Steps) -> None:
             _begin_epoch(steps, of)
             return
         call.rests_on(Kind.FENCE_BARRIER)
-        if of.unmet(steps) is not None:
-            flags.departed(steps, of.group(), call.name)
-            steps.note(of.key("unmet"), None)
+        if of.fences_to_await(steps) is not None:
+            flags.end_phase(steps, of.group(), call.name)
+            steps.note(of.key("fences"), None)
         barrier(steps, of.group())
 
 
 def _begin_epoch(steps: Steps, of: Window) -> None:
     """A fence that is no barrier: this rank says that it has come, and waits for others when it accesses their parts of
     the window."""
-    call, unmet = steps.call, of.unmet(steps)
-    if unmet is EVERYONE:
+    call, awaited = steps.call, of.fences_to_await(steps)
+    if awaited is EVERYONE:
         call.number_needed("who waits for whom in a second fence with MPI_MODE_NOPRECEDE")
-    if unmet is not None:  # no barrier has come since the last such fence
-        for member in unmet:
-            flags.meet(steps, of.group(), call.name, member)
-        flags.departed(steps, of.group(), call.name)
+    if awaited is not None:  # no barrier has come since the last such fence
+        for member in awaited:
+            flags.await_arrival(steps, of.group(), call.name, member)
+        flags.end_phase(steps, of.group(), call.name)
     flags.arrive(steps, of.group(), call.name)
     everyone = of.members is EVERYONE
     others = EVERYONE if everyone else tuple(member for member in of.members if member != call.rank)
-    steps.note(of.key("unmet"), others)
+    steps.note(of.key("fences"), others)
 
 
 # Flush

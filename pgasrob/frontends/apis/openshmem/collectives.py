@@ -115,8 +115,8 @@ def _stored(steps: Steps, cells: Sequence[tuple[Expr, Expr]], values: Sequence[E
 def broadcast(at: Arguments, steps: Steps) -> int:
     """The root puts into the destinations of the others, each with a signal that it has arrived, and goes on.
 
-    A root that is broadcasts ahead stays in order: a fence stands before each, and the signals count. Only the form for
-    teams writes the destination of the root too.
+    The broadcasts of a root that is ahead stay in order: each begins with a fence, and the signals count. Only the form
+    for teams writes the destination of the root too.
     """
     call, collective = at.call, Collective(at.call, 4)
     group, root = collective.group, collective.known(3)

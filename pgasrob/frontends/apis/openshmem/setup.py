@@ -316,7 +316,7 @@ def _configured(call: Call, *masks: int) -> None:
 
 
 def _new_teams(steps: Steps, *teams: tuple[int, tuple[int, ...] | None], result: int = 0) -> int:
-    """Make the teams with these members, and store each through the pointer argument that stands before it."""
+    """Make teams: each is the index of the pointer argument to store it through, and its members."""
     call, live = steps.call, _teams(steps.call)
     for index, members in teams:
         own = members is not None and call.among(members)

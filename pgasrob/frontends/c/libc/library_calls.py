@@ -57,17 +57,17 @@ def machine_of(call: Call) -> MachineCall:
     return call
 
 
-def anything(call: Call, interval: Interval = ANY, *, said: bool = True) -> Value:
-    """A value within ``interval`` of which no more is known; ``said``: the verdict says that it rests on this."""
-    if said:
+def unknown_value(call: Call, interval: Interval = ANY, *, reported: bool = True) -> Value:
+    """A value within ``interval`` of which no more is known; ``reported``: the verdict says that it rests on this."""
+    if reported:
         call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
     of = [leaf for value in call.arguments for leaf in leaves_of(value)]
     return Unknown(machine_of(call).machine.undecided.new_leaf(INPUT, interval, exact=False, of=of))
 
 
-def told(call: Call, interval: Interval = ANY) -> Outcome:
+def unknown_answer(call: Call, interval: Interval = ANY) -> Outcome:
     """What the call gives is not known."""
-    return Outcome(result=anything(call, interval))
+    return Outcome(result=unknown_value(call, interval))
 
 
 def known_bytes(call: Call, index: int, size: int) -> bytes | None:

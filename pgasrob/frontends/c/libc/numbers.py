@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.arithmetic import value_of
-from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, anything, calls, told
+from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, calls, unknown_answer, unknown_value
 from pgasrob.frontends.c.nondeterminism import leaves_of
 from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown
@@ -97,9 +97,11 @@ def on_floats(call: Call) -> Outcome:
             return Outcome(result=Known(int(result)))
     if whole is None and name in _EXACT and not any(map(leaves_of, call.arguments)):
         return Outcome(result=Unknown(_expression(name, [call.expression(at) for at in range(len(call.arguments))])))
-    # A random number or a time is said to be unknown already.
-    said = not any(map(leaves_of, call.arguments))
-    return Outcome(result=anything(call, LONG.range, said=said) if whole else anything(call, said=said))
+    # The verdict names a random number or a time already.
+    reported = not any(map(leaves_of, call.arguments))
+    return Outcome(
+        result=unknown_value(call, LONG.range, reported=reported) if whole else unknown_value(call, reported=reported)
+    )
 
 
 def _double(value: float) -> Const:
@@ -142,7 +144,7 @@ for _name in (*ON_FLOATS, *_TO_LONG):
 def float_class(call: Call) -> Outcome:
     value = call.arguments[0]
     if leaves_of(value):
-        return Outcome(result=anything(call, (0, 1), said=False))
+        return Outcome(result=unknown_value(call, (0, 1), reported=False))
     if not isinstance(value, Known):
         call.rests_on(Kind.FIXED_ANSWERS, call.name)
         return Outcome(result=VALUE if call.name != "isfinite" else Known(1))
@@ -179,7 +181,7 @@ def bits(call: Call) -> Outcome:
     width = 32 if name == stem else 64
     value = call.arguments[0]
     if not isinstance(value, Known) or (stem in ("ctz", "clz") and not value.value):
-        return told(call, (0, width))
+        return unknown_answer(call, (0, width))
     return Outcome(result=Known(_BITS[stem](value.value & ((1 << width) - 1), width)))
 
 
@@ -190,7 +192,7 @@ def character(call: Call) -> Outcome:
     value = call.arguments[0]
     changes = call.name.startswith("to")
     if not isinstance(value, Known):
-        return Outcome(result=anything(call, (-1, 255) if changes else (0, 1), said=not leaves_of(value)))
+        return Outcome(result=unknown_value(call, (-1, 255) if changes else (0, 1), reported=not leaves_of(value)))
     code = value.value
     if not 0 <= code < 128:
         return Outcome(result=value if changes else VALUE)

@@ -4,7 +4,7 @@ nothing is known."""
 from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.c.libc.library_calls import VALUE, calls, machine_of, text_of, told
+from pgasrob.frontends.c.libc.library_calls import VALUE, calls, machine_of, text_of, unknown_answer
 from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.values import NULL, Handle, Known
 from pgasrob.program.assumptions import Kind
@@ -59,7 +59,7 @@ def read(call: Call) -> Outcome:
     count = call.known(2)
     if to is not None:
         forget(call, to, call.known(1) * count if call.name == "fread" else count)
-    return told(call, (0 if call.name == "fread" else -1, count))
+    return unknown_answer(call, (0 if call.name == "fread" else -1, count))
 
 
 @calls("size_t fwrite(const void *of, size_t size, size_t count, FILE *to);")
@@ -80,7 +80,7 @@ def write(call: Call) -> Outcome:
     """
 )
 def answer(call: Call) -> Outcome:
-    """What the machine tells."""
+    """What the machine answers."""
     if call.name == "getpagesize" or (call.name == "sysconf" and call.arguments[0] == Known(_SC_PAGESIZE)):
         call.rests_on(Kind.FIXED_ANSWERS, call.name)
         return Outcome(result=Known(PAGE))
@@ -91,7 +91,7 @@ def answer(call: Call) -> Outcome:
         "geteuid": (0, (1 << 32) - 1),
         "sysconf": (-1, (1 << 63) - 1), "ftell": (-1, (1 << 63) - 1), "gethostid": (-1 << 63, (1 << 63) - 1),
     }  # fmt: skip
-    return told(call, ranges.get(call.name, (-1, (1 << 31) - 1)))
+    return unknown_answer(call, ranges.get(call.name, (-1, (1 << 31) - 1)))
 
 
 @calls("int uname(struct utsname *to); int gethostname(char *to, size_t size); "
@@ -101,7 +101,7 @@ def answer(call: Call) -> Outcome:
        "int sigemptyset(void *to); int sigfillset(void *to); "
        "int getitimer(int which, struct itimerval *to);")  # fmt: skip
 def describe(call: Call) -> Outcome:
-    """Memory is filled with what the machine tells."""
+    """Memory is filled with what the machine answers."""
     index = 1 if call.name in ("getrusage", "getitimer") else 0
     to = call.pointer(index)
     if to is None:
@@ -110,7 +110,7 @@ def describe(call: Call) -> Outcome:
     size = sizes.get(call.name)
     forget(call, to, call.known(1) if size is None else size)
     if call.name == "strftime":
-        return told(call, (0, call.known(1)))
+        return unknown_answer(call, (0, call.known(1)))
     return Outcome(result=to if call.name == "getcwd" else VALUE)
 
 
