@@ -130,21 +130,23 @@ def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None, 
 
 def _linked(text: str, file: str, options: FrontEnd, files: Files, registry: Registry) -> Unit:
     """The file, and those of the further ones that it needs."""
-    from pgasrob.frontends.c.compiler import compile_unit
+    from pgasrob.frontends.c.compiler import OtherFiles, compile_unit
     from pgasrob.frontends.c.linking import Candidate, Linker
 
     others = [each for each in options.units if Path(each) != Path(file)]
     pure = frozenset(options.pure)
     told = options.told()
     targets = told.targets(file)
-    unit = compile_unit(file, text, registry, _flags(file, told, targets), pure, files, elsewhere=bool(others))
+    unit = compile_unit(
+        file, text, registry, _flags(file, told, targets), pure, OtherFiles(files, elsewhere=bool(others))
+    )
     if not others:
         return unit
     candidates = [Candidate(each, read_source(Path(each), files), told.targets(each)) for each in others]
 
     def compiled(each: Candidate) -> Unit:
         flags = _flags(each.file, told, targets)
-        return compile_unit(each.file, each.text, registry, flags, pure, files, file, elsewhere=True)
+        return compile_unit(each.file, each.text, registry, flags, pure, OtherFiles(files, file, elsewhere=True))
 
     return Linker(unit, targets, candidates, compiled).linked()
 

@@ -1,9 +1,9 @@
 """C text to the code that the machine runs.
 
-An `Emitter` holds the code of one function in the making, and a `Context` what is known of the file. On them stand,
-each on some of those before it: conversions, operations, constants, types, initialisers, places, branches and calls,
-which ask an `Evaluator` for the expressions inside of them; expressions, which are that evaluator; then declarations,
-statements, functions and files.
+An `Emitter` holds the code of one function in the making, and a `Context` what is known of the file. The others are
+built on these two, each on some of those before it: conversions, operations, constants, type names, initialisers,
+lvalues, branches and calls, which ask an `Evaluator` for the expressions inside of them; expressions, which are that
+evaluator; then local declarations, statements, and files with their functions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.registry import Registry
@@ -30,7 +30,17 @@ RECURSION = 30_000
 """Python frames for trees of `parser.MAX_DEPTH` levels."""
 
 _WRITTEN: dict[str, Unit] = {}
-"""What APIs have written in C, by its text."""
+"""The code of functions that APIs have written in C, by their text."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFiles:
+    """The files around a C file: ``files``, where its headers are read; ``first``, the first file of its program, when
+    that is another one; and whether others may define what it uses (``elsewhere``)."""
+
+    files: Files = DISK
+    first: str = ""
+    elsewhere: bool = False
 
 
 def compile_unit(
@@ -39,20 +49,18 @@ def compile_unit(
     registry: Registry | None = None,
     flags: Flags = NO_FLAGS,
     pure: frozenset[str] = frozenset(),
-    files: Files = DISK,
-    first: str = "",
-    elsewhere: bool = False,
+    others: OtherFiles = OtherFiles(),
 ) -> Unit:
     """The code of a C file: ``text``, with messages that name it ``file``.
 
-    ``registry`` says which APIs its headers choose. ``pure``: the functions that are taken to touch no shared memory.
-    ``files``: where headers are. ``first``: the first file of its program, when it is a further one. ``elsewhere``:
-    whether other files may define what it uses. Raises `SourceError` with what is wrong or not supported; what is so in
-    functions of a further file is kept in `Unit.broken`.
+    ``registry`` says which APIs its headers choose. ``pure``: the functions that are assumed to touch no shared memory.
+    Raises `SourceError` with what is wrong or not supported; errors in functions of a further file are kept in
+    `Unit.broken`.
     """
     with deep():
-        registry = registry or Registry()
-        found = preprocess(Source(file, text, name_of(file, first) if first else ""), registry, flags, files, first)
+        registry, first = registry or Registry(), others.first
+        source = Source(file, text, name_of(file, first) if first else "")
+        found = preprocess(source, registry, flags, others.files, first)
         types = {name for api in found.apis for name in api.types}
         parsed = parse(found.tokens, found.source, types)
         unit = Unit(file, text, found.headers, tuple(found.unread), flags.macros, texts=found.texts)
@@ -61,7 +69,7 @@ def compile_unit(
         scope.tags.update({tag: tag for tag in STRUCTS})
         unread = ", ".join(f"<{header}>" for header, _ in found.unread)
         context = Context(
-            parsed.tokens, found.apis, registry.like, declared_function, unread, pure, unit, scope, elsewhere
+            parsed.tokens, found.apis, registry.like, declared_function, unread, pure, unit, scope, others.elsewhere
         )
         File(context).compile(parsed.root, further=bool(first))
         for name, api in context.written.items():
@@ -71,7 +79,7 @@ def compile_unit(
 
 
 def _written(api: Api) -> Unit:
-    """The functions that ``api`` has written in C, which stand nowhere in the program."""
+    """The functions that ``api`` has written in C. No place in the program is theirs."""
     if api.source not in _WRITTEN:
         unit = compile_unit(f"<{api.name}>", api.source, Registry(lambda header: None, lambda: (api,)))
         for name, function in unit.functions.items():
@@ -82,7 +90,7 @@ def _written(api: Api) -> Unit:
 
 @contextmanager
 def deep() -> Iterator[None]:
-    """A context for what goes down into texts."""
+    """A context with a recursion limit that is high enough for the trees of C texts."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, RECURSION))
     try:
@@ -91,4 +99,4 @@ def deep() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-__all__ = ["compile_unit", "declared_function"]
+__all__ = ["OtherFiles", "compile_unit", "declared_function"]

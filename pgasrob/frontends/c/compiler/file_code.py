@@ -1,4 +1,4 @@
-"""Files: declarations in their order, then the bodies of the functions."""
+"""Files: declarations in their order, then the code of the functions."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from contextlib import contextmanager
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.apis.interface import Api
-from pgasrob.frontends.c.code import Object, Unit
-from pgasrob.frontends.c.compiler.bodies import Body
+from pgasrob.frontends.c.code import CompiledFunction, Object, Return, Set, Unit
 from pgasrob.frontends.c.compiler.emitter import Emitter
-from pgasrob.frontends.c.compiler.functions import compiled
-from pgasrob.frontends.c.compiler.scopes import Context, FunctionName, GlobalVariable, Scope
+from pgasrob.frontends.c.compiler.scopes import Body, Context, FunctionName, GlobalVariable, Scope, Target
 from pgasrob.frontends.c.compiler.statement_code import Statements
 from pgasrob.frontends.c.compiler.type_names import Declarator
 from pgasrob.frontends.c.layout import alike, shown
 from pgasrob.frontends.c.syntax_tree import Node, parse
 from pgasrob.frontends.c.tokens import Source, error, tokenise
-from pgasrob.frontends.c.types import VOID, Array, CType, Function
+from pgasrob.frontends.c.types import VOID, Array, CType, Function, Integer, Pointer, Struct, Void
+from pgasrob.frontends.c.values import UNDEFINED, Known
 
 MAX_ERRORS = 20
 
@@ -163,6 +162,70 @@ class File:
             self.types.need_complete(type, node)
         self.names[name] = GlobalVariable(name, type)
         objects[name] = Object(name, type, values, self.context.span(whole))
+
+
+# Functions
+
+
+def compiled(context: Context, name: str, result: CType, node: Node) -> CompiledFunction:
+    """The code of the definition ``node`` of the function ``name``, which returns a ``result``."""
+    emitter = Emitter(context, name, Scope(context.file_scope))
+    body = survey(node["body"], emitter)
+    emitter.span = context.span(node["declarator"])
+    pointer = emitter.new_slot(Pointer(result)) if isinstance(result, Struct) else None
+    statements = Statements(emitter, body, result, pointer)
+    types = statements.expressions.types
+    declared = types.declarator(node["declarator"], VOID)
+    assert declared.function is not None
+    slots = [] if pointer is None else [pointer]
+    for parameter in types.parameters(declared.function["parameters"])[0]:
+        slots.append(statements.declarations.parameter(parameter.name, context.complete(parameter.type)))
+    for child in node["body"].children:
+        statements.statement(child)
+    emitter.span = context.span(node["declarator"])
+    _end(emitter, result)
+    returned = VOID if isinstance(result, Struct) else result
+    code = emitter.finished()
+    lasting = emitter.ending(())
+    return CompiledFunction(
+        name, tuple(slots), returned, emitter.slots, emitter.objects, code, emitter.spans, lasting, emitter.sized
+    )
+
+
+def _end(emitter: Emitter, result: CType) -> None:
+    """The end of the body."""
+    if isinstance(result, Void | Struct):
+        emitter.emit(Return(None))
+    else:
+        value = Known(0) if emitter.name == "main" and isinstance(result, Integer) else UNDEFINED
+        emitter.emit(Return(emitter.compute(result, Set, value, result)))
+
+
+def survey(root: Node, emitter: Emitter) -> Body:
+    """Look at the whole body ``root``; its labels are those of ``emitter``."""
+    context = emitter.context
+    body = Body()
+    gotos: list[tuple[str, int]] = []
+    labels: list[tuple[str, Node]] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.type == "pointer_expression" and node["operator"].type == "&":
+            inner = context.inside(node["argument"])
+            if inner.type == "identifier":
+                body.addressed.add(context.word(inner))
+        elif node.type == "goto_statement":
+            gotos.append((context.word(node["label"]), node.first))
+        elif node.type == "labeled_statement":
+            labels.append((context.word(node["label"]), node))
+        pending.extend(node.children)
+    for name, node in labels:
+        if name in body.targets:
+            raise context.error("PG121", f"the label `{name}` stands twice", node)
+        jumps = [first for target, first in gotos if target == name]
+        loops, forward = any(first > node.first for first in jumps), any(first < node.first for first in jumps)
+        body.targets[name] = Target(emitter.new_label(), loops, forward)
+    return body
 
 
 def declared_function(text: str, name: str, apis: Sequence[Api]) -> Function:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pgasrob.frontends.c.code import Object, Set, Slot
-from pgasrob.frontends.c.compiler.bodies import Body
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.expression_code import Expressions
 from pgasrob.frontends.c.compiler.operands import Operand, constant
 from pgasrob.frontends.c.compiler.scopes import (
+    Body,
     FunctionName,
     GlobalVariable,
     LocalVariable,

@@ -9,7 +9,7 @@ from itertools import chain, count
 from pgasrob.diagnostics import SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.frontends.apis.interface import Api
-from pgasrob.frontends.c.code import Need, Object, Slot, Unit
+from pgasrob.frontends.c.code import Label, Leave, Need, Object, Slot, Unit
 from pgasrob.frontends.c.standard import STRUCTS
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.tokens import Source, Token, error_at, expansion
@@ -98,6 +98,29 @@ class Scope:
 
     def all_names(self) -> Iterator[str]:
         return (name for scope in self.outwards() for name in scope.names)
+
+
+@dataclass(slots=True)
+class Target:
+    """A label of the program. ``loops``: something behind it jumps to it. ``forward``: something before it does.
+    ``head``: of the loop that begins there, once it is ``placed``. ``scopes``: the blocks around it, then; ``leaving``:
+    what jumps to it before that, each with the blocks around."""
+
+    label: Label
+    loops: bool
+    forward: bool
+    placed: bool = False
+    head: tuple[int, int] | None = None
+    scopes: list[Scope] = field(default_factory=list)
+    leaving: list[tuple[int, Leave, dict[Scope, tuple[str, ...]]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The variables whose address is taken, and the labels."""
+
+    addressed: set[str] = field(default_factory=set)
+    targets: dict[str, Target] = field(default_factory=dict)
 
 
 _DECLARATIONS: dict[tuple[object, ...], tuple[Sequence[Api], Function]] = {}

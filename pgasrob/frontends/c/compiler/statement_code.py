@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pgasrob.frontends.c.code import Binary, Branch, Copy, Label, Leave, Return, Set, Slot
-from pgasrob.frontends.c.compiler.bodies import Body
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.expression_code import Expressions
 from pgasrob.frontends.c.compiler.local_declarations import Declarations
 from pgasrob.frontends.c.compiler.operands import NOTHING, Operand
-from pgasrob.frontends.c.compiler.scopes import Scope
+from pgasrob.frontends.c.compiler.scopes import Body, Scope
 from pgasrob.frontends.c.layout import with_article
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import INT, CType, Integer, Struct, Void
