@@ -1,1 +1,1 @@
-"""Teaching with the lectures: their pages as parts, hand-outs without the answers, and marks for what is handed in."""
+"""Teaching with the lectures: reading their pages, making slides, notebooks and hand-outs, and grading."""

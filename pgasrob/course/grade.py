@@ -1,4 +1,4 @@
-"""What is handed in, compared with a key: a folder of programs whose headers students do not see.
+"""Grading: compares programs that students hand in with a key, a folder of programs whose headers say what is expected.
 
     // expect: robust at 2..3
     // points: 2
@@ -57,7 +57,7 @@ State = Literal["right", "wrong", "undecided", "missing", "no program"]
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """A program of the key. ``file`` is its place in the folder; ``counts`` the node counts it is about."""
+    """A program of the key. ``file``: its path below the key; ``counts``: the node counts that are graded."""
 
     file: str
     text: str
@@ -70,8 +70,7 @@ class Exercise:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What one exercise of a student is worth, and ``why`` it is not right, "" where it is; ``verdict``: the one that
-    says so."""
+    """The mark of one exercise; ``why`` it is not right, "" where it is; ``verdict``: the one that decided it."""
 
     exercise: Exercise
     state: State
@@ -105,15 +104,15 @@ class Graded:
 
 
 class _Known:
-    """A program of the key, with its verdicts and what its SC runs end with."""
+    """A program of the key with its verdicts and the ends of its SC runs."""
 
     def __init__(self, program: Program | CProgram, verdicts: dict[int, Verdict]) -> None:
         self.verdicts, self.ends = verdicts, Before(program)
 
 
 class Grader:
-    """Grades by the ``key``, a folder, within ``limits`` for each program on each node count. ``handout``: the folder
-    of what was handed out, where that is something else than the key without its headers.
+    """Grades by the programs in the folder ``key``, within ``limits`` for each program and node count. ``handout``: the
+    folder that was handed out, where that is not the key without its headers.
 
     Raises :class:`BadKey`.
     """
@@ -196,7 +195,7 @@ class Grader:
         return Mark(exercise, "right")
 
     def _gone(self, exercise: Exercise, text: str) -> str:
-        """A line that was handed out and is not in ``text`` behind those before it; "" for none."""
+        """The first line of the hand-out that is missing in ``text``, or not in its order; "" for none."""
         given = exercise.text
         if self._handout is not None:
             try:
@@ -261,7 +260,7 @@ class Grader:
 
 
 def _ending(exercise: Exercise, key: Before, program: Program | CProgram, counts: Sequence[int]) -> Mark:
-    """The mark of a program that is robust on ``counts``: whether its SC runs end as those of the key there."""
+    """The mark of a program that is robust on ``counts``, by whether its SC runs end like those of the key."""
     if missing := key.missing(program, counts):
         return Mark(exercise, "wrong", f"it has no {', '.join(sorted(missing))}, which the key has")
     same = key.compared(program, counts, acts_in_sc=True, reads=False, registers=False)

@@ -1,4 +1,4 @@
-"""Marks: a table with a line for each student and what is to be said of each, JSON, and CSV for a spreadsheet."""
+"""Marks as a table with the reasons below it, as JSON, and as CSV for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def graded_to_json(graded: Graded) -> GradedObject:
 
 
 def grades_csv(students: Sequence[Graded]) -> str:
-    """A row for each exercise of each student, with a heading. No cell begins as a formula does."""
+    """A row for each exercise of each student, below a header; no cell is read as a formula."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -121,7 +121,7 @@ def _row(
 
 
 def _why(graded: Graded, width: int) -> list[Line]:
-    """What is to be said of the work of a student; nothing where all is right."""
+    """Why the marks of a student are not full; nothing where all is right."""
     lines: list[Line] = []
     for number, mark in enumerate(graded.marks, 1):
         if why := mark_text(mark):

@@ -1,4 +1,4 @@
-"""Programs as students get them: without the comments at the head, which say what is expected and why."""
+"""Programs for students: the comments at the head, which say what is expected and why, are blanked out."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def handed_out(text: str, file: str) -> str:
 
 
 def to_hand_out(paths: Sequence[str]) -> list[tuple[Path, Path]]:
-    """The programs that ``paths`` stand for, each with its place in the hand-out: below a folder as there, else its
-    name. Folders are searched for `.pgas` and `.c` files, those with solutions left out."""
+    """The programs below ``paths``, each with its path in the hand-out: below a folder as there, else its name. Folders
+    are searched for `.pgas` and `.c` files; those named `solutions` are left out."""
     found: dict[Path, Path] = {}
     for path in paths:
         if os.path.isdir(path):

@@ -1,4 +1,4 @@
-"""A lecture page as a sequence of parts, for what is made of it: slides, notebooks.
+"""Reads a lecture page, Markdown, into a sequence of parts, from which slides and notebooks are made.
 
 A page is Markdown with a few habits, which `programs/lectures/README.md` describes and the tests of the lectures hold
 it to: a fence that begins with ``$ pgasrob`` has a command and what it prints, a fence that names a language and a file
@@ -24,7 +24,7 @@ PICTURE = re.compile(r"!\[([^\]]+)\]\(([\w./-]+)\)")
 
 
 class BadPage(ValueError):
-    """A page has something in it that no part stands for; the message says which line and what."""
+    """The page contains something that is no part; the message gives the line and what it is."""
 
 
 Kind = Literal[
@@ -96,8 +96,8 @@ def _fence(info: list[str], content: str) -> Part:
 
 
 def first_line(listing: str, path: Path) -> int | None:
-    """The line of the file ``path`` at which the ``listing`` of it begins; None where the listing has gaps, so that its
-    lines do not follow each other, or is not of it."""
+    """The line of the file ``path`` at which its ``listing`` begins; None where the listing has gaps or is not in the
+    file."""
     whole, shown = path.read_text(encoding="utf-8").splitlines(), listing.splitlines()
     starts = (place + 1 for place in range(len(whole)) if whole[place : place + len(shown)] == shown)
     return next(starts, None)
@@ -107,7 +107,7 @@ SENTENCE = re.compile(r".+?(?<!e\.g)(?<!i\.e)(?<!etc)(?<!vs)[.?!:][)*_\"]*(?=\s+
 
 
 def beginning(paragraph: str, room: int) -> str:
-    """As many whole sentences of a ``paragraph`` as have at most ``room`` characters, the first in any case."""
+    """The first sentences of a ``paragraph``, as many as fit into ``room`` characters but at least one."""
     text = " ".join(paragraph.split())
     ends = [sentence.end() for sentence in SENTENCE.finditer(text)] or [len(text)]
     return text[: max((end for end in ends if end <= room), default=ends[0])]

@@ -1,4 +1,4 @@
-"""A lecture page as a Jupyter notebook (nbformat 4.5): its programs can be changed, and its commands run.
+"""Makes a Jupyter notebook (nbformat 4.5) of a lecture page: its programs can be changed, its commands run.
 
 Cells with programs write them, below the folder of the notebook, where the commands of the page look for them; so the
 commands are those of the page. What they print is left to the notebook. A counterexample is shown as a picture, too.
@@ -68,7 +68,7 @@ def to_notebook(page: Sequence[Part], place: str, programs: dict[str, str], solu
 
 
 def _of(part: Part, place: str, programs: dict[str, str]) -> Iterator[str]:
-    """The cells with code that a part becomes; none where it becomes text."""
+    """The code cells for a part of the page; none where the part is text."""
     if part.kind == "program":
         yield f"%%writefile {place}/{part.name}\n{programs[part.name]}"
     elif part.kind == "command":

@@ -1,4 +1,4 @@
-"""A lecture page as slides: one HTML page that needs nothing else, for a projector of 1280 by 800.
+"""Makes slides of a lecture page: one self-contained HTML page for a projector of 1280 by 800.
 
 What stands out of a page is on the slides: claims, programs, answers, pictures, tables, lists, and of prose the first
 sentences. The prose itself is the speaker's notes (key `n`). Where an answer shows a run, the run is drawn, and the
@@ -96,7 +96,7 @@ def _section(number: int, count: int, slide: Slide) -> str:
 
 
 class _Deck:
-    """Makes slides of the parts of a page, one after the other."""
+    """Turns the parts of a page into slides, one after the other."""
 
     def __init__(self, page: Sequence[Part], folder: Path, draw: Draw, solutions: bool) -> None:
         self.page, self.folder, self.draw, self.solutions = page, folder, draw, solutions
@@ -127,7 +127,7 @@ class _Deck:
         return self.made
 
     def take(self, each: Part) -> None:
-        """Make slides of ``each`` part of the page, or keep it for those to come."""
+        """Make slides of the part ``each``, or keep it for a later slide."""
         match each.kind:
             case "heading":
                 self.place_prose()
@@ -165,11 +165,12 @@ class _Deck:
         return LINK.sub("", self.markdown.renderInline(" ".join(text.split())))
 
     def begun(self, paragraphs: Sequence[str], room: float) -> list[str]:
-        """What a slide says of ``paragraphs`` when it has ``room`` for so many characters."""
+        """The first sentences of ``paragraphs``, in ``room`` characters altogether, as HTML."""
         return [self.inline(beginning(each, int(room / len(paragraphs)))) for each in paragraphs]
 
     def place_prose(self) -> None:
-        """Make slides of the prose so far, and of a claim that no answer follows; or put it where there is room."""
+        """Put the prose so far onto the last slide if it has room; else make slides of it, and of a claim without an
+        answer."""
         paragraphs, self.prose = self.prose, []
         if paragraphs and self.made and self.claim is None and self.beside(self.made[-1], paragraphs):
             return
@@ -180,7 +181,7 @@ class _Deck:
             self.made.append(Slide("prose", self.title, _points(points), self.notes(some), "" if start else claim))
 
     def beside(self, slide: Slide, paragraphs: list[str]) -> bool:
-        """Put ``paragraphs`` onto ``slide``; whether there is room."""
+        """Put ``paragraphs`` beside or below what ``slide`` shows; returns whether there was room."""
         if slide.title != self.title:
             return False
         if slide.beside >= NARROWEST:
@@ -206,8 +207,8 @@ class _Deck:
         return f'<p class="claim"><b>Claim {escape(claim.name)}</b> {self.inline(claim.text)}</p>' if claim else ""
 
     def lead(self) -> tuple[str, str]:
-        """What stands at the top of the next slide, and its notes: the claim, or the beginning of the last paragraph.
-        Before that, slides of the rest of the prose so far."""
+        """The top of the next slide (the claim, or the beginning of the last paragraph) and its notes. Makes slides of
+        the other prose so far."""
         if self.claim:
             paragraphs, self.prose = self.prose, []
             return self.claimed(), self.notes(paragraphs)
@@ -249,7 +250,7 @@ class _Deck:
         self.program = each
 
     def answer(self, each: Part) -> None:
-        """A command with what it prints; the run in that as a picture of its own."""
+        """Make slides of a command and its output; a run in the output becomes a picture on a slide of its own."""
         self.drawn |= {after for word, after in pairwise(each.name.split()) if word == "--witness"}
         output = each.text.rstrip("\n")
         run = RUN.search(output)
@@ -263,7 +264,7 @@ class _Deck:
             self.run(result, notes)
 
     def run(self, result: Result, notes: str) -> None:
-        """The run of ``result`` with the program beside it, what it comes down to above and its cycle below."""
+        """Make a slide of the run of ``result``: the diagnosis above, the program beside it, the cycle below."""
         witness = shown(result)
         if witness is None:
             return
@@ -299,19 +300,19 @@ class _Deck:
 
 
 def _points(points: Sequence[str]) -> str:
-    """``points`` as a list, one alone as a paragraph."""
+    """``points`` as an HTML list; a single one as a paragraph."""
     if len(points) < 2:
         return "".join(f"<p>{each}</p>" for each in points)
     return f'<ul class="points">{"".join(f"<li>{each}</li>" for each in points)}</ul>'
 
 
 def _lines(html: str, width: float, letter: float = 12.4) -> int:
-    """Lines that a text takes, rather more than less."""
+    """How many lines a text takes at most."""
     return math.ceil(len(TAG.sub("", html)) * letter / width)
 
 
 def _height(lead: str) -> float:
-    """Pixels that a claim or lead takes, rather more than less."""
+    """How many pixels a claim or lead takes at most."""
     return 46 + 33 * _lines(lead, WIDTH) if lead else 0
 
 
@@ -332,7 +333,7 @@ def _wrapped(command: str, columns: int = 88) -> list[str]:
 
 
 def _pieces(lines: list[str], most: int) -> Iterator[list[str]]:
-    """``lines`` in pieces of at most ``most``, parted at blank lines where these are not too far up."""
+    """``lines`` in pieces of at most ``most``, divided at a blank line if there is one in the second half."""
     while len(lines) > most:
         blank = next((place for place in range(most, most // 2, -1) if not lines[place].strip()), most)
         yield lines[:blank]
@@ -343,8 +344,7 @@ def _pieces(lines: list[str], most: int) -> Iterator[list[str]]:
 
 
 def _pre(lines: list[str], height: float, width: float, first: int | None) -> tuple[str, float, float]:
-    """``lines`` in letters as large as there is room for, with their numbers from ``first`` on; how wide and high they
-    are."""
+    """``lines`` as HTML in letters as large as fit, numbered from ``first`` on; with its width and height."""
     digits = 0 if first is None else len(str(first + len(lines)))
     columns = max([*map(len, lines), 1]) + (digits and digits + 2)
     size = min(LARGEST, (width - 8) / (columns * LETTER), height / ((len(lines) + 1) * LINE))
@@ -361,7 +361,7 @@ def _pre(lines: list[str], height: float, width: float, first: int | None) -> tu
 
 
 def _scaled(svg: str, width: float, height: float) -> str:
-    """The picture as large as there is room for."""
+    """The picture as large as fits."""
     head, rest = svg.split(">", 1)
     found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', head)
     assert found, "pictures of the project have one"

@@ -1,1 +1,1 @@
-"""Verdicts as text, JSON and pictures: one module per output. A renderer never searches."""
+"""Makes text, JSON, pictures and pages of verdicts: one module for each output. Nothing here searches."""

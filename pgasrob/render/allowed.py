@@ -1,4 +1,4 @@
-"""Why each event of a run may happen where it does, and what it does not wait for, in a sentence or two.
+"""Why each event of a run may happen at its place, and what it did not have to wait for, in a sentence or two.
 
 The rules are those of the replay (`pgasrob.semantics.replay`); here they are only put into words, for a run that is
 known to keep them. Drawn from the events of the JSON object alone.
@@ -36,7 +36,8 @@ class _Operation:
 
 
 def allowed(computation: list[Event], complete: bool = True) -> list[str]:
-    """For each event of ``computation`` why it may happen there; ``complete``: nothing is pending at its end."""
+    """A sentence for each event of ``computation`` on why it may happen there. ``complete``: no operation is pending at
+    the end."""
     pending: list[_Operation] = []
     by_name: dict[tuple[int, int], _Operation] = {}
     for place, event in enumerate(computation):
@@ -64,7 +65,7 @@ def allowed(computation: list[Event], complete: bool = True) -> list[str]:
 
 
 def _issued(place: int, event: Event, pending: list[_Operation], computation: list[Event]) -> str:
-    """Of an event that is no step; ``pending`` are the operations of all ranks that still have one to come."""
+    """Why an event that is no step may happen; ``pending``: the operations of all ranks with steps to come."""
     kind = event["event"]
     own = [operation for operation in pending if operation.event["rank"] == event["rank"]]
     queue = f"queue {event['queue']['name']}" if event["queue"] else "its queue"
@@ -99,7 +100,7 @@ def _issued(place: int, event: Event, pending: list[_Operation], computation: li
 
 
 def _step(place: int, operation: _Operation, pending: list[_Operation], computation: list[Event]) -> str:
-    """Of a step of ``operation``."""
+    """Why a step of ``operation`` may happen."""
     rank = operation.event["rank"]
     between = (other for other in computation[operation.issue + 1 : place] if other["rank"] == rank)
     sentence = f"Rank {rank} issued the {words.name(operation.event)} in step {operation.issue + 1}"
@@ -111,7 +112,7 @@ def _step(place: int, operation: _Operation, pending: list[_Operation], computat
 
 
 def _order(place: int, operation: _Operation, pending: list[_Operation], computation: list[Event]) -> str:
-    """What the queue says, and which earlier operations of the rank the step overtakes."""
+    """The order of the queue, and which earlier operations of the rank the step overtakes."""
     queue, kind = operation.event["queue"], computation[place]["event"]
     overtaken = [
         other

@@ -1,4 +1,4 @@
-"""What a verdict rests on, in a sentence and as a list. Drawn from the JSON object alone."""
+"""The assumptions of a verdict as a sentence and as a list, from the JSON object alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPTION = "--assumptions"
 
 
 def sentence(result: Result | RaceResult) -> str | None:
-    """What ``result`` rests on: what every verdict does, and what constructs of the program add to that.
+    """The assumptions of ``result`` in a sentence: those of every verdict, and those for constructs of the program.
 
     None where that says nothing: no verdict, or a run that rests on no more than those of all programs do.
     """
@@ -47,7 +47,7 @@ def sentence(result: Result | RaceResult) -> str | None:
 
 
 def listed(result: Result | RaceResult, width: int) -> list[Line]:
-    """All that ``result`` rests on, each by its code."""
+    """All assumptions of ``result``, each with its code."""
     found = result.get("assumptions", [])
     if not found:
         return []

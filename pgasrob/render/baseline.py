@@ -1,4 +1,4 @@
-"""What has been found before: the findings of a SARIF log, which fingerprints tell from new ones."""
+"""Findings of an earlier SARIF log, recognised by their fingerprints, so that only new ones count."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BadBaseline(ValueError):
 
 
 class Baseline:
-    """The findings of the log that ``text`` is. Raises :class:`BadBaseline`."""
+    """The findings in the SARIF log ``text``. Raises :class:`BadBaseline`."""
 
     def __init__(self, text: str) -> None:
         try:
@@ -38,11 +38,11 @@ class Baseline:
             raise BadBaseline("a SARIF log of another tool")
 
     def knows(self, finding: Object) -> bool:
-        """Whether it is in the log; what is unknown is no finding."""
+        """Whether ``finding`` is in the earlier log; that a verdict is unknown is no finding."""
         return finding.get("partialFingerprints", {}).get(FINGERPRINT) in self._known
 
     def without_known(self, result: R) -> R:
-        """``result`` as if what is known of it were not so: what an exit code is to be of."""
+        """``result`` without its findings that the earlier log has, for the exit code."""
         new = [found for found in findings(result) if not self.knows(found)]
         rules = {found["ruleId"] for found in new}
         left = cast(dict[str, Any], dict(result))
@@ -59,11 +59,11 @@ class Baseline:
         return cast(R, left)
 
     def number_known(self, result: Result | RaceResult) -> int:
-        """How many findings of ``result`` are in the log."""
+        """How many findings of ``result`` the earlier log has."""
         return sum(map(self.knows, findings(result)))
 
     def compared(self, log: str, files: Sequence[str]) -> str:
-        """``log``, the findings in ``files``, with what is new, unchanged or absent since."""
+        """``log``, a SARIF log of ``files``, with each finding marked as new, unchanged or absent since."""
         whole = json.loads(log)
         (run,) = whole["runs"]
         addresses = {artifact(file)["uri"] for file in files}

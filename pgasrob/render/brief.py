@@ -1,4 +1,4 @@
-"""Results in one line each, as compilers print what they find: file, line, column, what is wrong, in a sentence.
+"""Verdicts in lines as compilers print them: file, line, column, and what is wrong in a sentence.
 
 What an editor takes to the place of the mistake. A failing assertion and a deadlock have lines of their own.
 """
@@ -14,8 +14,7 @@ from pgasrob.render.verdict_json import Result
 
 
 def brief(result: Result, several: bool = False) -> Iterator[str]:
-    """The lines of ``result``; ``several``: each says for which node count, for the program has been checked on more
-    than one."""
+    """The lines of ``result``; ``several``: each names the node count, because several were checked."""
     file = visible(result["file"])
     on, verdict = english.on_nodes(result["nodes"]), result["verdict"]
     where = on if several else ""
@@ -64,7 +63,7 @@ def _errors(result: Result) -> Iterator[str]:
 
 
 def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
-    """What is wrong already in sequentially consistent runs."""
+    """Failing assertions and deadlocks, which are wrong already in SC runs."""
     if run := result["assertion_run"]:
         where = every_count.where(result, run) or where
         failing = [event for event in run["computation"] if event["holds"] is False]

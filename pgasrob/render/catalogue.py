@@ -1,4 +1,4 @@
-"""The catalogue of a corpus: one Markdown table per family, made from the programs and their verdicts."""
+"""The catalogue of a corpus: a Markdown table for each family, from the programs and their verdicts."""
 
 from __future__ import annotations
 
@@ -92,18 +92,17 @@ def without_times(text: str) -> str:
 
 
 def reason(text: str) -> str:
-    """Why the expected verdict holds: the comment lines that follow the first line of a corpus program."""
+    """Why the expected verdict holds: the comment behind the first line of a corpus program."""
     return " ".join(comment for comment in _comments(text) if not comment.startswith(SETTINGS))
 
 
 def other_readings(text: str) -> list[str]:
-    """What is expected where the program is read otherwise, or on another machine: ``with all conflicts: not robust``,
-    ``tso: not robust``."""
+    """What is expected under other options: ``with all conflicts: not robust``, ``tso: not robust``."""
     return [comment.removeprefix("expect ") for comment in _comments(text) if comment.startswith(OTHERWISE)]
 
 
 def races(text: str, nodes: int | None) -> str:
-    """How many pairs of lines race on ``nodes`` nodes, as the program says; "" where it says nothing of that."""
+    """How many pairs of lines race on ``nodes`` nodes by the header of the program; "" where it does not say."""
     expectation = read_expectation(text)
     return (expectation.races_at(nodes) if expectation and expectation.races else None) or ""
 

@@ -1,4 +1,4 @@
-"""What a violation comes down to, in two sentences in the words of the program: calls, variables, ranks, lines."""
+"""The cause of a violation in two sentences, in the words of the program: calls, variables, ranks, lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of doubles in the JSON objects of runs: integers, their 64 bits, that are printed as the numbers they are."""
+"""Doubles in the JSON objects of runs: JSON has their 64 bits as an integer, and text the number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Double(int):
 
 
 def value(name: str, number: int, doubles: Collection[str]) -> int:
-    """``number``, which the cell or register ``name`` (``a[2]``, ``a[2]@1``) holds, as a double where it is one."""
+    """``number``, the value of the cell or register ``name`` (``a[2]``, ``a[2]@1``), as a Double where it is one."""
     if not doubles:
         return number
     name = name.rpartition("@")[0] or name
@@ -26,12 +26,12 @@ def value(name: str, number: int, doubles: Collection[str]) -> int:
 
 
 def shown(numbers: dict[str, int], doubles: Collection[str]) -> dict[str, int]:
-    """``numbers`` by name, each as :func:`value` has it."""
+    """``numbers`` by name, each as a Double where it is one."""
     return {name: value(name, number, doubles) for name, number in numbers.items()}
 
 
 def as_texts(found: object) -> object:
-    """``found`` with the doubles in it as texts, for readers to whom integers are doubles themselves."""
+    """``found`` with its doubles as texts, for JavaScript, whose integers are doubles themselves."""
     match found:
         case Double():
             return str(found)

@@ -1,4 +1,4 @@
-"""What a run on the network can do that no SC run can, as part of the JSON object of a verdict."""
+"""The part of the JSON object of a verdict that says what a run on the network can do and no SC run can."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a source text, as lines of a report."""
+"""Findings about a source text, such as syntax errors, as lines of a report."""
 
 from __future__ import annotations
 

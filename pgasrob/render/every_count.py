@@ -1,4 +1,4 @@
-"""What is known of every number of nodes, in words (`check --nodes all`)."""
+"""What is known for all numbers of nodes, in sentences (`check --nodes all`)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def checked(result: Result) -> str:
 
 
 def where(result: Result, run: Witness) -> str:
-    """`` on 3 nodes``: where ``run`` was found; nothing where the answer itself is about one number of nodes."""
+    """`` on 3 nodes``: where ``run`` was found; "" where the result is about one number of nodes."""
     return on_nodes(run["nodes"]) if is_about_all(result) else ""
 
 
 def how(result: Result) -> str:
-    """How it is known that a program is robust on every number of nodes."""
+    """By what a program is known to be robust on every number of nodes."""
     return f"checked on {checked(result)}, {_proved(result)}"
 
 
@@ -47,8 +47,8 @@ def _proved(result: Result) -> str:
 
 
 def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
-    """What is known where every number of nodes was asked about and not all is known, and what is in the way of the
-    rest, each sentence with a style."""
+    """Where no proof for every number of nodes was found: what is known all the same, and the obstacles. Sentences with
+    styles."""
     known = checked(result)
     if "proved" not in result or result["verdict"] == "robust":
         return
@@ -64,8 +64,8 @@ def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
-    """What is known of assertions and deadlocks on the numbers of nodes that were checked, and what is in the way of a
-    proof for the others, each sentence with a style."""
+    """What is known of assertions and deadlocks on the checked numbers of nodes, and the obstacles to a proof for the
+    others. Sentences with styles."""
     counts = [each for each in result.get("checked", []) if each["verdict"] == "robust"]
     claims = result.get("assertions_beyond", []) if result["assertions"] == "unknown" else []
     deadlock = result.get("deadlock_beyond") if result["deadlock"] == "unknown" else None
@@ -91,7 +91,7 @@ def _place(place: Place) -> str:
 
 
 def left_open(result: Result) -> tuple[bool, bool]:
-    """Whether it is unknown of assertions, and of deadlocks, on a number of nodes that was looked at."""
+    """Whether assertions, and deadlocks, are undecided on some checked number of nodes."""
     if not is_about_all(result):
         return result["assertions"] == "unknown", result["deadlock"] == "unknown"
     counts = result.get("checked", [])

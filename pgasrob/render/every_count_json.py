@@ -1,4 +1,4 @@
-"""What is known of every number of nodes, as part of the JSON object of a verdict (`check --nodes all`)."""
+"""The part of the JSON object of a verdict about every number of nodes (`check --nodes all`)."""
 
 from __future__ import annotations
 

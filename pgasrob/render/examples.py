@@ -1,4 +1,4 @@
-"""The corpus of examples as a list: its folders, or the programs of one with what is expected of them and why."""
+"""Lists the corpus of examples: its folders, or the programs of one with their headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explorer: a run as one self-contained HTML page, to be stepped through with the keyboard or a finger.
+"""The explorer: a run as one self-contained HTML page, stepped through by keyboard or touch.
 
 The page holds the JSON object of the verdict, sentences about its events, the diagrams and a script that works out
 memory, registers and queues after every step. It loads nothing and is drawn from the JSON object alone.

@@ -1,4 +1,4 @@
-"""Results as files: the ending of the name says in which format.
+"""Writes results to files; the ending of the name chooses the format.
 
 Each renderer is imported when it is used. A file is complete or not there: it is written beside its place and moved.
 """

@@ -1,4 +1,4 @@
-"""Findings in the forms in which compilers and services print them: lines of gcc, annotations of GitHub, rows of CSV.
+"""Findings as compilers and services print them: lines of gcc, annotations of GitHub, rows of CSV.
 
 They are those of the SARIF log: what is wrong, with a place. What is robust has none.
 """

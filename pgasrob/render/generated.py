@@ -1,4 +1,4 @@
-"""Generated litmus tests: as rows for people, as `.litmus` files, and as JSON, one object a test."""
+"""Generated litmus tests: as rows of text, as `.litmus` files, and as JSON, one object a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By what a robust program may not be so on the hardware: as JSON, and as a short section below the verdict."""
+"""Where RDMA on x86 may break the order that a robust program relies on: as JSON, and below the verdict."""
 
 from __future__ import annotations
 

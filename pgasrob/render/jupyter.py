@@ -1,4 +1,4 @@
-"""Verdicts and programs as Jupyter shows them: HTML fragments and SVG.
+"""Verdicts, other answers and programs in Jupyter: HTML fragments and SVG.
 
 A fragment comes among others on a page that is not ours, so every rule of its style sheet begins with its own class,
 nothing has an id, and it brings its background along: light, or dark where the page says that it is dark (JupyterLab,

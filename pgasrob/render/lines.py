@@ -1,4 +1,4 @@
-"""Styled lines: what the text renderers produce, and how it gets onto a stream with or without colour.
+"""Styled lines, which all reports consist of, and how they are printed with or without colour.
 
 A line is a list of (text, style) pairs. Without colour the styles are dropped, so both outputs have the same text.
 """

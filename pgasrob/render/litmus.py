@@ -1,5 +1,5 @@
-"""The report of a litmus test: the outcomes of every model that was asked beside each other, what was expected, and why
-what is forbidden is so. Drawn from the JSON objects alone (`render.litmus_json`), one for each model."""
+"""The report of a litmus test: the outcomes of all models side by side, what was expected, and why outcomes are
+forbidden. Made from the JSON objects alone (`render.litmus_json`), one for each model."""
 
 from __future__ import annotations
 

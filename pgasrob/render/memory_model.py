@@ -1,4 +1,4 @@
-"""What is said of a program in a memory model of MPI: as a JSON object, and from that alone in sentences."""
+"""The answer about a program in a memory model of MPI: as a JSON object, and from that as a report."""
 
 from __future__ import annotations
 

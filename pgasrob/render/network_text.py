@@ -1,4 +1,4 @@
-"""What is said of a program on a network. Drawn from the JSON object alone (`network_json`)."""
+"""The report of a program on a network, from the JSON object alone (`network_json`)."""
 
 from __future__ import annotations
 

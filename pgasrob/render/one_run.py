@@ -1,4 +1,4 @@
-"""What is said of a run that no verdict stands behind: a simulated one, or the example of an outcome.
+"""The report of one run without a verdict: a simulated one, or the example of an outcome.
 
 How it was got, how it ends, what it leaves, and whether an SC run looks like it. Every renderer of runs says it so.
 """

@@ -1,4 +1,4 @@
-"""Pages that need nothing else: no network, no file beside them. What is always the same stands in `pages/`."""
+"""Self-contained HTML pages: nothing is loaded. Their fixed parts are in the folders `pages/`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Places in several files: as words, and as JSON, where `file` beside a line names the file that it is in when that is
-not the first one of the program."""
+"""Lines in several files: as text, and in JSON, where `file` beside a line names the file unless it is the first one of
+the program."""
 
 from __future__ import annotations
 

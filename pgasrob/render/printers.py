@@ -1,4 +1,4 @@
-"""Printing results as they come: one JSON object a line, full reports, or the rows of a table."""
+"""Prints results as they come: one JSON object a line, CSV, findings, reports, or rows of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What long checks are at, on the terminal while they run. The search knows nothing of it."""
+"""Shows on the terminal how far long checks are. The search does not know of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command promises when its rank goes on, and what it leaves to the network: a sentence or two each.
+"""What a command guarantees when its rank goes on, and what it does not: a sentence or two each.
 
 They say what the definition of the command does (`program.commands`), so that of a call of C they are what the call
 was read as.

@@ -1,4 +1,4 @@
-"""The JSON object of an answer about races, from which all renderers of races draw.
+"""Makes the JSON object of an answer about races, from which all outputs about races are made.
 
 It is made like that of a verdict (`render.verdict_json`): each race holds the run that leads to it, as a witness does.
 """

@@ -1,4 +1,5 @@
-"""What is said of races: in sentences, with the lines of the source, in a report, in a line each.
+"""Races in sentences, with excerpts of the source, in a report, and in a line each. Made from the JSON object alone
+(`races_json`).
 
 Drawn from the JSON object alone (`races_json`).
 """

@@ -1,4 +1,4 @@
-"""Repairs as text and as JSON."""
+"""Repairs as a report, as JSON, and as fixes in SARIF."""
 
 from __future__ import annotations
 

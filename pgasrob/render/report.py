@@ -1,4 +1,4 @@
-"""The readable report of what a file of results holds: verdicts, and runs without one."""
+"""The report of any result that a file may hold: a verdict, an answer about races, or a single run."""
 
 from __future__ import annotations
 

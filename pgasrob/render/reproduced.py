@@ -1,4 +1,4 @@
-"""Reproduced runs as text and as JSON."""
+"""Reproduced executions as a report and as JSON."""
 
 from __future__ import annotations
 

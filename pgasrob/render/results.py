@@ -1,4 +1,4 @@
-"""Answers of the library as objects for JSON, as texts, files and lines; what Jupyter shows is in `jupyter`."""
+"""The library's answers as JSON, text, files and one-liners; for Jupyter see `jupyter`."""
 
 from __future__ import annotations
 

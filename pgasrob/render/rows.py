@@ -1,4 +1,4 @@
-"""The rows of a table that shows a run: one for an operation, however many cells it has, and one for what is folded.
+"""The rows of a table of a run: one for an operation, however many cells it has, and one for folded events.
 
 A barrier is a row of all ranks, with what its calls do before where that comes right before it. Of a C program, the
 events of one call of one rank are a row as far as nothing comes between them; of a `.pgas` text every event has its

@@ -1,4 +1,4 @@
-"""JSON Schemas of what commands print, made from the types of the objects, so that they cannot differ from those."""
+"""Makes the JSON Schema of what a command prints from the TypedDicts of its objects."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class WrittenCommands:
 
 
 class _Known(NamedTuple):
-    """What has been asked for, since several runs of an instance are shown: the commands of blocks by their ranks, and
+    """Results of earlier calls, since several runs of an instance are shown: the commands of blocks by their ranks, and
     texts by rank and place."""
 
     commands: dict[tuple[int, ...] | None, list[tuple[Command, Span]]]
@@ -90,8 +90,8 @@ def gives_status(call: str) -> bool:
 
 
 def pieces(run: Run) -> Iterator[int]:
-    """For each event of ``run`` a number of what it is of: one execution of a piece of source that is a whole call,
-    assignment or condition.
+    """Numbers the pieces of source (a call, assignment or condition) that a run executes; the number for each event of
+    ``run``.
 
     A piece that is written out several times has a turn each time; in a loop that is kept its commands come again.
     """

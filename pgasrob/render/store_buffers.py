@@ -1,4 +1,4 @@
-"""What store buffers add to a program that is robust without them: as JSON, and below a verdict."""
+"""What store buffers change for a program that is robust without them: as JSON, and below a verdict."""
 
 from __future__ import annotations
 

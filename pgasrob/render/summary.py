@@ -1,4 +1,4 @@
-"""What several events of one call did, in few words: ``reads data[0..7]@0``, ``flag@1: 0 -> 1``."""
+"""What several events of one call did, in a few words: ``reads data[0..7]@0``, ``flag@1: 0 -> 1``."""
 
 from __future__ import annotations
 

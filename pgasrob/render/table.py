@@ -1,4 +1,4 @@
-"""Several results in one table, a row each, and what there is to say at its end.
+"""Several results in one table, a row each, and the summary below it.
 
 Rows can be printed as results come: the widths of the columns depend on the file names alone.
 """
@@ -81,11 +81,11 @@ class Table(Generic[R]):
         raise NotImplementedError
 
     def facts(self, result: R) -> Iterator[str]:
-        """What is counted at the end beside the verdicts."""
+        """Facts that the summary counts beside the verdicts."""
         return iter(())
 
     def codes(self, results: Sequence[R]) -> list[str]:
-        """The codes of all that is wrong with ``results``."""
+        """The error codes in ``results``, each once."""
         return sorted({error["code"] for result in results for error in result["errors"]})
 
     def only_strict(self, results: Sequence[R]) -> str:
@@ -147,7 +147,7 @@ class Table(Generic[R]):
         return not (self._expect and result.get("as_expected"))
 
     def _notes(self, result: R) -> Iterator[Line]:
-        """What the row of ``result`` has no room for."""
+        """The lines below the table about ``result``: errors, reason, and what was expected."""
         where = visible(result["file"])
         if result["nodes"] is not None:
             where += f" (nodes: {result['nodes']})"
@@ -218,7 +218,7 @@ class VerdictTable(Table[Result]):
 
 
 def _findings(file: str, errors: list[Error], width: int) -> Iterator[Line]:
-    """The findings about a text, one line each as far as they fit."""
+    """The findings about a text, a paragraph each."""
     for error in errors:
         place = located(file, error["line"], error["column"]) if error["line"] else visible(file)
         yield from paragraph(f"{place}: error[{error['code']}]: {error['message']}", width, "", "", "    ")

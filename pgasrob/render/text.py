@@ -1,4 +1,4 @@
-"""The readable report of one verdict: the answer, what is known of its assertions, and the runs that show it.
+"""The report of one verdict: the verdict, what is known of assertions, and the runs that show it.
 
 Drawn from the JSON object alone.
 """
@@ -96,8 +96,8 @@ def _cost(result: Result, width: int) -> list[Line]:
 
 
 def sentences(result: Result, assumed: bool = True) -> Iterator[tuple[str, str]]:
-    """What is known of robustness, assertions and deadlocks, each with a style, and about which runs that is; at first
-    what a violation comes down to, at the end what it rests on, if that is to be ``assumed`` in a sentence.
+    """What is known of robustness, assertions and deadlocks, in sentences with styles: the diagnosis of a violation
+    first, the assumptions last (if ``assumed``).
 
     What SC stands for is said where it comes first.
     """
@@ -260,7 +260,7 @@ def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
 
 
 def _of_a_rank(witness: Witness, full: bool) -> str:
-    """What `x@1` means, by a cell that the table shows: if possible one of another rank, and a short name."""
+    """What `x@1` means, explained on a cell of the table, if possible one of another rank with a short name."""
     events = witness["computation"]
     rows = every_event(witness) if full else in_short(witness)
     shown = [events[place] for row in rows if not row.folded for place in row.places]
@@ -274,7 +274,7 @@ def _of_a_rank(witness: Witness, full: bool) -> str:
 
 
 def steps_in(events: list[Event]) -> list[str]:
-    """What the steps are that stand in the table; of a C program nothing, whose rows use its own words."""
+    """What the steps popa to popd in the table are; nothing for a C program, whose rows use its own words."""
     if any(map(words.is_c, events)):
         return []
     steps = {event["event"] for event in events if event["event"] in words.STEPS}

@@ -1,4 +1,4 @@
-"""Savings as text and as JSON."""
+"""Savings (waits, fences and barriers that can go) as a report and as JSON."""
 
 from __future__ import annotations
 

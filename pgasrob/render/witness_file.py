@@ -1,4 +1,4 @@
-"""Results read back from a file: the JSON objects that `pgasrob check` writes, checked against their schema.
+"""Reads results back from JSON files and checks them against their schema.
 
 What the schema does not know is dropped, so that a file of a later version can be read. Everything else that does not
 fit is an error that says where: the renderers may rely on all that a `Result` promises.
@@ -111,7 +111,7 @@ def validated(value: object) -> Result | RaceResult:
 
 
 def _check_result(result: Result, within: str = "") -> None:
-    """That every number in ``result`` is the number of something there is; ``within``: its place in the object."""
+    """Check that every number in ``result`` refers to something that exists; ``within``: the path in the object."""
     _check_count(result, within)
     runs = (result["witness"], result["assertion_run"], result["deadlock_run"], result.get("effect_run"))
     for key, run in zip((*RUNS, "effect_run"), runs, strict=True):
@@ -136,7 +136,7 @@ def _check_count(result: Result | RaceResult, within: str = "") -> None:
 
 
 def _about_races(value: dict[str, object]) -> RaceResult:
-    """An answer about races."""
+    """``value`` as an answer about races."""
     result = cast(RaceResult, _typed(value, RaceResult, ""))
     _check_races(result)
     if other := result.get("robustness"):
@@ -164,7 +164,7 @@ def _check_races(result: RaceResult, within: str = "") -> None:
 
 
 def _simulated(value: dict[str, object]) -> Result:
-    """A result of `pgasrob run` or an example of `pgasrob outcomes`, which has no verdict."""
+    """``value`` as a result of `pgasrob run` or an example of `pgasrob outcomes`, which has no verdict."""
     run = cast(RunResult, _typed({"simulation": None, **value}, RunResult, ""))
     outcome = run.get("outcome")
     values = [("simulation.final", name) for name in (run["simulation"] or {"final": {}})["final"]]
@@ -185,7 +185,7 @@ def _simulated(value: dict[str, object]) -> Result:
 
 
 def _typed(value: object, kind: Any, where: str) -> object:
-    """A copy of ``value``, which is of the type ``kind`` of the schema."""
+    """A copy of ``value``, checked to be of the type ``kind``."""
     if is_typeddict(kind):
         return _object(value, kind, where)
     origin, arguments = get_origin(kind), get_args(kind)
@@ -226,7 +226,7 @@ def _object(value: object, kind: Any, where: str) -> dict[str, object]:
 
 
 def _one_of(value: object, kinds: tuple[Any, ...], where: str) -> object:
-    """``value`` as that of ``kinds`` which it can be: in the schema they differ by the kind of JSON value."""
+    """``value`` as the one of ``kinds`` that it fits; in the schema they differ by the kind of JSON value."""
     for kind in kinds:
         plain = dict if is_typeddict(kind) else get_origin(kind) or kind
         if (
@@ -267,7 +267,7 @@ def _unicode(text: str) -> str:
 
 
 def _check_run(run: Witness, where: str) -> None:
-    """That every number in ``run`` is the number of something there is."""
+    """Check that every number in ``run`` refers to something that exists."""
     _within(f"{where}.nodes", run["nodes"], 1, MAX_NODES)
     if run["shows"] not in SHOWS:
         raise _bad(run["shows"], f"{where}.shows", _any_of(SHOWS))
@@ -321,7 +321,7 @@ def _check_events(events: list[Event], where: str, last_rank: int) -> None:
 
 
 def _check_position(each: Any, where: str, last_rank: int) -> None:
-    """Line and column of an event or command, and its address if it has one."""
+    """Check line and column of an event or command, and its address if it has one."""
     for key in ("line", "column", "end_line", "end_column", "operation"):
         if key in each:
             _within(f"{where}.{key}", each[key], 0, MOST)

@@ -1,4 +1,4 @@
-"""The events and happens-before edges of a witness in plain words, for every renderer that explains."""
+"""Events and happens-before edges of a run, and facts about results, in plain sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAILS = "FAILS"
 
 
 def alike(counts: Alike) -> str:
-    """That not all elements are in the runs that were looked at."""
+    """That only some of the elements that are accessed alike are in the runs."""
     return (
         f"{counts['elements']:,} elements of memory are accessed alike, and {counts['shown']:,} of them stand for all: "
         "what is done to the others is left out."
@@ -58,7 +58,7 @@ def runs(result: Result) -> Iterator[tuple[str, Witness]]:
 
 
 def rows(computation: Sequence[Event]) -> Iterator[range]:
-    """The places of the events that stand side by side: each event alone, and those of a barrier together."""
+    """The places of the events of each row: a single event, or all events of a barrier."""
     first = 0
     for place in range(1, len(computation) + 1):
         # A barrier is an event of every rank in their order; the next one begins with the first rank again.
@@ -118,7 +118,7 @@ def variable(register: RegisterChange) -> str:
 
 
 def is_hidden(address: Address | None) -> bool:
-    """Whether the cell is something within a library of which users know nothing: its name is an identifier."""
+    """Whether the cell is internal to a library and has no meaning for users: its name is an identifier."""
     return address is not None and address.get("made_up", False) and address["name"].isidentifier()
 
 
@@ -133,7 +133,7 @@ def name(event: Event) -> str:
 
 
 def step_name(place: int, computation: list[Event]) -> str:
-    """What the step at ``place`` does, to be put before its effects, if it has any: ``popb``, and in C ``arrives:``."""
+    """The name of the step at ``place`` before its effects: ``popb``, and in C ``arrives:``."""
     event = computation[place]
     if not is_c(event):
         return event["event"]
@@ -183,7 +183,7 @@ def phrase(place: int, computation: list[Event], at: str = "") -> str:
 
 
 def _phrase_of_call(event: Event, rank: str) -> str:
-    """The same in the words of C. What changes what it finds reads it."""
+    """The same for C. What changes the value that it finds counts as reading it, too."""
     call, where = event.get("call"), cell(event["address"])
     whose = f"the {call} of {rank}" if call else rank
     if is_hidden(event["address"]):
@@ -283,7 +283,7 @@ def standing(rank: Standing, all_ranks: list[Standing]) -> str:
 
 
 def stands(witness: Witness) -> bool:
-    """Whether it is to be said where each rank stands at the end of a run: no rank can move there, or it was cut."""
+    """Whether the report lists where each rank stands: no rank can move there, or the run was cut."""
     if witness["shows"] == "run":
         return not witness["fault"] and any(not rank["ended"] for rank in witness["standing"])
     return witness["shows"] == "deadlock"
@@ -309,8 +309,7 @@ def _barrier(command: NextCommand) -> str:
 
 
 def unlike(command: NextCommand, all_ranks: Sequence[Standing]) -> Iterator[tuple[int, NextCommand]]:
-    """The barriers of other names that ranks stand before which do not stand before one like the barrier ``command``:
-    the first of each rank."""
+    """The first barrier of each rank that waits before barriers of other names than the barrier ``command``."""
     for rank in all_ranks:
         barriers = [each for each in rank["next"] if each["event"] == "barrier"]
         if barriers and all(each.get("barrier", "") != command.get("barrier", "") for each in barriers):
@@ -318,14 +317,14 @@ def unlike(command: NextCommand, all_ranks: Sequence[Standing]) -> Iterator[tupl
 
 
 def mismatch(run: Witness | None) -> bool:
-    """Whether ranks stand before barriers at the end of ``run`` that do not match."""
+    """Whether ranks wait at the end of ``run`` before barriers that do not match."""
     standing = run["standing"] if run else []
     commands = [each for rank in standing for each in rank["next"] if each["event"] == "barrier"]
     return any(True for each in commands for _ in unlike(each, standing))
 
 
 def from_conflict(cycle: list[Edge], computation: list[Event]) -> list[Edge]:
-    """``cycle`` turned so that it begins with a stale read, or with some conflict: that is where the surprise lies.
+    """``cycle`` rotated to begin with a stale read, or with some conflict: that is what surprises a reader.
 
     Every output that numbers the edges of a cycle numbers them from there.
     """
@@ -402,8 +401,8 @@ MOST_SC_VALUES = 4
 
 
 def diagnosis(witness: Witness | None) -> str:
-    """What a violation comes down to, in two sentences, or which two accesses race; "" where there is none, or a file
-    says nothing of it."""
+    """The cause of a violation in two sentences, or which two accesses race; "" where there is none or a file has
+    none."""
     if witness and (racing := [place for place, event in enumerate(witness["computation"]) if "access" in event]):
         one, other = (phrase(place, witness["computation"]) for place in racing)
         return f"A race: {one}, and {other}, in either order."
@@ -412,7 +411,7 @@ def diagnosis(witness: Witness | None) -> str:
 
 
 def effect(result: Result) -> str:
-    """What it means that a program is not robust, in a sentence or two; "" when nothing is known of that."""
+    """What the missing robustness changes for the outcome, in a sentence or two; "" when that was not looked for."""
     detail = result.get("effect_detail")
     if detail is None:
         return ""
@@ -461,7 +460,7 @@ def _at(place: EffectPlace) -> str:
 
 
 def _there(what: EffectPlace | EffectValue) -> str:
-    """Which of several commands it is that come from one place of the source, to be put behind what is said of it."""
+    """That the same one of several commands at this place of the source is meant, as an end of a sentence."""
     return " in the same iteration or call" if (what["copies"] or 1) > 1 else ""
 
 

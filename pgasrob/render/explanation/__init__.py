@@ -1,1 +1,1 @@
-"""What `pgasrob explain` says: the sentences, and the two ways to show them."""
+"""The text of `pgasrob explain`: its chapters, for the terminal and as a page."""

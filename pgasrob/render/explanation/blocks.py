@@ -1,4 +1,4 @@
-"""What chapters are made of: blocks of text, tables, runs and drawings, and what there is to speak of.
+"""The blocks that chapters consist of (text, tables, runs, drawings), and the subject that all chapters describe.
 
 Steps are numbered from 1, as in every report.
 """

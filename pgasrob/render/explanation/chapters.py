@@ -1,4 +1,4 @@
-"""The theory on one program in words: the chapters that the terminal and the page show, from one source of sentences.
+"""The chapters of `pgasrob explain`, in their order: the theory of the paper on one program.
 
 A chapter is a title and blocks. Everything that a block says is taken from an
 :class:`~pgasrob.robustness.explanation.Explanation`.

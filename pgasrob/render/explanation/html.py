@@ -1,4 +1,4 @@
-"""The chapters of an explanation as one page, which needs nothing else: no network, no script, no system program."""
+"""The chapters of an explanation as one self-contained HTML page without scripts."""
 
 from __future__ import annotations
 
