@@ -17,7 +17,7 @@ FOLDER = 20
 
 
 def folder_lines(paths: Iterable[PurePath], width: int) -> list[str]:
-    """The folders of ``paths``, each with how many programs it has and their names, as far as they fit."""
+    """A line for each folder of ``paths``: how many programs it has, and their names as far as they fit."""
     paths = list(paths)
     counts = Counter(path.parent.as_posix() for path in paths)
     lines = []
@@ -46,7 +46,7 @@ def example_to_json(path: PurePath, file: PurePath, text: str) -> ExampleObject:
 
 
 def program_lines(programs: Iterable[tuple[PurePath, str]], width: int) -> list[str]:
-    """Each program of ``programs``, which have their texts: what is expected of it and, below, its reason."""
+    """The lines of each program (path and text): what is expected of it, and below why."""
     lines = []
     for path, text in programs:
         expected, why = _head(text)
@@ -56,7 +56,7 @@ def program_lines(programs: Iterable[tuple[PurePath, str]], width: int) -> list[
 
 
 def _head(text: str) -> tuple[str, str]:
-    """What the head of a program says is expected of it, and why."""
+    """What the header of a program expects, and why."""
     comments = [
         line.removeprefix("//").strip() for line in takewhile(lambda line: line.startswith("//"), text.splitlines())
     ]

@@ -71,7 +71,7 @@ class RunWords(TypedDict):
 
 
 def to_html(result: Result, *, cycle_only: bool = False) -> str:
-    """``result`` as a page; where it has no run, the page says the verdict and what else is known.
+    """``result`` as a page; without a run, the page gives the verdict and what else is known.
 
     ``cycle_only``: in the diagrams, what the cycle does not pass is folded into bands. Each step can be gone to.
     """
@@ -236,7 +236,7 @@ def _title(result: Result) -> str:
 
 
 def _further(result: Result) -> list[str]:
-    """What is wrong beside the verdict."""
+    """What is wrong beside the verdict: a failing assertion, a deadlock."""
     fails, deadlock = result["assertions"] == "violated", result["deadlock"] is True
     if result["engine"] == "run" and result["witness"]:
         fails, deadlock = one_run.wrong(result, result["witness"])
@@ -244,7 +244,7 @@ def _further(result: Result) -> list[str]:
 
 
 def _sentences(result: Result) -> list[tuple[str, str]]:
-    """What is known in sentences with their styles; the runs that they point to stand on the same page."""
+    """What is known, in sentences with styles; the runs they refer to are on the same page."""
     reason = [(result["reason"], "")] if result["reason"] else []
     if result["engine"] == "run" and result["witness"]:
         return [*reason, *one_run.sentences(result, result["witness"])]

@@ -47,7 +47,7 @@ class Format:
         return not self.needs_run or shown(drawable(result)) is not None
 
     def text(self, results: Sequence[Result | RaceResult], cycle_only: bool) -> str:
-        """The text of ``results``; of races what can be drawn, where it draws."""
+        """The text of ``results`` in this format; pictures show the first race of an answer about races."""
         shown = [drawable(result) if self.draws else cast("Result", result) for result in results]
         return self.render(shown, cycle_only)
 
@@ -57,7 +57,7 @@ class UnknownFormat(ValueError):
 
 
 def drawable(result: Result | RaceResult) -> Result:
-    """``result`` in the form that pictures are drawn from."""
+    """``result`` with the run to draw as its witness; answers about races become one of robustness."""
     from pgasrob.render.races_json import is_about_races
 
     if is_about_races(result):
@@ -165,7 +165,7 @@ def write(results: Sequence[Result | RaceResult], path: str, cycle_only: bool = 
 
 
 def replace_file(path: str, text: str) -> None:
-    """Make ``text`` the contents of the file ``path``, at once: nobody sees half of it. Raises OSError."""
+    """Replace the contents of the file ``path`` by ``text`` atomically. Raises OSError."""
     target = os.path.realpath(path)  # what a link points to is replaced, not the link
     if os.path.exists(target) and not os.path.isfile(target):  # a device or pipe has no contents to be replaced
         with open(target, "w", encoding="utf-8", newline="\n") as opened:

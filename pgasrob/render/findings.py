@@ -17,7 +17,7 @@ GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def of_result(result: Result | RaceResult) -> Iterator[Object]:
-    """The findings of ``result``, and that it is unknown."""
+    """The findings of ``result``, and a notification that it is unknown."""
     yield from findings(result)
     for each in notifications(result):
         yield {**each, "ruleId": UNKNOWN}
@@ -64,7 +64,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def first_place(result: Result | RaceResult) -> tuple[int | None, int | None, str]:
-    """Line, column and sentence of the first finding of ``result``; of what has none the reason, if there is one."""
+    """Line, column and sentence of the first finding of ``result``; without a finding the reason, if any."""
     for finding in findings(result):
         region = finding["locations"][0]["physicalLocation"].get("region", {})
         return region.get("startLine"), region.get("startColumn"), _brief(finding)

@@ -43,7 +43,7 @@ class GeneratedResult(TypedDict):
 
 
 def name_of(test: Generated, number: int) -> str:
-    """The name of its file without the ending: what it is for, its size and a number."""
+    """The name of the file of a test, without its ending: its purpose, its size and a number."""
     return f"{test.name}-{number:03}"
 
 
@@ -110,7 +110,7 @@ def _order(outcome: tuple[Value, ...]) -> list[tuple[bool, Value]]:
 
 
 def generated_row(result: GeneratedResult) -> list[str]:
-    """A test for people: its program, and below it what hangs on the rule."""
+    """A test in lines: its program, and below what the rule changes."""
 
     def shown(outcomes: list[Values]) -> str:
         return "; ".join(" ".join(f"{name}={value}" for name, value in each.items()) for each in outcomes)

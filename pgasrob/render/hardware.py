@@ -41,7 +41,7 @@ class HardwareDifference(TypedDict):
 
 
 def hardware_to_json(hardware: library.Hardware) -> list[HardwareDifference]:
-    """The differences that could matter; the store buffer is left out where it has been looked at (``on_tso``)."""
+    """The differences that could matter; the store buffer is left out where ``on_tso`` has decided it."""
     return [
         {
             "difference": each.difference.value,
@@ -109,7 +109,8 @@ def _message(difference: Difference, of_library: bool) -> str:
 
 
 def section(differences: list[HardwareDifference] | None, width: int, list_all: bool) -> list[Line]:
-    """The differences that could matter; unless ``list_all`` those of machines of today. None: nobody has looked."""
+    """The lines about differences that could matter: those of machines of today, or all (``list_all``). None: that was
+    not looked at."""
     if differences is None:
         return paragraph(NOT_LOOKED_AT, width, "open", "  ")
     shown = [each for each in differences if list_all or each["difference"] in OF_TODAY]

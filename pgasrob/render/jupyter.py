@@ -90,7 +90,7 @@ background:none;color:inherit}
 
 
 def html(shown: Answered | Program | CProgram) -> str:
-    """What is shown of an answer or a program."""
+    """An answer or a program as an HTML fragment."""
     match shown:
         case Verdict():
             return verdict_html(shown)

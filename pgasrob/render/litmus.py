@@ -36,8 +36,8 @@ def litmus_report(
     others: Sequence[str] = (),
     left_out: Sequence[tuple[int, str]] = (),
 ) -> list[Line]:
-    """What the models say of one test, in lines of at most ``width`` characters; ``others``: models that do not take
-    it; ``left_out``: the lines of the test (with their numbers) that are about none of the models."""
+    """The outcomes of one test in all models, in lines of at most ``width`` characters. ``others``: models that do not
+    take it; ``left_out``: lines of the test (with numbers) about none of the models."""
     first = results[0]
     lines = [*_headline(results, width)]
     if first["text"]:
@@ -58,7 +58,7 @@ def litmus_report(
 
 
 def execution_report(title: str, execution: ExecutionObject, width: int = 80) -> list[Line]:
-    """``execution``, an event in a line, and below them what relates them."""
+    """``execution``, an event in a line, with its relations below."""
     events = execution["events"]
     numbers = numbers_of(execution)
     digits = len(str(len(numbers)))
@@ -97,7 +97,7 @@ def numbers_of(execution: ExecutionObject) -> dict[int, int]:
 
 
 def place(number: int, execution: ExecutionObject) -> str:
-    """What an event is called: its number, or the location whose initial value it writes."""
+    """The name of an event: its number, or the location whose initial value it writes."""
     event = execution["events"][number]
     known = numbers_of(execution).get(number)
     return f"initial {event['location']}" if known is None else str(known)
@@ -171,7 +171,7 @@ def _refused(refusal: RefusalObject) -> str:
 
 
 def _rows(results: Sequence[LitmusResult]) -> list[dict[str, Value]]:
-    """The outcomes of all, each once, by their values."""
+    """The outcomes of all models, each once, sorted by their values."""
     found = {tuple(outcome.items()): outcome for result in results for outcome in result["outcomes"]}
     return sorted(
         found.values(), key=lambda row: [(value == "T", 0 if value == "T" else value) for value in row.values()]
@@ -263,8 +263,7 @@ def _expected(results: Sequence[LitmusResult], left_out: Sequence[tuple[int, str
 
 
 def _whys(results: Sequence[LitmusResult]) -> list[tuple[ForbiddenObject, list[str], bool]]:
-    """What is said of values that are forbidden, each with the models of which it is, and whether all of their outcomes
-    are known."""
+    """Why values are forbidden: each with its models, and whether all their outcomes are known."""
     found: list[tuple[ForbiddenObject, list[str], bool]] = []
     for result in results:
         settled = result["complete"]

@@ -114,8 +114,7 @@ def _access(action: Action, instance: Instance | None) -> ModelAccess:
 
 
 def model_report(result: ModelResult, width: int = 80, *, list_assumptions: bool = False) -> Iterator[Line]:
-    """The report of ``result`` in lines of at most ``width`` characters. ``list_assumptions``: name all that it rests
-    on."""
+    """The report of ``result`` in lines of at most ``width`` characters; ``list_assumptions``: with all assumptions."""
     head: Line = [(f"{visible(result['file'])}: ", "heading"), (result["status"], STYLES[result["status"]])]
     where = "" if result["nodes"] is None else english.on_nodes(result["nodes"])
     head.append((f" in the {result['memory_model']} model{where}", "heading"))

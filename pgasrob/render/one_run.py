@@ -42,7 +42,7 @@ ENDINGS: dict[Ending, str] = {
 
 
 def kind(result: Result) -> str:
-    """What ``result``, which has no verdict, is of: ``a simulated run``, ``a run with outcome 2``."""
+    """What ``result``, which has no verdict, shows: ``a simulated run``, ``a run with outcome 2``."""
     run = cast("RunResult", result)
     if run.get("simulation"):
         return "a simulated run"
@@ -51,7 +51,7 @@ def kind(result: Result) -> str:
 
 
 def title(result: Result, witness: Witness) -> str:
-    """What the run ``witness`` of ``result`` shows: ``A simulated run (seed 3) that ends in a deadlock``."""
+    """A title for the run ``witness`` of ``result``: ``A simulated run (seed 3) that ends in a deadlock``."""
     if witness["shows"] != "run":
         return words.title(witness)
     run = cast("RunResult", result)
@@ -182,7 +182,7 @@ MOST_EVENTS = 200
 
 
 def _why(result: Result, witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
-    """What has to do with SC: the SC run that it looks like, or that there is none."""
+    """The SC run that it looks like, or the sentence that there is none."""
     like = likeness(result, witness)
     if like is None:
         return []
@@ -200,7 +200,7 @@ def _why(result: Result, witness: Witness, width: int, glyphs: Glyphs) -> list[L
 
 
 def _moved(places: list[int], events: list[Event]) -> str:
-    """Which steps of the run stand where here."""
+    """The sentence on which steps of the run have another number in the SC run."""
     shown = [
         f"step {place + 1} is step {number} here"
         for number, (place, event) in enumerate(zip(places, events, strict=True), 1)

@@ -73,7 +73,7 @@ class RunResult(TypedDict):
 
 
 def simulated_to_json(simulated: Simulated, steps: int | None = None) -> RunResult:
-    """``simulated``, which would have been cut after so many ``steps``, as an object that `json.dumps` can write."""
+    """``simulated`` as an object that `json.dumps` can write; ``steps``: where the run would have been cut."""
     from pgasrob.semantics.endings import places
 
     run = simulated.run

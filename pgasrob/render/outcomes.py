@@ -159,7 +159,7 @@ def _mark(row: OutcomeRow) -> Line:
 
 
 def _long_row(row: OutcomeRow, varying: list[str], width: int) -> Iterator[Line]:
-    """An outcome as a paragraph, for there are more values than fit beside each other."""
+    """An outcome as a paragraph, where its values do not fit side by side."""
     counts = f"SC runs {count_text(row['sc_runs'])}, network runs {count_text(row['network_runs'])}"
     lead = f"{row['row']:>4}  "
     how = _how(row)
@@ -185,7 +185,7 @@ def _varying(result: OutcomesResult) -> list[str]:
 
 
 def _the_same(result: OutcomesResult) -> str:
-    """What has the same value in all outcomes, in a sentence; "" when that is nothing."""
+    """The sentence on values that are the same in all outcomes; "" for none."""
     varying = set(_varying(result))
     first = result["outcomes"][0]["values"]
     values = {column["name"]: first[column["name"]] for column in result["columns"] if column["name"] not in varying}
@@ -201,7 +201,7 @@ def plain_values(values: dict[str, int]) -> str:
 
 
 def is_lowered(file: str) -> bool:
-    """Whether ``file`` is no core program but one in C, whose variables need not be registers."""
+    """Whether ``file`` is a C program, whose variables need not be registers."""
     return file.endswith(".c")
 
 

@@ -99,7 +99,7 @@ class OutcomesResult(TypedDict):
 
 
 def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -> OutcomesResult:
-    """``found`` as an object that `json.dumps` can write, with the ``examples`` of these rows, all when None."""
+    """``found`` as an object that `json.dumps` can write, with example runs for the rows ``examples`` (None: all)."""
     program = found.instance.program
     unknown = not found.complete or any(outcome.network_only is None for outcome in found.outcomes)
     return {
@@ -160,7 +160,7 @@ def no_outcomes(file: str, errors: list[Error], reason: str | None = None) -> Ou
 
 
 def example_to_json(instance: Instance, computation: Computation) -> Witness:
-    """A maximal run of ``instance`` as :func:`pgasrob.runs.shown.shown` has it."""
+    """A maximal run of ``instance`` as an object."""
     from pgasrob.runs.shown import shown
 
     witness = witness_to_json(shown(instance, computation))

@@ -21,7 +21,7 @@ def filled(page: str, values: Mapping[str, str]) -> str:
 
 
 def framed(title: str, style: str, body: str, script: str = "", connects: bool = False) -> str:
-    """``body``, an element with this name, as a page with a style sheet; no script but ``script`` may run there.
+    """A whole page with this ``title``, ``style`` sheet and ``body`` element; it may run no script but ``script``.
     ``connects``: it may ask the server that it comes from."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     scripts = f"script-src 'sha256-{digest}'; " if script else ""

@@ -24,13 +24,13 @@ def located(file: str, line: int, column: int | None = None) -> str:
 
 
 def label(line: int) -> str:
-    """``line`` where there is little room: of a long name the end is shown."""
+    """``line`` with its file in little room: of a long name the end is kept."""
     text = str(line or "")
     return text if len(text) <= LONGEST_LABEL else f"...{text[3 - LONGEST_LABEL :]}"
 
 
 def dumps(value: object, **options: Any) -> str:
-    """``value`` as JSON."""
+    """``value`` as JSON, with the files of its lines."""
     return json.dumps(_with_files(value), **options)
 
 
@@ -51,7 +51,7 @@ def _with_files(value: Any) -> Any:
 
 
 def with_lines(value: Any) -> Any:
-    """What :func:`dumps` was given, from what `json.loads` gives."""
+    """The inverse of :func:`dumps`, from what `json.loads` gives."""
     match value:
         case {"line": int(line), "file": str(file), "file_name": str(name)}:
             found = {key: with_lines(each) for key, each in value.items()} | {"line": Line(line, file, name)}

@@ -63,7 +63,7 @@ class Form(ABC, Generic[R]):
 
     @abstractmethod
     def has_more(self, result: R) -> bool:
-        """Whether there is more to show than a row does."""
+        """Whether a report shows more of ``result`` than its row."""
 
 
 class VerdictForm(Form[Result]):
@@ -200,7 +200,7 @@ class Printer(Generic[R]):
         write(lines, sys.stdout)
 
     def keep(self, result: R) -> None:
-        """Note ``result`` for the end, without its runs: of thousands of programs they would fill the memory."""
+        """Keep ``result`` for the summary without its runs, which would fill the memory."""
         self.results.append(self.form.kept(result))
 
     def summary(self) -> None:

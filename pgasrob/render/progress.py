@@ -58,7 +58,7 @@ class Display:
                 self.clear()
 
     def clear(self) -> None:
-        """Take the lines away, as before something else is printed; the next snapshot brings them back."""
+        """Remove the lines before something else is printed; the next update writes them again."""
         if self._live:
             self._live.stop()
             self._live = None

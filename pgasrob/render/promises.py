@@ -44,7 +44,7 @@ LATER = "some time later"
 
 
 def promise(command: Command, program: Program) -> str:
-    """What ``command`` of ``program`` promises."""
+    """The sentences on what ``command`` of ``program`` guarantees."""
     match command:
         case Load(rank=rank):
             return f"Reads memory of {_whose(rank)} at once."
@@ -115,7 +115,7 @@ def _queue(queue: Expr, program: Program) -> str:
 
 
 def _order(queue: Expr, program: Program) -> str:
-    """How an operation in ``queue`` is ordered."""
+    """The sentence on how an operation in ``queue`` is ordered."""
     name, declared = _queue(queue, program), _declared(queue, program)
     if declared is None:
         return f"It is in {name}."
@@ -125,7 +125,7 @@ def _order(queue: Expr, program: Program) -> str:
 
 
 def _declared(queue: Expr, program: Program) -> Queue | None:
-    """The queue that an expression is, where that is known."""
+    """The queue that ``expr`` names, where that is known."""
     match queue:
         case Const(id):
             return next((each for each in program.queues if each.id == id), None)

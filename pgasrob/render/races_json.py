@@ -30,7 +30,7 @@ NO_RACES, ONE_PAIR = "none", "1 pair"
 
 
 def is_about_races(result: Result | RaceResult) -> TypeGuard[RaceResult]:
-    """Whether ``result`` answers the question of races, and not that of robustness."""
+    """Whether ``result`` is an answer about races, and not a verdict on robustness."""
     return isinstance(result.get("races"), list)
 
 
@@ -65,8 +65,8 @@ def races_to_json(verdict: RaceVerdict, every: bool = False) -> RaceResult:
 
 
 def checked_races(checked: Checked, strict: bool = False, every: bool = False) -> RaceResult:
-    """What ``checked`` says about races, beside it what it says about robustness if that was asked, and how the number
-    of pairs compares with the header if that was compared."""
+    """The answer of ``checked`` about races, with its verdict on robustness if that was asked, and the comparison with
+    the header if there was one."""
     robustness = checked.verdict
     found = checked.races
     races = (
@@ -96,7 +96,7 @@ def checked_races(checked: Checked, strict: bool = False, every: bool = False) -
 
 
 def checked_with_races(checked: Checked) -> Result:
-    """The verdict of ``checked``, and what it says about races beside it."""
+    """The verdict of ``checked``, with its answer about races."""
     result = checked_to_json(checked)
     if checked.races is not None:
         races = checked_races(replace(checked, compared=False))
@@ -106,7 +106,7 @@ def checked_with_races(checked: Checked) -> Result:
 
 
 def counted(result: RaceResult) -> str:
-    """The number of pairs that race, as a header has it, or "unknown" or "error" where there is no number."""
+    """The number of racing pairs as a header gives it; "unknown" or "error" where there is no number."""
     match result["verdict"]:
         case "race" if result["reason"] is None:
             return number_of_pairs(result)
@@ -165,13 +165,13 @@ def _access(race: FoundRace, access: FoundAccess, witness: Witness) -> RacingAcc
 
 
 def _next_step(transition: Transition, events: list[ReplayedEvent]) -> EventKind:
-    """Which step comes next of the operation that ``events`` are of."""
+    """The kind of the next step of the operation of ``events``."""
     happened = {replayed.event.kind for replayed in events}
     return next(step.kind for step in steps_of(transition.form) if step.kind not in happened)
 
 
 def with_accesses(race: Race) -> Witness:
-    """The run of ``race`` with the two accesses at its end, as if they had happened: as it is drawn.
+    """The run of ``race`` with the two accesses added at its end, as it is drawn.
 
     An edge "race" joins them.
     """

@@ -62,13 +62,13 @@ def _section(result: RaceResult, run: Witness, width: int, glyphs: Glyphs, title
 def with_races(
     result: Result, width: int = 80, glyphs: Glyphs = UNICODE, list_assumptions: bool = False, full: bool = False
 ) -> list[Line]:
-    """The report of a verdict, and what is said of races beside it if that was asked; see `text.verdict_report`."""
+    """The report of a verdict, with the answer about races below it if that was asked; see `text.verdict_report`."""
     races = result.get("races")
     return verdict_report(result, width, glyphs, list_assumptions, full, _beside(races, width) if races else ())
 
 
 def _beside(result: RaceResult, width: int) -> list[Line]:
-    """What is said of races below a verdict, without runs."""
+    """The answer about races below a verdict, without runs."""
     heading = [("Races: ", "heading"), (result["verdict"], result["verdict"]), (_number(result), "heading")]
     lines: list[Line] = [[("  ", ""), *heading], *_body(result, width)]
     if result["races"]:
@@ -88,12 +88,12 @@ def _headline(result: RaceResult) -> Line:
 
 
 def _number(result: RaceResult) -> str:
-    """How many pairs race, where all were asked for."""
+    """The number of racing pairs, where all were asked for."""
     return f": {english.count(len(result['races']), 'pair')} of lines" if result["all"] and result["races"] else ""
 
 
 def wrong(result: RaceResult) -> str:
-    """That the number of pairs is not what the header says, or that it says nothing."""
+    """That the header expects another number of pairs, or none."""
     expected = result.get("expected")
     return f"expected {expected}" if expected else nothing_expected(result)
 
@@ -139,7 +139,7 @@ def lines_race(race: Race) -> str:
 
 
 def sentence(race: Race) -> str:
-    """The same, and what the two accesses are."""
+    """Which lines race, and the two accesses."""
     one, other = phrases(race)
     return f"{lines_race(race)}: {one}, and {other}, in either order"
 
@@ -152,7 +152,7 @@ def phrases(race: Race) -> tuple[str, str]:
 
 
 def excerpts(result: RaceResult, race: Race, width: int) -> Iterator[Line]:
-    """The lines of the source with the two commands marked, and what is accessed there."""
+    """The lines of the source with both accesses marked and described."""
     known: RacingAccess | None = None
     gutter = max(len(str(int(access["line"]))) for access in race["accesses"]) + 6
     for access, phrase in zip(race["accesses"], phrases(race), strict=True):
@@ -183,7 +183,7 @@ def atomic(access: RacingAccess) -> str:
 
 
 def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
-    """What follows from the answer about races, and what the other one is, each with a style."""
+    """The conclusions from the answer about races and the verdict on robustness, each with a style."""
     verdict = result["verdict"]
     if verdict == "no race":
         where = english.in_runs(result["engine"], result["nodes"])
@@ -203,7 +203,7 @@ def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
 
 
 def robustness(result: RaceResult) -> tuple[str, str] | None:
-    """The answer to the other question, with a style; None where it was not asked."""
+    """The verdict on robustness in a sentence, with a style; None where it was not asked."""
     other = result.get("robustness")
     race = result["verdict"] == "race"
     if other is None or result["verdict"] == "error":
@@ -229,12 +229,12 @@ def robustness(result: RaceResult) -> tuple[str, str] | None:
 
 
 def check_command(result: RaceResult) -> str:
-    """What shows the counterexample."""
+    """The command that shows the counterexample."""
     return _command("check", result)
 
 
 def race_command(result: RaceResult) -> str:
-    """What shows the run to a race."""
+    """The command that shows the run to a race."""
     return _command("race", result)
 
 
@@ -244,7 +244,7 @@ def _command(name: str, result: RaceResult) -> str:
 
 
 def brief(result: RaceResult, several: bool = False) -> Iterator[str]:
-    """The lines of ``result``, as compilers print what they find; ``several``: each says for which node count."""
+    """The lines of ``result`` as compilers print them; ``several``: each names the node count."""
     file, on = visible(result["file"]), english.on_nodes(result["nodes"])
     where = on if several else ""
     wrongly = f" ({wrong(result)}, found {counted(result)})" if result.get("as_expected") is False else ""

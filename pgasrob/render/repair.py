@@ -73,7 +73,7 @@ class RepairObject(TypedDict):
 
 
 def diagnosis(witness: Witness | None) -> str:
-    """What the violation comes down to; "" where there is none."""
+    """The cause of the violation ``witness`` in two sentences; "" where there is none."""
     if witness is None or witness.cycle is None:
         return ""
     return Diagnosis(witness.run).sentences(late_operations(witness.run, witness.cycle)[0])
@@ -111,12 +111,12 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
 
 
 def violations(repair: Repair, broken: Iterable[Broken]) -> list[str]:
-    """The sentences about violations, each once, in the lines of the source."""
+    """The sentences on violations, each once, by the lines of the source."""
     return list(dict.fromkeys(violation_sentence(repair.text, each.edits, each.witness) for each in broken))
 
 
 def violation_sentence(text: str, edits: Collection[Edit], witness: Witness) -> str:
-    """What a violation of ``text`` with ``edits`` comes down to, in the lines of ``text``."""
+    """The cause of a violation of ``text`` with ``edits``, by the lines of ``text``."""
     source, edited, origins = Statements(text, []), Statements(applied(text, edits), []), Origins(edits)
 
     def line(number: int) -> int:
@@ -161,12 +161,12 @@ def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
 
 
 def answer_text(repair: Repair, answer: Answer) -> str:
-    """What ``answer`` does, and what it is good for, in a clause."""
+    """What ``answer`` changes and achieves, in a clause."""
     return f"{listed([candidate_text(each) for each in answer.candidates])}; then it is robust{_on(repair)}"
 
 
 def beside(repair: Repair) -> Result:
-    """The first verdict that is not robust, with the first answer to be shown beside its run; else the first one."""
+    """The first verdict that is not robust (else the first one), with the first answer to show beside its run."""
     verdicts = repair.verdicts
     result = to_json(next((each for each in verdicts if each.verdict == "not robust"), verdicts[0]))
     if repair.answers:
@@ -175,7 +175,7 @@ def beside(repair: Repair) -> Result:
 
 
 def fixes(repair: Repair) -> list[Fix]:
-    """The answers, the cheapest first."""
+    """The answers as fixes, the cheapest first."""
     return [
         {
             "told": f"{capital(listed([candidate_text(each) for each in answer.candidates]))}.",
@@ -186,7 +186,7 @@ def fixes(repair: Repair) -> list[Fix]:
 
 
 def repair_to_sarif(repair: Repair) -> str:
-    """The findings about the source as a SARIF log, those that are not robust with the answers as their `fixes`."""
+    """The findings about the source as a SARIF log, with the answers as their `fixes`."""
     from pgasrob.render.sarif import to_sarif
 
     results = [to_json(verdict) for verdict in repair.verdicts]
@@ -230,7 +230,7 @@ def _on(repair: Repair) -> str:
 
 
 def sentences(repair: Repair) -> Iterator[tuple[str, str]]:
-    """What is said of ``repair`` before its answers, each with a style."""
+    """The sentences on ``repair`` before its answers, each with a style."""
     first = next((each for each in repair.verdicts if each.verdict == "not robust"), None)
     if first is not None and repair.state not in ("not repaired", "error"):
         yield diagnosis(first.witness), "bad"

@@ -79,7 +79,7 @@ class ReproducedObject(TypedDict):
 
 
 def pieces_of(run: Run) -> list[tuple[int, str | None]]:
-    """The pieces of source that the events of ``run`` are of, and the functions of the library that they come from."""
+    """For each event of ``run`` the number of its piece of source, and the library function that it comes from."""
     calls = Calls(run.instance)
     return [
         (piece, None if event.is_step else calls.of(event))
@@ -139,7 +139,7 @@ def _value(each: Compared, doubles: Collection[str]) -> ValueObject:
 def reproduced_lines(
     file: str, found: Reproduction, state: str, doubles: Collection[str], width: int
 ) -> list[TextLine]:
-    """The report: both runs side by side, the values that tell them apart, what was held back."""
+    """The report: both executions side by side, the values that differ, and what was held back."""
     style = {"reproduced": "not robust", "different": "not robust", "same": "robust"}.get(state, "unknown")
     runs = count(len(found.reproduced), "run")
     outcome = {
@@ -186,7 +186,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def _end(execution: Execution) -> str:
-    """How the run has ended, where that was not well."""
+    """How the execution ended, if it did not end well."""
     if execution.failed_assertion is not None:
         return visible(execution.failed_assertion.partition(": ")[2] or execution.failed_assertion)
     if execution.code is None:

@@ -44,7 +44,7 @@ WIDTH = 80
 
 
 def to_json(answer: Answered) -> Any:
-    """``answer`` as the command prints it in JSON: an object, and a list of these, one a model, for a litmus test."""
+    """``answer`` as the command prints it in JSON; for a litmus test a list, with an object for each model."""
     match answer:
         case Verdict():
             return of_verdict(answer)
@@ -81,7 +81,7 @@ def _report(answer: Answered, width: int) -> list[Line]:
 
 
 def short(shown: Answered | Program | CProgram) -> str:
-    """``shown`` in a line, for the interactive Python."""
+    """``shown`` in one line, for the interactive Python."""
     match shown:
         case Verdict():
             on = english.on_nodes("all" if shown.every and shown.nodes is None else shown.nodes)

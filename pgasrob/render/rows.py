@@ -30,7 +30,7 @@ class Row:
 
     @property
     def number(self) -> str:
-        """The steps as they are counted from 1: ``3``, ``3-10``."""
+        """The step numbers of the row: ``3``, ``3-10``."""
         first, last = self.places[0] + 1, self.places[-1] + 1
         return str(first) if first == last else f"{first}-{last}"
 
@@ -41,7 +41,7 @@ def every_event(witness: Witness) -> list[Row]:
 
 
 def in_short(witness: Witness) -> list[Row]:
-    """A row for each operation; what does not touch the cycle, or the race if the way to it is long, is folded."""
+    """A row for each operation; events that neither the cycle nor the race needs are folded."""
     rows = _with_barriers(list(_by_call(witness)), witness)
     long_way = len(rows) > SHORT_WAY and bool(words.cycle_steps(witness))
     return list(_folded(rows, witness)) if witness["cycle"] or long_way else rows
@@ -59,7 +59,7 @@ def _by_call(witness: Witness) -> Iterator[Row]:
         return events[place]["event"] in words.STEPS
 
     def fits(place: int, row: range) -> bool:
-        """Whether the event at ``place`` goes on with the call that ``row`` is of."""
+        """Whether the event at ``place`` continues the call of ``row``."""
         before, event = events[row[0]], events[place]
         if not words.is_c(event) or "barrier" in (before["event"], event["event"]) or "access" in event:
             return False
@@ -110,8 +110,7 @@ def _done(place: int, events: list[Event]) -> str:
 
 
 def _with_barriers(rows: list[Row], witness: Witness) -> list[Row]:
-    """``rows``, those of barriers together with what comes right before them: what their own calls do first that is
-    neither seen nor on the cycle."""
+    """``rows``, with each barrier joined to rows before it that belong to its call and show nothing."""
     events, on_cycle = witness["computation"], words.cycle_steps(witness)
     kept: list[Row] = []
     for row in rows:
@@ -153,8 +152,8 @@ def _folded(rows: list[Row], witness: Witness) -> Iterator[Row]:
 
 
 def _speaks_of(witness: Witness) -> set[int]:
-    """The places of what is always shown: what lies on the cycle, with the issues of its steps, what the diagnosis
-    speaks of, and assertions that fail."""
+    """The places that are always shown: those on the cycle, with the issues of their steps; those of the diagnosis;
+    failing assertions."""
     events = witness["computation"]
     found = words.cycle_steps(witness)
     for late in witness.get("late", []):

@@ -262,7 +262,7 @@ def _late(run: Run, cycle: Sequence[CycleEdge]) -> list[LateOperation]:
 
 
 def mark(run: Witness) -> None:
-    """Have every value in ``run`` of what its ``doubles`` name shown as a double."""
+    """Turn all values in ``run`` of its ``doubles`` into Doubles."""
     doubles = frozenset(run.get("doubles", ()))
     if not doubles:
         return
@@ -280,7 +280,7 @@ def mark(run: Witness) -> None:
 
 
 def mark_event(event: Event, doubles: frozenset[str]) -> None:
-    """Have every value in ``event`` of what ``doubles`` name shown as a double."""
+    """Turn the values in ``event`` of ``doubles`` into Doubles."""
     address, written, register = event["address"], event["written"], event["register"]
     if event["read"] is not None and address:
         event["read"] = value(address["name"], event["read"], doubles)

@@ -132,7 +132,7 @@ def _catalogued(code: str) -> Object:
 
 
 def findings(result: Result | RaceResult) -> list[Object]:
-    """The results, in the sense of SARIF, that ``result`` has.
+    """The SARIF results for ``result``.
 
     Each has a fingerprint of its own, which stays when lines move: of several that are alike, say two races by the same
     commands, their order tells them apart.
@@ -168,7 +168,7 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
 
 
 def _finding(result: Result | RaceResult, error: Error) -> Object:
-    """A finding about the text; its place is counted in the line that it quotes."""
+    """A finding about the text; its column is counted in the excerpt."""
     text = error["message"] + (f". Hint: {error['hint']}" if error["hint"] else "")
     line, column = error["line"], error["column"]
     other, number = place_of(line)
@@ -202,7 +202,7 @@ def _violation(result: Result, witness: Witness) -> Object:
 
 
 def _fix(result: Result, witness: Witness, fix: Fix) -> Object:
-    """A repair; where nothing is taken away the region is empty, so that its end has to be said."""
+    """A repair; an insertion has an empty region, so its end is given."""
     changed: dict[str, list[Object]] = {}
     for edit in fix["edits"]:
         (other, line), end = place_of(edit["line"]), int(edit["end_line"])
@@ -314,7 +314,7 @@ def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> O
 
 
 def notifications(result: Result | RaceResult) -> Iterator[Object]:
-    """That a search came to no answer, or that a program is in error for a reason that has no place in the text."""
+    """Notifications that a search gave no answer, or that a program is in error for a reason without a place."""
     witness = result.get("witness")
     placed = result["errors"] or (witness and witness["fault"])
     if result["verdict"] == "unknown" or (result["verdict"] == "error" and not placed):
@@ -337,7 +337,7 @@ def _place(result: Result | RaceResult, witness: Witness, place: int) -> Object:
 
 
 def _point(result: Result | RaceResult, witness: Witness, at: Fault | NextCommand) -> Object:
-    """The place of a command that was not issued, of which the beginning is known."""
+    """The place of a command that was not issued, of which only the beginning is known."""
     return _located(result, witness, at["line"], at["column"], at["line"], at["column"])
 
 

@@ -26,7 +26,7 @@ def schema(title: str, kinds: Iterable[Any]) -> Schema:
 
 @cache
 def hints(kind: Any) -> Mapping[str, Any]:
-    """The types of the keys of ``kind``, NotRequired among them."""
+    """The types of the keys of the TypedDict ``kind``, with NotRequired."""
     from pgasrob.robustness.verdict import EffectKind
     from pgasrob.runs.simulate import Bias
     from pgasrob.semantics.endings import Ending
@@ -37,7 +37,7 @@ def hints(kind: Any) -> Mapping[str, Any]:
 
 
 def _of(kind: Any, definitions: dict[str, Schema]) -> Schema:
-    """The schema of a type; what it refers to is put into ``definitions``."""
+    """The schema of ``kind``; schemas of the types it refers to are added to ``definitions``."""
     origin, arguments = get_origin(kind), get_args(kind)
     if is_typeddict(kind):
         if kind.__name__ not in definitions:

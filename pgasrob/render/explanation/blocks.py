@@ -109,7 +109,7 @@ class Subject:
 
     @property
     def no_run(self) -> Text:
-        """Why there is no computation to speak of."""
+        """The sentence that says why there is no computation to show."""
         return Text(NO_RUN[self.explanation.verdict.verdict])
 
     def result(
@@ -119,14 +119,14 @@ class Subject:
         parts: tuple[int, ...] | None = None,
         marks: tuple[frozenset[str], ...] | None = None,
     ) -> Result:
-        """``run`` as every renderer takes it."""
+        """``run`` as the JSON object of a verdict, which all renderers take."""
         from pgasrob.robustness.verdict import Witness as Shown
 
         shown = Shown("violation" if cycle else "run", run, cycle, parts, marks)
         return to_json(replace(self.explanation.verdict, witness=shown, assertion_run=None, deadlock_run=None))
 
     def events(self, run: Run) -> list[Event]:
-        """The events of ``run`` as `words` takes them."""
+        """The events of ``run`` as in the JSON object."""
         return witness_of(self.result(run))["computation"]
 
 
@@ -136,7 +136,7 @@ def witness_of(result: Result) -> Witness:
 
 
 def steps(places: Sequence[int]) -> str:
-    """``step 3``, ``steps 3 and 5``, ``steps 3 to 6``: places as they are counted for people."""
+    """Places in a run as step numbers from 1: ``step 3``, ``steps 3 and 5``, ``steps 3 to 6``."""
     if len(places) == 1:
         return f"step {places[0] + 1}"
     if len(places) > 2 and list(places) == list(range(places[0], places[-1] + 1)):

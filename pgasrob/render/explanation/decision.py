@@ -83,7 +83,7 @@ def _letter(event: Event) -> str:
 
 
 def _word(letters: list[str], parts: tuple[int, ...]) -> list[str]:
-    """``letters`` with a bar for each part that begins."""
+    """``letters`` with a bar where a part begins."""
     found: list[str] = []
     part = 1
     for letter, own in zip(letters, parts, strict=True):
@@ -94,7 +94,7 @@ def _word(letters: list[str], parts: tuple[int, ...]) -> list[str]:
 
 
 def _remembered(subject: Subject, path: list[Generated]) -> Iterator[str]:
-    """For each command what is new of what Y remembers of its rank's FIFO queues (the paper's pa and pb)."""
+    """For each command, what Y newly remembers of the FIFO queues of its rank (pa and pb in the paper)."""
     assert subject.explanation.order is not None
     heads = subject.explanation.order.heads
     known: set[str] = set()
@@ -235,7 +235,7 @@ def emptiness(subject: Subject) -> Iterator[Block]:
 
 
 def _same_word(order: Reordering, parts: tuple[int, ...] | None) -> str:
-    """That a search has found the word of the normal form, be it with other ``parts``."""
+    """The sentence that a search has found the word of the normal form, perhaps divided into other ``parts``."""
     return f"It is the normal form of chapter 5{'' if parts == order.parts else ', divided into two parts'}."
 
 
@@ -289,7 +289,7 @@ NAMES = {
 
 
 def _account(subject: Subject, found: Attack) -> Iterator[Block]:
-    """The path of the search to the violation of the chapters before."""
+    """How the attack search came to the violation of the chapters before."""
     from pgasrob.semantics.happens_before import HappensBefore
     from pgasrob.semantics.replay import replay
 
@@ -338,7 +338,7 @@ def _letters(found: Attack, places: tuple[int, ...], part: int, events: list[Eve
 
 
 def _sources(subject: Subject) -> Iterator[Block]:
-    """What is known before the search begins."""
+    """How many sources an analysis left before the search began."""
     settled = subject.explanation.settled
     assert settled is not None
     if not settled.steps:

@@ -143,13 +143,13 @@ def _block(block: Block) -> str:
 
 
 def _with_code(text: str) -> str:
-    """``text`` escaped, what stands between backquotes as code."""
+    """``text`` escaped for HTML, with backquoted pieces as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))
 
 
 def _wide(inside: str, label: str) -> str:
-    """What may be wider than the page, to be moved by itself, by the keyboard too."""
+    """``inside`` in a box that scrolls sideways, by the keyboard too."""
     return f'<div class="wide" tabindex="0" role="region" aria-label="{escape(label)}">{inside}</div>'
 
 

@@ -64,7 +64,7 @@ def _cell_names(subject: Subject) -> str:
 
 
 def _commands(subject: Subject) -> Iterator[Block]:
-    """What the commands do that are not done at once, or that can be blocked."""
+    """What the commands of the program do that act later or can be blocked."""
     kinds: set[str] = {edge.command.kind for automaton in subject.instance.automata for edge in automaton.transitions}
     points = [(kind, text) for kind, text in COMMANDS if kind in kinds]
     if points:
@@ -141,7 +141,7 @@ def _operations(subject: Subject) -> list[list[int]]:
 
 
 def _late(operations: list[list[int]]) -> list[list[int]]:
-    """Those whose steps do not directly follow their issue."""
+    """The operations whose steps do not directly follow their issue."""
     return [places for places in operations if places[-1] - places[0] >= len(places)]
 
 
@@ -162,7 +162,7 @@ def _lateness(subject: Subject) -> str:
 
 
 def _changes(subject: Subject) -> str:
-    """How the computation shown differs from the one found."""
+    """How the computation shown differs from the one that was found."""
     explained = subject.explanation
     assert explained.run is not None and explained.order is not None
     shown = explained.run.computation
@@ -351,7 +351,7 @@ def _segment(places: tuple[int, ...]) -> str:
 
 
 def _why(order: Reordering, moved: Moved) -> str:
-    """Why an event may overtake others, from what they are."""
+    """Why an event may overtake others, by their accesses."""
     events = order.computation
     mine = access_of(events[moved.place])
     others = [events[place] for place in moved.overtaken]

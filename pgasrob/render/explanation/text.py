@@ -71,7 +71,7 @@ def _block(block: Block, width: int, glyphs: Glyphs) -> list[Line]:
 
 
 def _kept(text: str) -> str:
-    """``text`` with what belongs together kept on one line."""
+    """``text`` with no-break spaces inside pairs such as `step 7`."""
     return PAIRS.sub("\u00a0", text)
 
 
@@ -86,7 +86,7 @@ def _points(points: Sequence[tuple[str, str]], width: int) -> list[Line]:
 
 
 def rows_lines(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[Line]:
-    """A table; its widest columns are wrapped when it is too wide."""
+    """A table; its widest columns are wrapped to fit into ``width``."""
     columns = list(zip(header, *rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
     # Words are broken only where there is no other way.
