@@ -30,7 +30,7 @@ from pgasrob.robustness.limits import DEFAULT_MAX_STATES
 from pgasrob.robustness.reduction import REDUCTIONS
 from tests.outputs import validate
 from tests.processes import children, needs_proc, ticks
-from tests.render.test_json import ERROR, ONE_TO_ONE, RESULT
+from tests.render.test_verdict_json import ERROR, ONE_TO_ONE, RESULT
 
 ROOT = Path(__file__).parents[1]
 

@@ -15,7 +15,7 @@ from pgasrob.batch import side_by_side
 from pgasrob.cli import cli
 from pgasrob.cli.witness_files import Witnesses
 from pgasrob.render.files import FORMATS
-from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 ROOT = Path(__file__).parents[1]
 ROBUST = "memory x; process { mem[x] <- 1; }"

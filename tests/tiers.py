@@ -265,9 +265,13 @@ SLOW: dict[str, str] = {
         every_run_of_the_corpus long_runs_take_little_time
     """,
     "render/explanation/test_explanation.py": """
-        lines_are_no_longer_than_the_terminal sigma_has_other_values_where_e_was_read
+        sigma_has_other_values_where_e_was_read there_are_nine_chapters_and_none_is_empty
+    """,
+    "render/explanation/test_html.py": """
         the_page_fits_and_the_console_is_silent the_page_follows_the_colours_of_the_system
-        there_are_nine_chapters_and_none_is_empty
+    """,
+    "render/explanation/test_text.py": """
+        lines_are_no_longer_than_the_terminal
     """,
     "render/test_automata_lib.py": """
         the_same_program_gives_the_same_file
@@ -281,11 +285,8 @@ SLOW: dict[str, str] = {
     "render/test_explorer.py": """
         a_large_run_stays_quick print_shows_all_of_the_diagram
     """,
-    "render/test_formats.py": """
+    "render/test_files.py": """
         every_run_of_the_corpus
-    """,
-    "render/test_json.py": """
-        what_events_say_adds_up witnesses_hold_up_before_the_oracle
     """,
     "render/test_litmus.py": """
         reports_keep_to_the_width
@@ -295,6 +296,9 @@ SLOW: dict[str, str] = {
     """,
     "render/test_run_graph.py": """
         dot_draws_it_in_the_lanes_and_rows_of_the_svg
+    """,
+    "render/test_run_json.py": """
+        what_events_say_adds_up witnesses_hold_up_before_the_oracle
     """,
     "render/test_run_svg.py": """
         a_long_run_takes_little_time every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser

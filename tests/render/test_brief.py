@@ -15,8 +15,8 @@ from pgasrob.program.parser import parse
 from pgasrob.render.brief import brief
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.limits import Limits
-from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 from tests.render.test_table import SYNTAX, result
+from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 

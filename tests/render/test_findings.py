@@ -12,11 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
-from pgasrob.render.baseline import BadBaseline, Baseline
 from pgasrob.render.findings import github
-from pgasrob.render.sarif import FINGERPRINT
-from tests.render.test_json import DEADLOCK, ONE_TO_ONE
 from tests.render.test_sarif import VALIDATOR
+from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 LATE = "Not robust on 2 nodes: Rank 0 reads y in line 8 before the write of rank 1 in line 6 has arrived there"
 ENDLESS = "memory x; register r; process { loop { r <- r + 1; write(x, r % 2, x, r % 3); } }"
@@ -104,78 +102,6 @@ def test_csv(command: str) -> None:
 def test_no_cell_is_a_formula() -> None:
     Path("=1+1.pgas").write_text(ROBUST)
     assert run("check =1+1.pgas --format csv").stdout.splitlines()[1].startswith("'=1+1.pgas,2,robust,")
-
-
-def test_only_what_is_new_counts() -> None:
-    assert run("check bad.pgas stuck.pgas --strict --witness old.sarif").exit_code == 1
-    kept = "--baseline old.sarif --strict --format gcc"
-    result = run(f"check bad.pgas stuck.pgas {kept}")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "3 of the findings are in the baseline and do not count" in result.stderr
-    Path("bad.pgas").write_text("\n\n" + ONE_TO_ONE)  # the same, some lines on
-    assert run(f"check bad.pgas stuck.pgas {kept}").exit_code == 0
-    Path("good.pgas").write_text(ONE_TO_ONE)  # the same in another file
-    result = run(f"check bad.pgas stuck.pgas good.pgas {kept} --witness new.sarif")
-    assert result.exit_code == 1 and [line for line in result.stdout.splitlines() if "note: " not in line] == [
-        line for line in result.stdout.splitlines() if line.startswith("good.pgas:8:3: error: Not robust")
-    ]
-    states = [
-        (each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], each["baselineState"])
-        for each in sarif("new.sarif")
-    ]
-    assert states == [
-        ("bad.pgas", "unchanged"), ("stuck.pgas", "unchanged"), ("stuck.pgas", "unchanged"), ("good.pgas", "new")
-    ]  # fmt: skip
-    assert run(f"check bad.pgas -n 3 {kept}").exit_code == 1, "on another number of nodes it is another one"
-    assert run(f"check long.pgas --max-states 5 {kept}").exit_code == 3
-
-
-def test_what_is_gone_is_absent_in_the_files_that_were_checked() -> None:
-    run("check bad.pgas stuck.pgas --witness old.sarif")
-    Path("bad.pgas").write_text(ROBUST)
-    assert run("check bad.pgas --baseline old.sarif --witness new.sarif").exit_code == 0
-    (gone,) = sarif("new.sarif")
-    assert (gone["baselineState"], gone["ruleId"]) == ("absent", "not-robust")
-    # What was gone once is new when it comes back.
-    Path("bad.pgas").write_text(ONE_TO_ONE)
-    assert run("check bad.pgas --baseline new.sarif").exit_code == 1
-
-
-def test_errors_and_races_that_are_known() -> None:
-    run("check syntax.pgas --witness old.sarif")
-    assert run("check syntax.pgas --baseline old.sarif").exit_code == 0
-    Path("syntax.pgas").write_text("process { skip; sk }")
-    assert run("check syntax.pgas --baseline old.sarif").exit_code == 2
-    run("race bad.pgas --witness races.sarif")
-    assert run("race bad.pgas --baseline races.sarif").exit_code == 0
-    assert run("check bad.pgas --baseline races.sarif").exit_code == 1, "a race is no violation"
-
-
-def test_findings_that_are_alike_have_fingerprints_of_their_own() -> None:
-    twice = "nodes 2; memory x, y; process 0 {\n mem[x] <- 1;\n mem[x] <- 1;\n}\nprocess 1 {\n mem[x @ 0] <- 2;\n}\n"
-    Path("twice.pgas").write_text(twice)
-    run("race twice.pgas --all --witness races.sarif")
-    found = [each["partialFingerprints"][FINGERPRINT] for each in sarif("races.sarif")]
-    assert len(found) == len(set(found)) == 2
-    assert found[0].partition(":")[0] == found[1].partition(":")[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "no SARIF log that this version"),
-        ("[]", "no SARIF log that this version"),
-        ('{"runs": [{"tool": {"driver": {"name": "pgasrob"}}, "results": [{}]}]}', "no SARIF log that this version"),
-        ('{"runs": [{"tool": {"driver": {"name": "other"}}}]}', "of another tool"),
-        ("[" * 100_000, "no SARIF log that this version"),
-    ],
-)
-def test_what_is_no_baseline(text: str, says: str) -> None:
-    with pytest.raises(BadBaseline, match=says):
-        Baseline(text)
-    Path("old.sarif").write_text(text)
-    result = run("check good.pgas --baseline old.sarif")
-    assert result.exit_code == 2 and says in result.stderr
 
 
 @pytest.mark.parametrize(

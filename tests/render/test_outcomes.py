@@ -9,8 +9,6 @@ import pytest
 
 from pgasrob.program.parser import parse
 from pgasrob.render.lines import ASCII, plain
-from pgasrob.render.one_run import simulation_report
-from pgasrob.render.one_run_json import RunResult, simulated_to_json
 from pgasrob.render.outcomes import (
     MOST_ROWS,
     count_text,
@@ -19,11 +17,9 @@ from pgasrob.render.outcomes import (
     outcomes_report,
 )
 from pgasrob.render.outcomes_json import OutcomesResult, outcomes_to_json
-from pgasrob.render.report import report
 from pgasrob.render.run_json import Witness
 from pgasrob.robustness.limits import Limits
 from pgasrob.runs.outcomes import outcomes
-from pgasrob.runs.simulate import simulate
 from tests.support import instance, one_to_one
 
 STORE_BUFFERING = """memory one = 1, x;
@@ -98,29 +94,6 @@ def test_an_empty_branch_at_the_end_is_mentioned() -> None:
     assert (len(shown["outcomes"]), shown["left_out"]) == (2, [])
     sentence = "may also end before the command in line 1, by an empty branch"
     assert sentence in " ".join(text(silent).split()) and sentence not in " ".join(text(shown).split())
-
-
-def test_json() -> None:
-    result = result_of(STORE_BUFFERING)
-    assert (result["schema"], result["engine"], result["nodes"], result["complete"]) == (1, "outcomes", 2, True)
-    assert (result["sc_runs"], result["network_runs"], result["network_only"]) == (6, 630, 1)
-    assert result["columns"][0] == {"name": "r@0", "rank": 0, "kind": "register"}
-    assert result["columns"][-1] == {"name": "x@1", "rank": 1, "kind": "cell"}
-    first, second = result["outcomes"][:2]
-    assert first["values"] == {"r@0": 0, "r@1": 0, "one@0": 1, "one@1": 1, "x@0": 1, "x@1": 1}
-    assert (first["row"], first["ending"], first["failed"], first["network_only"]) == (1, "ended", [], True)
-    for row in result["outcomes"]:
-        witness = cast(Witness, row["example"])
-        assert witness["shows"] == "run"
-        assert witness["complete"]
-        assert (witness["cycle"] is not None) == bool(row["network_only"])
-    assert second["network_only"] is False
-    assert cast(Witness, second["example"])["sequential"] is None  # it is an SC run itself
-
-
-def test_examples_that_are_not_asked_for_are_left_out() -> None:
-    found = outcomes(one_to_one())
-    assert [row["example"] is None for row in outcomes_to_json(found, {2})["outcomes"]] == [True, False, True, True]
 
 
 def test_an_example() -> None:
@@ -253,61 +226,3 @@ def test_what_is_not_known_is_not_called_network_only() -> None:
 
 
 # A simulated run
-
-
-def run_text(*texts: str, seed: int = 0, **more: Any) -> str:
-    return plain(simulation_report(simulated_to_json(simulate(instance(*texts), seed, **more)), 80))
-
-
-def test_a_run_that_looks_like_an_sc_run() -> None:
-    shown = run_text("write(x, 1, y, q);", "r <- mem[z];", seed=2)
-    assert "a run on the network on 2 nodes" in shown.splitlines()[0]
-    assert "--seed 2 gives this run again." in shown
-    assert "It looks like an SC run" in shown
-    assert "The SC run that it looks like:" in shown
-    assert "All ranks have ended." in shown
-    assert "y@1 = 1" in shown
-
-
-def test_a_run_that_looks_like_none() -> None:
-    shown = run_text("write(x, 0, y, q); r <- mem[y];", bias="late")
-    assert "No SC run looks like this one" in shown
-    assert "The cycle, edge by edge" in shown
-    assert "--seed 0 --bias late gives this run again." in shown
-
-
-def test_an_sc_run() -> None:
-    shown = run_text("write(x, 0, y, q); r <- mem[y];", network=False)
-    assert "a run under SC" in shown
-    assert "looks like" not in shown
-
-
-def test_the_ends_of_runs() -> None:
-    assert "The run ends in a deadlock." in run_text("await(mem[y] == 1);")
-    assert "rank 0 stands before await" in run_text("await(mem[y] == 1);")
-    assert "before an assume that is false" in run_text("assume(r == 1);")
-    assert "error[PG040]: rank 0: division by zero" in run_text("r <- 1 / r;")
-    assert "--steps" in run_text("loop { r <- r + 1; }", steps=5)
-    assert "The assertion of rank 0 in line 1 fails (step 1)." in run_text("assert(r == 1);")
-    assert "Every assertion that it passes holds." in run_text("assert(r == 0);")
-
-
-def test_a_run_in_json() -> None:
-    result = simulated_to_json(simulate(one_to_one("wait(q);"), 5))
-    assert (result["schema"], result["engine"], result["verdict"], result["nodes"]) == (1, "run", None, 2)
-    witness, simulation = result["witness"], result["simulation"]
-    assert witness is not None
-    assert simulation is not None
-    assert (witness["shows"], witness["cycle"]) == ("run", None)
-    assert simulation["final"] == {
-        "r@0": 1, "r@1": 1, "x@0": 1, "x@1": 1, "y@0": 1, "y@1": 1,
-    }  # fmt: skip
-    assert (simulation["seed"], simulation["ending"], simulation["memory_model"]) == (5, "ended", "network")
-    assert simulation["events"] == len(witness["computation"])
-    again: RunResult = json.loads(json.dumps(result))
-    assert plain(simulation_report(again)) == plain(simulation_report(result)) == plain(report(cast(Any, result)))
-
-
-def test_a_long_run_is_not_shown_twice() -> None:
-    shown = run_text("loop { write(x, 1, y, q); }", "loop { r <- mem[z]; }", steps=300, seed=1)
-    assert "It is not shown for its length" in shown

@@ -19,7 +19,7 @@ from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_svg import PRINTED, STYLE, to_svg
 from pgasrob.render.verdict_json import Result
 from tests.render.diagram.test_model import corpus, event, long_run, result_of, run, with_runs
-from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 from tests.support import calls, instance
 
 SVG = "{http://www.w3.org/2000/svg}"

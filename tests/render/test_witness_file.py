@@ -18,8 +18,8 @@ from pgasrob.render.verdict_json import to_json
 from pgasrob.render.witness_file import BadWitnessFile, read_results, validated
 from pgasrob.runs.simulate import simulate
 from tests.render.diagram.test_model import corpus, result_of, with_runs
-from tests.render.test_formats import FAILING, FAULT, ROBUST, of_witness
-from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+from tests.render.test_files import FAILING, FAULT, ROBUST, of_witness
+from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 from tests.support import examples, one_to_one
 
 JUNK: tuple[Any, ...] = (

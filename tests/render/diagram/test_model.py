@@ -30,7 +30,7 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
-from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 from tests.support import calls, sampled
 
 ROOT = Path(__file__).parents[3]

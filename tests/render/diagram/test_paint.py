@@ -14,7 +14,7 @@ from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_svg import RADII, STROKES
 from pgasrob.render.run_tikz import PIECES, SHAPES, TEXTS
 from tests.render.diagram.test_model import result_of
-from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 
 @pytest.mark.parametrize(("program", "nodes"), [(ONE_TO_ONE, 2), (DEADLOCK, 3)])

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
-from pgasrob.render.english import count, listed
-from pgasrob.render.explanation.blocks import Drawing, Points, Remark, Rows, ShownRun, Text, Word, steps
+from pgasrob.render.explanation.blocks import Drawing, Points, Remark, Rows, ShownRun, Text, Word
 from pgasrob.render.explanation.chapters import NAMES, Chapter, NoSuchChapter, chapter_name, chapters
-from pgasrob.render.explanation.html import to_html
 from pgasrob.render.explanation.runs import COMMANDS
-from pgasrob.render.explanation.text import explanation_lines, rows_lines
-from pgasrob.render.lines import ASCII, plain
+from pgasrob.render.explanation.text import explanation_lines
+from pgasrob.render.lines import plain
 from pgasrob.robustness.explanation import Explanation, explain
 from pgasrob.robustness.load import load
 from tests.support import program
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ONE_TO_ONE = "one_to_one/one_to_one.pgas"
 SOME = (
     ONE_TO_ONE,
@@ -83,12 +77,6 @@ def test_a_chapter_by_number_or_name(given: str, name: str) -> None:
 def test_no_such_chapter(given: str) -> None:
     with pytest.raises(NoSuchChapter, match="there is program"):
         chapter_name(given)
-
-
-def test_counts_and_lists() -> None:
-    assert [count(1, "event"), count(1_200, "event")] == ["1 event", "1,200 events"]
-    assert [listed("a"), listed("ab"), listed("abc")] == ["a", "a and b", "a, b and c"]
-    assert [steps([0]), steps([0, 2]), steps([3, 4, 5])] == ["step 1", "steps 1 and 3", "steps 4 to 6"]
 
 
 @pytest.mark.parametrize("path", PRESENT)
@@ -319,149 +307,4 @@ def test_a_program_in_error() -> None:
 # The terminal
 
 
-@pytest.mark.parametrize("width", [80, 120])
-@pytest.mark.parametrize("path", PRESENT)
-def test_lines_are_no_longer_than_the_terminal(path: str, width: int) -> None:
-    assert max(map(len, text(path, width).splitlines())) <= width
-
-
-@pytest.mark.parametrize("path", PRESENT)
-def test_a_terminal_without_unicode(path: str) -> None:
-    found = plain(explanation_lines(path, written(path), 80, ASCII))
-    assert found.isascii()
-    assert found.count("\n") >= text(path).count("\n") - 40
-
-
-def test_both_outputs_have_the_same_sentences() -> None:
-    page = re.sub(r"\s+", " ", visible_text(to_html("t", written(ONE_TO_ONE), "")))
-    lines = re.sub(r"\s+", " ", text(ONE_TO_ONE, 200))
-    for chapter in written(ONE_TO_ONE):
-        for block in chapter.blocks:
-            if isinstance(block, Text):
-                assert block.text.replace("`", "") in page
-                assert block.text in lines
-
-
-def test_a_wide_table_is_wrapped() -> None:
-    lines = [line for ((line, _),) in rows_lines(("a", "b"), [("x" * 12 + " y" * 40, "z" * 30)], 60)]
-    assert max(map(len, lines)) <= 60 and "".join(lines).count("y") == 40
-
-
 # The page
-
-
-class Reader(HTMLParser):
-    """Checks that tags are closed in order, and collects what there is."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.texts: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert len({name for name, _ in attrs}) == len(attrs)
-        self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "link"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
-            self.texts.append(data)
-
-
-def read(page: str) -> Reader:
-    reader = Reader()
-    reader.feed(page)
-    reader.close()
-    assert not reader.open
-    return reader
-
-
-def visible_text(page: str) -> str:
-    return "".join(read(page).texts)
-
-
-@pytest.mark.parametrize("path", PRESENT)
-def test_the_page_is_well_formed_and_needs_nothing_else(path: str) -> None:
-    page = to_html(path, written(path), explained(path).instance.program.source.text)
-    tags = read(page).tags
-    assert not {"script", "img", "iframe", "object"} & {tag for tag, _ in tags}
-    links = [value for _, attributes in tags for name, value in attributes.items() if name in ("href", "src")]
-    assert links.pop(0) == "data:,"
-    assert links and all(value is not None and value.startswith("#") for value in links)
-    assert "url(" not in page and "@import" not in page
-    ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
-    assert len(ids) == len(set(ids))
-    assert {f"#{chapter.name}" for chapter in written(path)} == set(links)
-    assert {link[1:] for link in links if link} <= set(ids)
-
-
-def test_the_page_draws_what_there_is_to_draw() -> None:
-    classes = [
-        attributes.get("class") for tag, attributes in read(to_html("t", written(ONE_TO_ONE), "")).tags if tag == "svg"
-    ]
-    assert sorted(filter(None, classes)) == ["pg-graph"] * 4 + ["pg-run"] * 2
-
-
-def test_what_comes_from_a_program_is_escaped() -> None:
-    chapter = Chapter(1, "program", "<b>", [
-        Text("a < b `c & d`"), Remark("<i>"), Points([("<u>", "<s>")]), Rows(("<a>",), [("<b>",)]), Word(["<w>", "|"]),
-    ])  # fmt: skip
-    page = to_html("</title><script>", [chapter], "if (a < b) </pre>")
-    assert "<script" not in page
-    told = visible_text(page)
-    for text in ("</title><script>", "1. <b>", "a < b c & d", "<i>", "<u><s>", "<a>", "<w>", "if (a < b) </pre>"):
-        assert text in told
-    assert "<code>c &amp; d</code>" in page
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium (apt-get install chromium)")
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright (pip install '.[test]')")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.mark.parametrize("width", [360, 1200])
-@pytest.mark.parametrize("path", [ONE_TO_ONE, "halo/halo_no_wait.pgas", "bakery/bakery_get.pgas"])
-def test_the_page_fits_and_the_console_is_silent(chromium: Any, tmp_path: Path, path: str, width: int) -> None:
-    file = tmp_path / "page.html"
-    file.write_text(to_html(path, written(path), explained(path).instance.program.source.text), encoding="utf-8")
-    page = chromium.new_page(viewport={"width": width, "height": 800})
-    messages: list[str] = []
-    page.on("console", lambda message: messages.append(message.text))
-    page.on("pageerror", lambda error: messages.append(str(error)))
-    page.on("request", lambda request: messages.append(request.url) if not request.url.startswith("file:") else None)
-    page.goto(file.as_uri())
-    page.locator("summary").click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.locator('a[href="#attack"]').click()
-    page.wait_for_function("document.querySelector('#attack').getBoundingClientRect().top < 800", timeout=60_000)
-    page.emulate_media(media="print")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    page.close()
-    assert messages == []
-
-
-def test_the_page_follows_the_colours_of_the_system(chromium: Any, tmp_path: Path) -> None:
-    file = tmp_path / "page.html"
-    file.write_text(to_html("t", written(ONE_TO_ONE), ""), encoding="utf-8")
-    colours = []
-    for scheme in ("light", "dark"):
-        page = chromium.new_page(color_scheme=scheme)
-        page.goto(file.as_uri())
-        colours.append(page.evaluate("[getComputedStyle(document.body).backgroundColor, "
-                                     "getComputedStyle(document.querySelector('.pg-graph .state')).fill]"))  # fmt: skip
-        page.close()
-    assert colours == [["rgb(255, 255, 255)"] * 2, ["rgb(20, 23, 26)"] * 2]

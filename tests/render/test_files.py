@@ -18,7 +18,7 @@ from pgasrob.render.run_graph import NoRun
 from pgasrob.render.verdict_json import Result
 from pgasrob.render.witness_file import read_results
 from tests.render.diagram.test_model import event, result_of, run, with_runs
-from tests.render.test_json import DEADLOCK, ONE_TO_ONE
+from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 ROBUST = "memory x; process { mem[x] <- 1; }"
 FAULT = "register r; process { r <- 1 / r; }"

@@ -17,7 +17,6 @@ from pgasrob.render.files import FORMATS, drawable
 from pgasrob.render.lines import ASCII, plain
 from pgasrob.render.places import dumps, with_lines
 from pgasrob.render.races_json import counted, is_about_races, races_to_json, with_accesses
-from pgasrob.render.races_table import RaceTable, pairs
 from pgasrob.render.races_text import brief, race_report
 from pgasrob.render.rows import in_short
 from pgasrob.render.verdict_json import RaceResult
@@ -75,41 +74,6 @@ def result_of(text: str, robustness: bool = True, strict: bool = False) -> RaceR
 
 def report_of(text: str, width: int = 80, **options: Any) -> str:
     return plain(race_report(result_of(text), width, ASCII, **options))
-
-
-def test_the_two_accesses_are_events_that_are_still_to_come() -> None:
-    (race,) = result_of(REMOTE)["races"]
-    assert (race["shows"], race["kind"], race["lines"], race["complete"]) == ("race", "remote", [7, 8], False)
-    put, load = race["accesses"]
-    assert [each["event"] for each in race["computation"]] == ["write", "popa"]
-    assert (put["event"], put["rank"], put["operation"], put["pending"]) == ("popb", 0, 0, True)
-    assert (put["access"], put["cell"], put["atomic"], put["target"]) == ("write", "y@1", None, 1)
-    assert (load["event"], load["rank"], load["operation"], load["pending"]) == ("load", 1, 0, False)
-    assert (load["access"], load["cell"], load["line"], load["column"]) == ("read", "y@1", 8, 13)
-    assert load["address"] == {"rank": 1, "index": 1, "name": "y"}
-    assert load["command"] == "r <- mem[y]"
-    drawn = with_accesses(race)
-    assert drawn["computation"][2:] == [put, load]
-    added = drawn["happens_before"][len(race["happens_before"]) :]
-    assert added == [{"from": 1, "to": 2, "relation": "id"}, {"from": 2, "to": 3, "relation": "race"}]
-
-
-def test_program_order_leads_to_an_access_before_which_its_rank_stands() -> None:
-    (race,) = result_of(BUFFER)["races"]
-    assert (race["kind"], race["lines"]) == ("local buffer", [3, 4])
-    assert [(each["event"], each["pending"]) for each in race["accesses"]] == [("popa", True), ("store", False)]
-    added = with_accesses(race)["happens_before"]
-    assert {"from": 0, "to": 1, "relation": "id"} in added
-    assert {"from": 0, "to": 2, "relation": "po"} in added
-
-
-def test_a_call_in_c_keeps_its_piece() -> None:
-    (race,) = result_of(C)["races"]
-    put, load = race["accesses"]
-    issue = next(each for each in race["computation"] if each["event"] == "put")
-    assert (put["call"], put["piece"]) == ("shmem_long_put", issue["piece"])
-    assert (load["call"], load["command"]) == (None, 'printf("%ld\\n", data)')
-    assert load["piece"] > max(each["piece"] for each in race["computation"])
 
 
 REPORT = """\
@@ -213,41 +177,6 @@ def test_a_line_for_each_race() -> None:
     unexpected: RaceResult = {**result_of(QUIET), "expected": "2 pairs", "as_expected": False}
     assert list(brief(unexpected)) == ["x.pgas: no race on 2 nodes; robust (expected 2 pairs, found none)"]
     assert len(list(brief(result_of(THREE)))) == 3
-
-
-def test_where_not_all_is_known_no_number_is_said() -> None:
-    cut: RaceResult = {**result_of(THREE), "reason": "there may be more races: the limit was reached"}
-    first: RaceResult = {**result_of(THREE), "all": False}
-    assert (counted(result_of(THREE)), counted(cut)) == ("3 pairs", "unknown")
-    assert [pairs(each) for each in (result_of(THREE), cut, first, result_of(QUIET))] == ["3", "3+", "3+", "0"]
-    assert counted(result_of(REMOTE)) == "1 pair"
-
-
-def test_a_table_has_robustness_beside_races() -> None:
-    results = [result_of(text) for text in (REMOTE, THREE, QUIET, FAULT)]
-    table = RaceTable(["x.pgas"], 80)
-    rows = plain([table.header(), *map(table.row, results)]).split("\n")
-    assert [row.split()[2:5] for row in rows[1:4]] == [
-        ["race", "1", "robust"],
-        ["race", "3", "not"],
-        ["no", "race", "0"],
-    ]
-    assert max(map(len, rows)) <= 80
-    end = plain(table.end(results, 0.5))
-    assert "1 no race, 2 race, 1 error, 1 with a race and robust all the same." in end.replace("\n", " ")
-    assert "PG040" in end
-
-
-def test_a_table_compares_numbers_of_pairs() -> None:
-    expected: RaceResult = {**result_of(THREE), "expected": "2 pairs", "as_expected": False}
-    table = RaceTable(["x.pgas"], 80, True)
-    assert " ".join(plain([table.row(expected)]).split()).startswith("x.pgas 2 3 pairs != 2 pairs 3 not robust")
-    assert "found 3 pairs, expected 2 pairs" in plain(table.end([expected], 0.5))
-    cut: RaceResult = {**expected, "reason": "there may be more races: the limit was reached"}
-    assert " ".join(plain([table.row(cut)]).split()).startswith("x.pgas 2 unknown ? 2 pairs 3+")
-    assert "expected" not in plain(table.end([cut], 0.5)).replace("as expected", "")
-    missing: RaceResult = {**expected, "expected": None}
-    assert "no `// races:` says how many" in plain(table.end([missing], 0.5))
 
 
 def test_sarif_has_both_accesses_and_the_way_there() -> None:
