@@ -23,7 +23,7 @@ from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, number
 from pgasrob.robustness.every_n.memory import Element
 from pgasrob.robustness.every_n.values import constant
-from pgasrob.robustness.reduction.fixpoint import Access, Command, Commands, known_operands
+from pgasrob.robustness.reduction.abstract_commands import Access, Command, Commands, known_operands
 
 
 @dataclass(frozen=True)
@@ -245,10 +245,10 @@ class Ranks:
         made = against = sum(1 << address for address in numbered)
         for element in elements:
             made |= 1 << self._elements[element]
-            against |= self._meeting(element, apart)
+            against |= self._in_conflict_with(element, apart)
         return made, against
 
-    def _meeting(self, element: Element, apart: bool) -> int:
+    def _in_conflict_with(self, element: Element, apart: bool) -> int:
         """The elements that may be the same cell."""
         key = element, apart
         if key not in self._may_be_one:

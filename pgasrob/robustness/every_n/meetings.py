@@ -18,8 +18,8 @@ from pgasrob.robustness.every_n.commands import Ranks, Target
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, exactly, number
 from pgasrob.robustness.every_n.unfold import MOST_READ, Unfolded
 from pgasrob.robustness.every_n.values import constant
-from pgasrob.robustness.reduction.fixpoint import Access, Command, Commands
-from pgasrob.robustness.reduction.views import Happened, Meeting, States
+from pgasrob.robustness.reduction.abstract_commands import Access, Command, Commands
+from pgasrob.robustness.reduction.views import BeforeBarrier, Happened, States
 
 MOST_MET = 20_000
 """States of two ranks that are told apart in all."""
@@ -427,20 +427,20 @@ class Pairs:
 
     # After the source
 
-    def meeting(
-        self, company: Sequence[set[int]], source: int, delayed: Callable[[Access], bool], happened: Happened
-    ) -> Meeting:
-        """Where the other ranks of a ``company`` may be, and what they, and the first rank, may issue, before a barrier
-        comes after the choice of the ``source`` in this state of the first rank. ``happened``: what that has done
-        without delay, for certain or perhaps. ``delayed``: whether an access must hit what is delayed."""
-        return _Meeting(self, company, source, delayed, happened).found()
+    def before_barrier(
+        self, states_of_others: Sequence[set[int]], source: int, delayed: Callable[[Access], bool], happened: Happened
+    ) -> BeforeBarrier:
+        """Where the other ranks, which begin in ``states_of_others``, may be and what all ranks may issue until a
+        barrier comes, after the choice of the ``source`` in this state of the first rank. ``happened``: what that has
+        done without delay, for certain or perhaps. ``delayed``: whether an access must hit what is delayed."""
+        return _BeforeBarrier(self, states_of_others, source, delayed, happened).found()
 
 
-class _Meeting:
+class _BeforeBarrier:
     def __init__(
         self,
         pairs: Pairs,
-        company: Sequence[set[int]],
+        states_of_others: Sequence[set[int]],
         source: int,
         delayed: Callable[[Access], bool],
         happened: Happened,
@@ -452,7 +452,7 @@ class _Meeting:
             pair: {
                 (second, each): None
                 for (first, second), held in pairs.found[pair].items()
-                if first == source and second in company[pair.second]
+                if first == source and second in states_of_others[pair.second]
                 for each in held
             }
             for pair in self._of
@@ -469,15 +469,15 @@ class _Meeting:
         }
         self._changed = True
 
-    def found(self) -> Meeting:
+    def found(self) -> BeforeBarrier:
         while self._changed:
             self._changed = False
             for pair in self._of:
                 self._close(pair)
-        company: list[set[int]] = [set() for _ in self._pairs._names]
+        states_of_others: list[set[int]] = [set() for _ in self._pairs._names]
         for pair, found in self._found.items():
-            company[pair.second] |= {state for state, _ in found}
-        return Meeting(company, self._issued | self._by_first())
+            states_of_others[pair.second] |= {state for state, _ in found}
+        return BeforeBarrier(states_of_others, self._issued | self._by_first())
 
     def _by_first(self) -> set[int]:
         """The commands of the first rank by what cells may hold, whichever other rank one looks at."""

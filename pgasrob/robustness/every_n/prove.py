@@ -30,7 +30,9 @@ from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, P
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.every_n.views import views_of
 from pgasrob.robustness.reduction import fixpoint
-from pgasrob.robustness.reduction.fixpoint import Command, Fixpoint, Setting
+from pgasrob.robustness.reduction.abstract_commands import Command
+from pgasrob.robustness.reduction.fixpoint import Fixpoint
+from pgasrob.robustness.reduction.setting import Setting
 
 _CALLED = {
     core.Role.RANK: "its rank",
@@ -249,8 +251,8 @@ class Prover:
         """For each step that may be the source, or is one of those it is ``about``, what is in the way."""
         setting = self.setting(case, known, by_pairs)
         for state, leaving in enumerate(setting.commands[0]):
-            company = setting.company(0, state)
-            if not company:
+            states_of_others = setting.states_of_others(0, state)
+            if not states_of_others:
                 continue
             for place, command in enumerate(leaving):
                 for step in range(len(command.in_steps) if command.possible else 0):
@@ -263,7 +265,7 @@ class Prover:
                         text = f"more than {fixpoint.LOOKS:,} commands were looked at"
                         yield source, Obstacle("limit", text, case.text)
                         return
-                    search = Fixpoint(setting, company, 0, state, command, step)
+                    search = Fixpoint(setting, states_of_others, 0, state, command, step)
                     if search.finds_e():
                         first = known.ranks[0].automaton.out[state][place]
                         yield source, self._obstacle(case, known, setting, first, step, search.closing)

@@ -16,7 +16,7 @@ from pgasrob.program.graphs import following
 from pgasrob.robustness.every_n.commands import Ranks
 from pgasrob.robustness.every_n.linear import Value, exactly, number
 from pgasrob.robustness.every_n.unfold import Unfolded
-from pgasrob.robustness.reduction.fixpoint import Command, Commands
+from pgasrob.robustness.reduction.abstract_commands import Command, Commands
 from pgasrob.robustness.reduction.views import States, Views, Writer
 
 ANYWHERE: States = -1

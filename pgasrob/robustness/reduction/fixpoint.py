@@ -1,29 +1,26 @@
 """The fixpoint that asks what an attack can come to whose source is a given step, and ignores values.
 
 The rules F1 to F6, E1 and E2 named below, and the proof, are in `proofs/reductions.md`, section 2; the words in
-`proofs/glossary.md`. Of ranks it knows what :class:`Commands` says. They are those of an instance
+`proofs/glossary.md`. Of ranks it knows what `abstract_commands.Commands` says. They are those of an instance
 (`infeasibility`), or names of ranks of which there are any number (`every_n`, and `proofs/every-n.md`): then one name
 may stand for many.
 
-It starts with the source's rank behind the source's command and with the other ranks, its company, anywhere between the
-same two barriers. What cuts it short is what is certain: steps that are delayed stay delayed. So a wait for one of them
-is never over, a command whose access at its issue must hit one of them is no part of sigma (it can only be e), and
-completion rules delay steps of later commands too.
+It starts with the source's rank behind the source's command and with the other ranks anywhere between the same two
+barriers (their *company* in the proofs). What cuts it short is what is certain: steps that are delayed stay delayed. So
+a wait for one of them is never over, a command whose access at its issue must hit one of them is no part of sigma (it
+can only be e), and completion rules delay steps of later commands too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
-from pgasrob.analysis.bits import members
 from pgasrob.analysis.placement import (
     DELAYED,
     NOW,
-    Completion,
     Placement,
     fenced,
     lower_bounds,
@@ -31,69 +28,17 @@ from pgasrob.analysis.placement import (
     wait_is_over,
 )
 from pgasrob.program import core
-from pgasrob.program.core import Cell, Form, Operands, Place
-from pgasrob.program.graphs import blocks
-from pgasrob.robustness.reduction.views import Meetings, States, Views
+from pgasrob.robustness.reduction.abstract_commands import Accesses, Command, union
+from pgasrob.robustness.reduction.setting import Setting
+from pgasrob.robustness.reduction.views import States, Views
 
-PHASES = 16
-"""Phases from one barrier to the next, counted from the start, that are told apart; the last one stands for all that
-follow."""
 PHASES_AFTER = 4
-"""The same counted from the source's command."""
+"""Phases from one barrier to the next, counted from the source's command, that are told apart; the last one stands for
+all that follow."""
 WAYS = 4
 """Ways to one place that are told apart; of any further one only what is always certain is known."""
 LOOKS = 2_000_000
 """Commands looked at in all; steps that have not been decided by then are choosable."""
-WIDE = 100
-"""Accesses that one access may conflict with, up to which it is looked up by each of them."""
-
-Accesses = int
-"""A set of accesses: bit c for a read of cell c, and for a write of it the bit that many places above all reads."""
-
-
-class Access(NamedTuple):
-    """One access of a chain: what it may be, what it may conflict with, and whether it may be to one cell only."""
-
-    accesses: Accesses
-    conflicting: Accesses
-    certain: bool
-
-    def may_hit(self, accesses: Accesses) -> bool:
-        """Whether it may conflict with one of ``accesses``, which may be more than there are."""
-        return bool(accesses & self.conflicting)
-
-    def must_hit(self, accesses: Accesses) -> bool:
-        """Whether it conflicts with one of ``accesses`` for certain, all of which there are."""
-        return self.certain and bool(accesses & self.conflicting)
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A transition as the fixpoint sees it.
-
-    - ``at_issue``, ``in_steps``: what it accesses, ``chain`` one after the other, and ``accesses`` all of that.
-    - ``operands``: what completion rules look at, None when they say nothing certain: the queue, or what a fence names,
-      is not known. Steps to a target that is not known are not fenced, nor do they come after writes; those to a cell
-      that is not known are not located.
-    - ``possible``: False when it can never be issued.
-    - ``apart``: the places in its chain of the accesses that are to another cell each time that a rank issues the
-      command, which has the number ``occurrence``, also where it leaves another control state.
-    """
-
-    target: int
-    at_issue: Access | None
-    in_steps: tuple[Access, ...]
-    operands: Operands | None
-    possible: bool
-    occurrence: int = -1
-    apart: frozenset[int] = frozenset()
-    chain: tuple[Access, ...] = field(init=False)
-    accesses: Accesses = field(init=False)
-
-    def __post_init__(self) -> None:
-        chain = self.in_steps if self.at_issue is None else (self.at_issue, *self.in_steps)
-        object.__setattr__(self, "chain", chain)
-        object.__setattr__(self, "accesses", union(chain))
 
 
 class _Way(NamedTuple):
@@ -113,163 +58,6 @@ class _Place(NamedTuple):
     rank: int
     state: int
     phase: int
-
-
-@dataclass(frozen=True, slots=True)
-class Commands:
-    """What the ranks do, as the fixpoint sees it.
-
-    ``of``: the commands by rank and control state; 0 is the first control state. ``completion``: what the completion
-    rules ask of the program. ``cells``: how many there are; the accesses have a plane of them for reads, for writes and
-    for each kind of update. ``waited_for``: the updates for whose values some command may wait. ``many``: the ranks
-    that stand for any number of ranks, at least one. A cell of theirs is never a certain one.
-    """
-
-    of: Sequence[Sequence[Sequence[Command]]]
-    completion: Completion
-    cells: int
-    kinds: int
-    waited_for: Accesses
-    many: frozenset[int] = frozenset()
-
-
-class Setting:
-    """What the fixpoints of all sources share; with ``views`` they know of two ranks at once.
-
-    ``of``: the commands of every rank and control state. ``accessing``: all that access something, as (rank, state,
-    command). ``phases``: for every phase and every rank the control states it may be in. ``looks``: commands looked at
-    so far.
-    """
-
-    def __init__(self, commands: Commands, views: Views | None = None, meetings: Meetings | None = None) -> None:
-        self.looks = 0
-        self.views, self.meetings = views, meetings
-        self.commands = commands.of
-        self.nodes = len(commands.of)
-        self.completion, self.many = commands.completion, commands.many
-        self.waited_for = commands.waited_for
-        self.phases = self._phases()
-        self._companies: dict[tuple[int, ...], list[set[int]]] = {}
-        self._sides: list[list[int]] | None = None
-        self._making: dict[int, list[int]] | None = None
-        self._cells = commands.cells
-        self._planes = [commands.cells * plane for plane in range(2 + commands.kinds)]
-        self.accessing = [
-            (rank, state, command)
-            for rank, automaton in enumerate(self.commands)
-            for state, leaving in enumerate(automaton)
-            for command in leaving
-            if command.possible and command.accesses
-        ]
-        self._conflicting: dict[int, list[int]] = {}
-        self._anywhere: dict[
-            Accesses, list[int]
-        ] = {}  # those that may be to very many cells, by what they conflict with
-        for number, (_, _, command) in enumerate(self.accessing):
-            for access in command.chain:
-                if access.conflicting.bit_count() > WIDE:
-                    self._anywhere.setdefault(access.conflicting, []).append(number)
-                else:
-                    for bit in members(access.conflicting):
-                        self._conflicting.setdefault(bit, []).append(number)
-
-    def conflicting(self, accesses: Accesses) -> set[int]:
-        """The places in ``accessing`` of the commands that may conflict with one of the accesses."""
-        self.looks += len(self._anywhere)
-        anywhere = (numbers for against, numbers in self._anywhere.items() if against & accesses)
-        return set().union(*anywhere, *(self._conflicting.get(bit, ()) for bit in members(accesses)))
-
-    def making(self, updates: Accesses) -> list[int]:
-        """The places in ``accessing`` of the commands that may make one of the updates, which are waited for."""
-        if self._making is None:
-            self._making = {}
-            for number, (_, _, command) in enumerate(self.accessing):
-                for bit in members(command.accesses & self.waited_for):
-                    self._making.setdefault(bit, []).append(number)
-        return sorted(set().union(*(self._making.get(bit, ()) for bit in members(updates))))
-
-    def side(self, rank: int, source: Accesses) -> Accesses:
-        """The accesses of ``rank`` to the cells to which a way by other ranks leads from a cell of ``source``, its own.
-
-        Such a way goes from a cell to a rank that accesses it, and from a rank to a cell. By its other accesses
-        ``rank`` taints ranks which have nothing to do with those that access the source's cells.
-        """
-        if self.many:
-            return -1  # a name for several ranks would have several places in the graph
-        if self._sides is None:
-            self._sides = self._found_sides()
-        sides = [cells for cells in self._sides[rank] if self._cells_of(source) & cells]
-        return reduce(or_, (cells << plane for cells in sides for plane in self._planes), 0)
-
-    def _found_sides(self) -> list[list[int]]:
-        """For every rank the cells that it accesses, together those between which other ranks lead."""
-        accessed = [0] * self.nodes
-        for rank, _, command in self.accessing:
-            accessed[rank] |= command.accesses
-        cells = [self._cells_of(accesses) for accesses in accessed]
-        if sum(map(int.bit_count, cells)) > WIDE * len(cells):
-            return [[each] for each in cells]  # as most are accessed by many, nothing is far from anything
-        nodes = len(cells)
-        neighbours = [[nodes + cell for cell in members(each)] for each in cells]
-        neighbours += [[] for _ in range(self._cells)]
-        for rank in range(nodes):
-            for cell in neighbours[rank]:
-                neighbours[cell].append(rank)
-        number = blocks(neighbours)
-        found = []
-        for rank in range(nodes):
-            sides: dict[int, int] = {}
-            for cell in neighbours[rank]:
-                block = number[rank, cell]
-                sides[block] = sides.get(block, 0) | 1 << cell - nodes
-            found.append(list(sides.values()))
-        return found
-
-    def _cells_of(self, accesses: Accesses) -> int:
-        cells = reduce(or_, (accesses >> plane for plane in self._planes), 0)
-        return cells & (1 << self._cells) - 1
-
-    def company(self, rank: int, state: int) -> list[set[int]]:
-        """Where each rank may be while ``rank`` is before ``state``: in the same phase. [] when it never is."""
-        phases = tuple(number for number, phase in enumerate(self.phases) if state in phase[rank])
-        if phases and phases not in self._companies:
-            ranks = range(self.nodes)
-            self._companies[phases] = [
-                set().union(*(self.phases[number][other] for number in phases)) for other in ranks
-            ]
-        return self._companies.get(phases, [])
-
-    def behind_barriers(self, rank: int, states: Iterable[int]) -> set[int]:
-        """The control states behind the barriers at ``states`` of ``rank``."""
-        leaving = (command for state in states for command in self.commands[rank][state])
-        return {command.target for command in leaving if isinstance(command.operands, core.Barrier)}
-
-    def _phases(self) -> list[list[set[int]]]:
-        """The phases from one barrier to the next; what is in the last of `PHASES` holds for all that follow."""
-        phases: list[list[set[int]]] = []
-        starts = [{0} for _ in self.commands]
-        while all(starts):
-            phase = [self._before_barrier(rank, states) for rank, states in enumerate(starts)]
-            if len(phases) == PHASES:
-                last = phases.pop()
-                phase = [known | states for known, states in zip(last, phase, strict=True)]
-                if phase == last:
-                    return [*phases, last]
-            elif phase in phases:
-                return phases
-            phases.append(phase)
-            starts = [self.behind_barriers(rank, states) for rank, states in enumerate(phase)]
-        return phases
-
-    def _before_barrier(self, rank: int, states: set[int]) -> set[int]:
-        """The control states that ``rank`` can come to from ``states`` without a barrier."""
-        found, fresh = set(states), list(states)
-        while fresh:
-            for command in self.commands[rank][fresh.pop()]:
-                if command.possible and not isinstance(command.operands, core.Barrier) and command.target not in found:
-                    found.add(command.target)
-                    fresh.append(command.target)
-        return found
 
 
 class _KnownAccesses:
@@ -322,17 +110,17 @@ class _AccessesByRank:
 
 class Fixpoint:
     """The fixpoint for one source: step ``step`` of ``command`` of ``rank``, which is one rank, before ``state``, with
-    the other ranks in its ``company``.
+    the other ranks in its ``states_of_others``.
 
     ``done``: for each rank what its commands that are reached may have accessed without delay. ``made``: the same and
     what is delayed.
     """
 
     def __init__(
-        self, setting: Setting, company: list[set[int]], rank: int, state: int, command: Command, step: int
+        self, setting: Setting, states_of_others: list[set[int]], rank: int, state: int, command: Command, step: int
     ) -> None:
         self.setting = setting
-        self.company = company
+        self.states_of_others = states_of_others
         self.rank, self.state = rank, state
         self.closing: tuple[int, Command] | None = None  # the command that may be e, and its rank
         self.source = command.in_steps[step].accesses
@@ -364,19 +152,19 @@ class Fixpoint:
         """Whether some command may be e."""
         # The source's rank goes first: where it comes to before a barrier does not depend on the others, or it does on
         # what they may do in any case.
-        everyone = self.company
-        self._meet(everyone)
+        everyone = self.states_of_others
+        self._ask_pairs(everyone)
         if self._go_as_far_as_they_can():
             return True
-        while self._meet(everyone):
+        while self._ask_pairs(everyone):
             if self._go_as_far_as_they_can():
                 return True
         early, self.early = self.early or (), None
         if self.setting.views is not None:
-            self.company = [self._seen(self.setting.views, rank) for rank in range(self.setting.nodes)]
+            self.states_of_others = [self._seen(self.setting.views, rank) for rank in range(self.setting.nodes)]
         for arriving in early:
             self._arrive(*arriving)
-        leaving = [number for number in self.setting.conflicting(self.source) if self._is_in_company(number)]
+        leaving = [number for number in self.setting.conflicting(self.source) if self._is_of_another(number)]
         if not self.arrived[0]:
             if not leaving:
                 return False  # only a command of the source's rank could be e, and it has found none
@@ -404,17 +192,17 @@ class Fixpoint:
                     return True
         return False
 
-    def _meet(self, everyone: list[set[int]]) -> bool:
+    def _ask_pairs(self, everyone: list[set[int]]) -> bool:
         """Ask again who may issue what before a barrier comes; whether that is more than before."""
-        if self.setting.meetings is None:
+        if self.setting.pairs is None:
             return False
         delayed = self.always_of_others.delayed
-        found = self.setting.meetings.meeting(
+        found = self.setting.pairs.before_barrier(
             everyone, self.state, lambda access: bool(access.must_hit(delayed)), self.happened
         )
         self.setting.looks += len(found.issued)
         more = self.issued != found.issued
-        self.company, self.issued = [*found.company], found.issued
+        self.states_of_others, self.issued = [*found.states_of_others], found.issued
         self.fresh += self.waiting
         self.waiting = []
         return more
@@ -422,8 +210,8 @@ class Fixpoint:
     def _seen(self, views: Views, other: int) -> set[int]:
         """Where another rank may be before a barrier comes, by what is known of it and the source's rank."""
         if other == self.rank:
-            return self.company[other]
-        states = [at for at in self.company[other] if views.may_meet(self.rank, self.state, other, at)]
+            return self.states_of_others[other]
+        states = [at for at in self.states_of_others[other] if views.may_meet(self.rank, self.state, other, at)]
         found = set(states)
         while states:
             for command in self.setting.commands[other][states.pop()]:
@@ -461,10 +249,10 @@ class Fixpoint:
             )
         )
 
-    def _is_in_company(self, number: int) -> bool:
-        """Whether a command is one of another rank than the source's, in its company."""
+    def _is_of_another(self, number: int) -> bool:
+        """Whether a command is one of another rank than the source's, in a state that it may be in."""
         rank, state, _ = self.setting.accessing[number]
-        return rank != self.rank and state in self.company[rank]
+        return rank != self.rank and state in self.states_of_others[rank]
 
     def _go_on(self, place: _Place, way: _Way, command: Command) -> bool:
         """F2 and E1: let a tainted rank issue ``command``; whether that may be e."""
@@ -499,7 +287,7 @@ class Fixpoint:
     def _join(self, number: int) -> None:
         """F4 and F5: let a rank that is not tainted issue a command, if that may taint it."""
         self.setting.looks += 1
-        if not self._is_in_company(number):
+        if not self._is_of_another(number):
             return
         rank, state, command = self.setting.accessing[number]
         way = self.always_of_others
@@ -524,13 +312,13 @@ class Fixpoint:
         further = self.source & self.setting.waited_for
         for number in self.setting.making(further) if further else ():
             rank, _, command = self.setting.accessing[number]
-            for step, access in enumerate(command.in_steps if self._is_in_company(number) else ()):
+            for step, access in enumerate(command.in_steps if self._is_of_another(number) else ()):
                 if access.accesses & further:
                     delayed = [place >= step for place in range(len(command.in_steps))]
                     self._issue(rank, 0, self.always_of_others, command, delayed)
 
     def _may_be_e(self, number: int) -> bool:
-        """E2: whether a command of the company may be e, whose rank is not tainted."""
+        """E2: whether a command of another rank may be e, whose rank is not tainted."""
         rank, state, command = self.setting.accessing[number]
         done, made = self.done.by_others(rank, state), self.made.by_others(rank, state)
         self.closing = rank, command
@@ -564,7 +352,7 @@ class Fixpoint:
 
     def _arrive_untainted(self) -> None:
         """Let the other ranks come to the first barrier, with no more certain of them than always."""
-        for rank, states in enumerate(self.company):
+        for rank, states in enumerate(self.states_of_others):
             targets = self.setting.behind_barriers(rank, states)
             if targets and rank != self.rank:
                 self.arrived[0][rank] = {(target, self.always_of_others) for target in targets}
@@ -629,49 +417,3 @@ def _delayed(way: _Way, command: Command, bounds: Sequence[int]) -> list[bool]:
     for access, bound in zip(command.in_steps, bounds, strict=True):
         delayed.append(any(delayed) or bound == DELAYED or access.must_hit(way.delayed))
     return delayed
-
-
-def union(chain: Iterable[Access]) -> Accesses:
-    accesses = 0
-    for access in chain:
-        accesses |= access.accesses
-    return accesses
-
-
-def known_operands(form: Form, queue: int | None, target: int | None, cells: Sequence[int | None]) -> Operands | None:
-    """What completion rules look at in a command whose steps are to ``cells``, with its ``queue`` and ``target``, each
-    None when it is not certain; None when they say nothing certain.
-
-    A number stands for the same queue, target or cell each time that the rank names it, and two may stand for one.
-    """
-    match form:
-        case core.Bundle() | core.Barrier():
-            return form
-        case core.Assign() | core.Test() | core.Immediate():
-            return None
-        case core.Transfer() | core.Wait() | core.Fence() if queue is None:
-            return None
-        case core.Transfer():
-            known = tuple(_known_step(*each, target is not None) for each in zip(form.steps, cells, strict=True))
-            # Where no step has to do with the target it does not matter, but there must be one.
-            return core.Transfer(target or 0, queue, known, everywhere=form.everywhere)
-        case core.Wait(_, local):
-            return core.Wait(queue, local)
-        case core.Fence(_, to):
-            return None if to is not None and target is None else core.Fence(queue, None if to is None else target)
-        case _:
-            assert_never(form)
-
-
-def _known_step(step: core.Step[Place], cell: int | None, aimed: bool) -> core.Step[Cell]:
-    """``step`` to ``cell``, as far as something certain follows from it; ``aimed``: its target is known."""
-    return core.Step(
-        step.kind,
-        core.Access(cell or 0, *step.access[1:]),
-        step.stage,
-        step.local,
-        fenced=step.fenced and aimed,
-        after_writes=step.after_writes and aimed,
-        after_bundle=step.after_bundle,
-        located=step.located and cell is not None,
-    )

@@ -18,7 +18,9 @@ from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.reduction import fixpoint
-from pgasrob.robustness.reduction.fixpoint import Access, Command, Commands, Fixpoint, Setting, known_operands
+from pgasrob.robustness.reduction.abstract_commands import Access, Command, Commands, known_operands
+from pgasrob.robustness.reduction.fixpoint import Fixpoint
+from pgasrob.robustness.reduction.setting import Setting
 
 
 def choosable(instance: Instance) -> list[int]:
@@ -38,11 +40,11 @@ def choosable(instance: Instance) -> list[int]:
 def _choosable(setting: Setting, rank: int) -> list[int]:
     found = []
     for state, leaving in enumerate(setting.commands[rank]):
-        company = setting.company(rank, state)
+        others = setting.states_of_others(rank, state)
         for command in leaving:
             steps = 0
-            for step in range(len(command.in_steps) if command.possible and company else 0):
-                if setting.looks > fixpoint.LOOKS or Fixpoint(setting, company, rank, state, command, step).finds_e():
+            for step in range(len(command.in_steps) if command.possible and others else 0):
+                if setting.looks > fixpoint.LOOKS or Fixpoint(setting, others, rank, state, command, step).finds_e():
                     steps |= 1 << step
             found.append(steps)
     return found

@@ -45,20 +45,20 @@ Happened = AbstractSet[tuple[int, int]]
 """Accesses, each by the identity of its command and its number there."""
 
 
-class Meeting(NamedTuple):
-    """Where other ranks may be until a barrier comes after the choice of a source: ``company``, by rank.
+class BeforeBarrier(NamedTuple):
+    """Where other ranks may be until a barrier comes after the choice of a source: ``states_of_others``, by rank.
     ``issued``: the identities of the commands that any rank may issue until then."""
 
-    company: Sequence[set[int]]
+    states_of_others: Sequence[set[int]]
     issued: set[int]
 
 
-class Meetings(Protocol):
+class Pairwise(Protocol):
     """What is known of two ranks step by step."""
 
-    def meeting(
-        self, company: Sequence[set[int]], source: int, delayed: Callable[[Any], bool], happened: Happened
-    ) -> Meeting:
-        """What may come when the first rank chooses the source in a state, and the others are in its ``company``.
+    def before_barrier(
+        self, states_of_others: Sequence[set[int]], source: int, delayed: Callable[[Any], bool], happened: Happened
+    ) -> BeforeBarrier:
+        """What may come when the first rank chooses the source in a state while the others are in ``states_of_others``.
         ``delayed``: whether an access must hit what is delayed then. ``happened``: what the first rank has done
         without delay, for certain or perhaps."""

@@ -90,12 +90,12 @@ def without_other_ranks(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_what_the_source_rank_writes(patch: pytest.MonkeyPatch) -> None:
-    before = Pairs.meeting
+    before = Pairs.before_barrier
 
-    def meeting(self: Pairs, company: Sequence[set[int]], source: int, delayed: object, _: object) -> object:
-        return before(self, company, source, delayed, frozenset())  # type: ignore[arg-type]
+    def before_barrier(self: Pairs, others: Sequence[set[int]], source: int, delayed: object, _: object) -> object:
+        return before(self, others, source, delayed, frozenset())  # type: ignore[arg-type]
 
-    patch.setattr(Pairs, "meeting", meeting)
+    patch.setattr(Pairs, "before_barrier", before_barrier)
 
 
 def without_barriers(patch: pytest.MonkeyPatch) -> None:
@@ -137,12 +137,12 @@ def with_targets_that_are_known_alone(patch: pytest.MonkeyPatch) -> None:
 
 
 def with_the_source_rank_where_it_pleases(patch: pytest.MonkeyPatch) -> None:
-    before = Pairs.meeting
+    before = Pairs.before_barrier
 
-    def meeting(self: Pairs, company: Sequence[set[int]], source: int, *others: object) -> object:
-        return before(self, company, 0, *others)  # type: ignore[arg-type]
+    def before_barrier(self: Pairs, others: Sequence[set[int]], source: int, *further: object) -> object:
+        return before(self, others, 0, *further)  # type: ignore[arg-type]
 
-    patch.setattr(Pairs, "meeting", meeting)
+    patch.setattr(Pairs, "before_barrier", before_barrier)
 
 
 def count_of(twice: str) -> str:

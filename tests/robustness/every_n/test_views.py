@@ -22,6 +22,7 @@ from pgasrob.robustness.every_n.prove import Prover
 from pgasrob.robustness.every_n.values import File
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reduction import fixpoint
+from pgasrob.robustness.reduction.abstract_commands import Command, Commands
 from pgasrob.robustness.reduction.fixpoint import Fixpoint
 from pgasrob.robustness.reduction.views import Views
 from tests.robustness.every_n.drawn_flags import drawn_flags
@@ -109,7 +110,7 @@ def without_steps_of_the_source_rank(patch: pytest.MonkeyPatch) -> None:
 def without_what_the_source_rank_has_done(patch: pytest.MonkeyPatch) -> None:
     before = Fixpoint._may_be_satisfied
 
-    def may_be_satisfied(self: Fixpoint, command: fixpoint.Command) -> bool:
+    def may_be_satisfied(self: Fixpoint, command: Command) -> bool:
         known = self.setting.views
         if known is None:
             return True
@@ -124,16 +125,16 @@ def without_what_the_source_rank_has_done(patch: pytest.MonkeyPatch) -> None:
 def without_coming_back_to_what_waits(patch: pytest.MonkeyPatch) -> None:
     before = Fixpoint._happen
 
-    def happen(self: Fixpoint, command: fixpoint.Command, delayed: Sequence[bool]) -> None:
+    def happen(self: Fixpoint, command: Command, delayed: Sequence[bool]) -> None:
         self.waiting = []
         before(self, command, delayed)
 
     patch.setattr(Fixpoint, "_happen", happen)
 
 
-def with_a_company_that_stays_where_it_is(patch: pytest.MonkeyPatch) -> None:
+def with_others_that_stay_where_they_are(patch: pytest.MonkeyPatch) -> None:
     def seen(self: Fixpoint, known: Views, other: int) -> set[int]:
-        states = self.company[other]
+        states = self.states_of_others[other]
         return {at for at in states if other == self.rank or known.may_meet(self.rank, self.state, other, at)}
 
     patch.setattr(Fixpoint, "_seen", seen)
@@ -155,7 +156,7 @@ def with_a_rest_of_one_rank(patch: pytest.MonkeyPatch) -> None:
     before = views._Search.__init__
 
     def of_one(
-        self: views._Search, known: unfold.Unfolded, ranks: Ranks, commands: fixpoint.Commands, initial: list[int]
+        self: views._Search, known: unfold.Unfolded, ranks: Ranks, commands: Commands, initial: list[int]
     ) -> None:
         before(self, known, ranks, replace(commands, many=frozenset()), initial)
 
@@ -223,7 +224,7 @@ RULES: list[tuple[Mutation, str, Frame | None, int, Reading]] = [
         None, 4, DEFAULT_READING,
     ),
     (
-        with_a_company_that_stays_where_it_is,
+        with_others_that_stay_where_they_are,
         "write(x, (me + 1) % nodes, y, q); mem[f @ (me + 1) % nodes] <- 1; await(mem[f] == 1); barrier; r <- mem[y];",
         None, 7, DEFAULT_READING,
     ),

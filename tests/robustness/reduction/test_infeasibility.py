@@ -19,7 +19,7 @@ from pgasrob.program.core import steps_of
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.reference.attack import AttackSpace, Choosable, Found
-from pgasrob.robustness.reduction import fixpoint, infeasibility
+from pgasrob.robustness.reduction import fixpoint, infeasibility, setting
 from pgasrob.robustness.reduction.infeasibility import cannot_fault, choosable
 from pgasrob.semantics.sequential import SequentialFacts
 from tests.bench.families import ONE_TRACE, recursive_doubling
@@ -346,7 +346,7 @@ def test_knowing_less_is_no_harm(limit: str, drawn: Drawn) -> None:
     program = drawn.instance
     known = choosable(program)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fixpoint, limit, 1)
+        patch.setattr(setting if limit == "PHASES" else fixpoint, limit, 1)
         less = choosable(program)
     assert all(some & ~more == 0 for some, more in zip(known, less, strict=True))
     masks = [steps & ~found for steps, found in zip(all_steps(program), less, strict=True)]
@@ -375,8 +375,8 @@ FAR_APART = {
 
 def chosen_without_sides(program: Instance) -> list[int]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fixpoint.Setting, "side", lambda *_: -1)
-        patch.setattr(fixpoint, "WIDE", 0)  # all accesses are looked through
+        patch.setattr(setting.Setting, "side", lambda *_: -1)
+        patch.setattr(setting, "WIDE", 0)  # all accesses are looked through
         return choosable(program)
 
 
@@ -397,7 +397,7 @@ def test_what_is_looked_at_is_linear_in_ranks(family: Callable[[int], str]) -> N
     """But for recursive doubling, where as far as ranges know each rank may put to any other."""
     looks = []
     for nodes in (16, 64):
-        found = fixpoint.Setting(infeasibility.commands(parse(family(nodes)).instantiate(nodes)))
+        found = setting.Setting(infeasibility.commands(parse(family(nodes)).instantiate(nodes)))
         for rank in range(nodes):
             infeasibility._choosable(found, rank)
         looks.append(found.looks)
