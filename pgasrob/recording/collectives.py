@@ -19,13 +19,13 @@ _IN_PLACE = (1, -1)
 
 
 class Flow(NamedTuple):
-    """Of one member. ``meets``: it waits for all, and all for it. ``tells``, ``takes``: whom it tells, and for whom it
-    waits. It reads before it tells, and writes when it has waited."""
+    """Of one member. ``waits_for_all``: and all wait for it. ``sends_to``, ``receives_from``: to whom it sends a
+    signal, and for whose it waits. It reads before it sends, and writes when it has waited."""
 
     reads: tuple[Bytes, ...] = ()
-    meets: bool = False
-    tells: tuple[int, ...] = ()
-    takes: tuple[int, ...] = ()
+    waits_for_all: bool = False
+    sends_to: tuple[int, ...] = ()
+    receives_from: tuple[int, ...] = ()
     writes: tuple[Bytes, ...] = ()
 
 
@@ -36,14 +36,16 @@ def flow(rank: int, members: tuple[int, ...], named: dict[str, int], brought: in
     source, to = named["source"], named["destination"]
     others, place = tuple(member for member in members if member != rank), members.index(rank)
     if kind in (SYNC, BARRIER):
-        return Flow(meets=True)
+        return Flow(waits_for_all=True)
     if count < 0 or kind == _STRIDED or source in _IN_PLACE or to in _IN_PLACE:
         return None
     one, all_ = count * size, count * size * len(members)
     is_root = rank == root
     match kind:
         case 2:
-            return Flow(((source, one),), tells=others) if is_root else Flow(takes=(root,), writes=((to, one),))
+            if is_root:
+                return Flow(((source, one),), sends_to=others)
+            return Flow(receives_from=(root,), writes=((to, one),))
         case 3 | 4:
             own = source + place * one if source == to else source
             whole = all_ if kind == COLLECT_EQUAL else (brought or 0) * size
@@ -54,16 +56,17 @@ def flow(rank: int, members: tuple[int, ...], named: dict[str, int], brought: in
             return Flow(((source, one),), True, writes=((to, one),))
         case 8 | 9:
             if not is_root:
-                return Flow(((source, one),), tells=(root,))
+                return Flow(((source, one),), sends_to=(root,))
             if kind == GATHER and source == to:
                 return None  # the count that is recorded means nothing
-            return Flow(((source, one),), takes=others, writes=((to, all_ if kind == GATHER else one),))
+            return Flow(((source, one),), receives_from=others, writes=((to, all_ if kind == GATHER else one),))
         case 10:
             read = ((source, all_),) if is_root else ()
-            return Flow(read, tells=others if is_root else (), takes=() if is_root else (root,), writes=((to, one),))
+            sends_to, receives_from = (others, ()) if is_root else ((), (root,))
+            return Flow(read, sends_to=sends_to, receives_from=receives_from, writes=((to, one),))
         case 11 | 12:
             written = () if kind == SCAN_BEFORE and not place else ((to, one),)
-            return Flow(((source, one),), tells=members[place + 1 :], takes=members[:place], writes=written)
+            return Flow(((source, one),), sends_to=members[place + 1 :], receives_from=members[:place], writes=written)
         case 13:
             return Flow(((source, all_),), True, writes=((to, one),))
     return None

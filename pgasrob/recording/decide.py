@@ -23,7 +23,7 @@ from pgasrob.recording.events import Recorded, Recording
 from pgasrob.recording.lowering import Lowering
 from pgasrob.recording.native_recordings import ShownRace, Undecided
 from pgasrob.recording.places import SHIFT, NotSupported
-from pgasrob.recording.segments import in_cells, segments
+from pgasrob.recording.segments import Segment, in_cells, segments
 from pgasrob.recording.straight import NoRun
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.moves import NotEnabled
@@ -115,10 +115,8 @@ class RecordedTrace:
         for events in segments(self._lowered(lowering), self.nodes):
             if waiting is not None:
                 yield waiting
-            waiting = in_cells(
-                self.program, self.nodes, lowering.queues, events, lowering.made_up, called, self.source,
-                list(lowering.standing()),
-            )  # fmt: skip
+            segment = Segment(self.nodes, lowering.queues, events, list(lowering.standing()), lowering.made_up)
+            waiting = in_cells(self.program, self.source, segment, called)
         if waiting is not None:
             yield waiting
         if self._trace.ended == ENDED_FULL:

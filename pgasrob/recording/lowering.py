@@ -23,8 +23,8 @@ from pgasrob.program.statements import Span
 from pgasrob.recording import collectives, onesided
 from pgasrob.recording.events import Recorded
 from pgasrob.recording.places import STATIC, NotSupported, Places
+from pgasrob.recording.signals import NotSent, Signals
 from pgasrob.recording.spans import Spans
-from pgasrob.recording.told import NotTold, Told
 from pgasrob.runtime.record.records import (
     Access,
     Call,
@@ -75,6 +75,20 @@ class _Rank:
     numbers: set[int] = field(default_factory=set)  # of the requests' queues
 
 
+class _Made(NamedTuple):
+    """A call of ``rank``: its operands by name, its ``results``, none while it has not returned, and where it
+    stands."""
+
+    rank: int
+    call: Call
+    named: dict[str, int]
+    results: tuple[int, ...]
+    span: Span
+
+    def event(self, command: Command, *sizes: int) -> Recorded:
+        return Recorded(self.rank, command, self.span, None, sizes)
+
+
 class Lowering:
     """The commands of a trace. ``places``: what each place is, ``made_up``: those that a library has for itself,
     ``static_starts``: for those of static data the module, and where in it they begin, ``log``: whose record was
@@ -93,7 +107,7 @@ class Lowering:
         self._all = tuple(range(trace.ranks))
         self._groups: dict[int, tuple[int, ...]] = {WORLD: self._all}
         self._windows: dict[int, tuple[int, ...]] = {}
-        self._told = Told(self._places.own("told"))
+        self._signals = Signals(self._places.own("signals"))
         self._messages = self._places.own("messages")
         self._brought: dict[tuple[int, int], dict[int, int]] = {}
 
@@ -114,15 +128,15 @@ class Lowering:
                 case Call():
                     rank.pending = record
                     if record.operation not in _DONE_AT_RETURN:
-                        yield from self._call(log.rank, record, ())
+                        yield from self._call(self._made(log.rank, record, ()))
                 case Return():
                     call, rank.pending = rank.pending, None
                     if call is not None and call.operation in _DONE_AT_RETURN:
-                        yield from self._call(log.rank, call, record.results)
+                        yield from self._call(self._made(log.rank, call, record.results))
                     elif call is not None:
                         try:
-                            yield from self._returned(log.rank, call, record.results)
-                        except NotTold as error:
+                            yield from self._returned(self._made(log.rank, call, record.results))
+                        except NotSent as error:
                             why = "returned before another rank called what it waits for"
                             raise NotSupported(f"{call.function} {why}, {self._where(call)}") from error
                 case Region():
@@ -143,7 +157,7 @@ class Lowering:
         """What ranks stood before at the end, in calls that had not returned."""
         for rank, each in enumerate(self._ranks):
             if each.pending is not None and each.pending.operation in _DONE_AT_RETURN - {Operation.LOCK_ALL}:
-                yield from list(self._call(rank, each.pending, ()))[:1]
+                yield from list(self._call(self._made(rank, each.pending, ())))[:1]
 
     # Records
 
@@ -175,295 +189,308 @@ class Lowering:
     def _queue(self, *what: object) -> Const:
         return Const(self._queues.setdefault(what, len(self._queues)))
 
-    def _call(self, rank: int, call: Call, results: tuple[int, ...]) -> Iterator[Recorded]:
-        span, named = self._spans.of(call.place), call.named()
+    def _made(self, rank: int, call: Call, results: tuple[int, ...]) -> _Made:
+        return _Made(rank, call, call.named(), results, self._spans.of(call.place))
 
-        def told(command: Command, *sizes: int) -> Recorded:
-            return Recorded(rank, command, span, None, sizes)
-
-        operation = call.operation
+    def _call(self, made: _Made) -> Iterator[Recorded]:
+        """What a call does when it is made, or of those in `_DONE_AT_RETURN` when it returns."""
+        rank, named, operation = made.rank, made.named, made.call.operation
         match operation:
             case Operation.PUT | Operation.GET | Operation.PUT_SIGNAL:
-                yield from self._transfer(rank, call, named, span)
+                yield from self._transfer(made)
             case Operation.ATOMIC:
-                yield from self._atomic(rank, call, named, span)
+                yield from self._atomic(made)
             case Operation.WAIT_UNTIL | Operation.TEST:
-                yield from self._wait_until(rank, call, named, results, span)
+                yield from self._wait_until(made)
             case Operation.FENCE:
-                yield told(commands.Fence(self._queue(rank, named["queue"]), None))
+                yield made.event(commands.Fence(self._queue(rank, named["queue"]), None))
             case Operation.QUIET | Operation.CONTEXT_DESTROY:
-                yield told(commands.Wait(self._queue(rank, named["queue"])))
+                yield made.event(commands.Wait(self._queue(rank, named["queue"])))
             case Operation.COLLECTIVE:
-                yield from self._collective(rank, call, named, span)
+                yield from self._collective(made)
             case Operation.SEND:
-                yield from self._send(rank, call, named, span)
+                yield from self._send(made)
             case Operation.RECEIVE:
-                yield from self._receive(rank, call, named, span)
+                yield from self._receive(made)
             case Operation.REQUEST_FREE:
                 request = self._ranks[rank].requests.pop(named["request"], None)
                 if request is None or request.keys:
-                    raise self._not_supported(rank, call)
+                    raise self._not_supported(made)
+            case Operation.COMMUNICATOR:
+                if made.call.function == "MPI_Comm_split":  # everybody must know the colours of all
+                    yield from self._arrive(made, self._members(made, "parent"), "split", named["parent"])
+            case Operation.INITIALISE:
+                yield made.event(commands.Barrier("begin"))
+            case Operation.ALLOCATE | Operation.FREE | Operation.FINALISE:
+                if self._trace.api == 1:
+                    yield made.event(commands.Wait(self._queue(rank, 0)))
+                yield made.event(commands.Barrier("world" if operation is not Operation.FINALISE else "end"))
+            case Operation.SET_LOCK | Operation.TEST_LOCK | Operation.CLEAR_LOCK:
+                yield from self._symmetric_lock(made)
+            case Operation.WAIT | Operation.TEST_EXPOSURE | Operation.COMPLETE_REQUESTS | Operation.PROBE:
+                return  # when it returns
+            case Operation.WINDOW_SYNC | Operation.POINTER | Operation.CONTEXT_CREATE | Operation.EXIT:
+                return
+            case _:
+                yield from self._window_call(made)
+
+    def _symmetric_lock(self, made: _Made) -> Iterator[Recorded]:
+        """A lock of OpenSHMEM is a cell of rank 0 that is 1 while it is held (1.5, 9.12)."""
+        rank, operation = made.rank, made.call.operation
+        lock = Const(self._places.own("lock", self._places.remote(rank, 0, made.named["address"])))
+        if operation is Operation.CLEAR_LOCK:
+            yield made.event(commands.Wait(self._queue(rank, 0)))
+            yield made.event(commands.FetchAdd(_REGISTER, Const(0), lock, Const(-1)), 1)
+        elif operation is Operation.TEST_LOCK and made.results and made.results[0]:
+            yield made.event(commands.Fetch(_REGISTER, Const(0), lock), 1)  # another rank holds it
+        else:
+            yield made.event(commands.AwaitAdd(Const(0), lock, "==", Const(0), Const(1)), 1)
+
+    def _window_call(self, made: _Made) -> Iterator[Recorded]:
+        """A call that synchronises on a window (MPI 4.1, 12.5)."""
+        rank, named, operation = made.rank, made.named, made.call.operation
+        match operation:
             case Operation.POST:
-                window, origins = named["window"], self._members(call, named["group"])
+                window, origins = named["window"], self._members(made, "group")
                 self._ranks[rank].epochs["posted", window] = origins
                 for origin in origins:
-                    yield told(self._told.tell(origin, "post", window, rank, origin), 1)
+                    yield made.event(self._signals.send(origin, "post", window, rank, origin), 1)
             case Operation.START:
-                self._ranks[rank].epochs["started", named["window"]] = self._members(call, named["group"])
+                self._ranks[rank].epochs["started", named["window"]] = self._members(made, "group")
             case Operation.COMPLETE:
                 window = named["window"]
                 targets = self._ranks[rank].epochs.pop(("started", window), ())
                 for target in targets:
-                    yield from self._complete(rank, window, target, span, True)
+                    yield from self._complete(made, target, local=True)
                 for target in targets:
                     queue = self._window_queue(rank, window, target)
-                    number = self._told.number("complete", window, rank, target)
-                    cell = self._told.cell("complete", window, rank, target, number)
-                    yield told(commands.Notify("add", Const(1), Const(target), cell, queue), 1)
-            case Operation.WAIT | Operation.TEST_EXPOSURE | Operation.COMPLETE_REQUESTS | Operation.PROBE:
-                return
-            case Operation.COMMUNICATOR:
-                if call.function == "MPI_Comm_split":  # everybody must know the colours of all
-                    members = self._members(call, named["parent"])
-                    yield from self._arrive(rank, members, span, "split", named["parent"])
-            case Operation.INITIALISE:
-                yield told(commands.Barrier("begin"))
-            case Operation.ALLOCATE | Operation.FREE | Operation.FINALISE:
-                if self._trace.api == 1:
-                    yield told(commands.Wait(self._queue(rank, 0)))
-                yield told(commands.Barrier("world" if operation is not Operation.FINALISE else "end"))
-            case Operation.SET_LOCK | Operation.TEST_LOCK:
-                lock = Const(self._places.own("lock", self._places.remote(rank, 0, named["address"])))
-                if operation is Operation.TEST_LOCK and results and results[0]:
-                    yield told(commands.Fetch(_REGISTER, Const(0), lock), 1)
-                else:
-                    yield told(commands.AwaitAdd(Const(0), lock, "==", Const(0), Const(1)), 1)
-            case Operation.CLEAR_LOCK:
-                lock = Const(self._places.own("lock", self._places.remote(rank, 0, named["address"])))
-                yield told(commands.Wait(self._queue(rank, 0)))
-                yield told(commands.FetchAdd(_REGISTER, Const(0), lock, Const(-1)), 1)
+                    number = self._signals.number("complete", window, rank, target)
+                    cell = self._signals.cell("complete", window, rank, target, number)
+                    yield made.event(commands.Notify("add", Const(1), Const(target), cell, queue), 1)
             case Operation.WINDOW_CREATE:
-                yield from self._arrive(rank, self._members(call, named["group"]), span, "window", named["group"])
+                yield from self._arrive(made, self._members(made, "group"), "window", named["group"])
             case Operation.WINDOW_FREE | Operation.WINDOW_FENCE:
-                window = named["window"]
-                yield from self._complete(rank, window, STANDS_FOR_ALL, span, False)
-                for member, number in self._ranks[rank].unmet.pop(window, {}).items():
-                    if operation is Operation.WINDOW_FENCE and named["assertion"] & _NO_PRECEDE:
-                        yield told(self._told.take("fence", window, member, rank, number))
-                if operation is Operation.WINDOW_FENCE and named["assertion"] & _NO_PRECEDE:
-                    number = self._told.number("fences", window, rank)
-                    others = [member for member in self._windows[window] if member != rank]
-                    for member in others:
-                        yield told(self._told.tell(member, "fence", window, rank, member, number), 1)
-                    self._ranks[rank].unmet[window] = dict.fromkeys(others, number)
-                else:
-                    yield from self._arrive(rank, self._windows[window], span, "meeting", window)
+                yield from self._window_fence(made)
             case Operation.LOCK | Operation.LOCK_ALL:
                 exclusive = named.get("exclusive_or_shared") == 1
                 for target in self._targets(named):
                     lock = Const(self._places.own("window", named["window"], target))
                     test, add = ("==", -1) if exclusive else (">=", 1)
-                    yield told(commands.AwaitAdd(Const(target), lock, test, Const(0), Const(add)), 1)
+                    yield made.event(commands.AwaitAdd(Const(target), lock, test, Const(0), Const(add)), 1)
                     if exclusive:
                         self._ranks[rank].exclusive.add((named["window"], target))
             case Operation.UNLOCK | Operation.UNLOCK_ALL:
                 held = self._ranks[rank].exclusive
                 for target in self._targets(named):
-                    yield from self._complete(rank, named["window"], target, span, False)
+                    yield from self._complete(made, target)
                     lock = Const(self._places.own("window", named["window"], target))
                     change = 1 if (named["window"], target) in held else -1
-                    yield told(commands.FetchAdd(_REGISTER, Const(target), lock, Const(change)), 1)
+                    yield made.event(commands.FetchAdd(_REGISTER, Const(target), lock, Const(change)), 1)
                     held.discard((named["window"], target))
             case Operation.FLUSH:
-                yield from self._complete(rank, named["window"], named["rank"], span, bool(call.flags & LOCAL))
-            case Operation.WINDOW_SYNC | Operation.POINTER | Operation.CONTEXT_CREATE | Operation.EXIT:
-                return
+                yield from self._complete(made, named["rank"], local=bool(made.call.flags & LOCAL))
             case _:
-                raise self._not_supported(rank, call)
+                raise self._not_supported(made)
 
-    def _returned(self, rank: int, call: Call, results: tuple[int, ...]) -> Iterator[Recorded]:
-        """What a call does that has told others something before it waits for them."""
-        span, named, told = self._spans.of(call.place), call.named(), self._told
+    def _window_fence(self, made: _Made) -> Iterator[Recorded]:
+        """A fence that nothing precedes need not wait for the others: these wait for it before they access its
+        memory."""
+        rank, window = made.rank, made.named["window"]
+        alone = made.call.operation is Operation.WINDOW_FENCE and made.named["assertion"] & _NO_PRECEDE
+        yield from self._complete(made, STANDS_FOR_ALL)
+        for member, number in self._ranks[rank].unmet.pop(window, {}).items():
+            if alone:
+                yield made.event(self._signals.receive("fence", window, member, rank, number))
+        if not alone:
+            yield from self._arrive(made, self._windows[window], "fence of all", window)
+            return
+        number = self._signals.number("fences", window, rank)
+        others = [member for member in self._windows[window] if member != rank]
+        for member in others:
+            yield made.event(self._signals.send(member, "fence", window, rank, member, number), 1)
+        self._ranks[rank].unmet[window] = dict.fromkeys(others, number)
 
-        def waits(*what: object) -> Recorded:
-            return Recorded(rank, told.take(*what), span, None, (1,))
-
-        match call.operation:
+    def _returned(self, made: _Made) -> Iterator[Recorded]:
+        """What a call waits for that has done something before."""
+        rank, named, results, signals = made.rank, made.named, made.results, self._signals
+        match made.call.operation:
             case Operation.COLLECTIVE:
-                yield from self._collected(rank, call, named, span)
+                yield from self._collected(made)
             case Operation.WINDOW_CREATE:
-                members = self._members(call, named["group"])
-                self._windows[results[0]] = members
-                yield from self._depart(rank, members, span, "window", named["group"])
+                members = self._windows[results[0]] = self._members(made, "group")
+                yield from self._depart(made, members, "window", named["group"])
             case Operation.COMMUNICATOR:
-                if call.function == "MPI_Comm_split":
-                    members = self._members(call, named["parent"])
-                    yield from self._depart(rank, members, span, "split", named["parent"])
+                if made.call.function == "MPI_Comm_split":
+                    yield from self._depart(made, self._members(made, "parent"), "split", named["parent"])
             case Operation.WINDOW_FREE | Operation.WINDOW_FENCE:
                 if named["window"] not in self._ranks[rank].unmet:
-                    yield from self._depart(rank, self._windows[named["window"]], span, "meeting", named["window"])
+                    yield from self._depart(made, self._windows[named["window"]], "fence of all", named["window"])
             case Operation.START:
                 for target in self._ranks[rank].epochs["started", named["window"]]:
-                    yield waits("post", named["window"], target, rank)
+                    yield made.event(signals.receive("post", named["window"], target, rank), 1)
             case Operation.WAIT | Operation.TEST_EXPOSURE:
-                if call.operation is Operation.TEST_EXPOSURE and not results[0]:
+                if made.call.operation is Operation.TEST_EXPOSURE and not results[0]:
                     return
                 for origin in self._ranks[rank].epochs.pop(("posted", named["window"]), ()):
-                    number = told.number("completed", named["window"], origin, rank)
-                    yield waits("complete", named["window"], origin, rank, number)
+                    number = signals.number("completed", named["window"], origin, rank)
+                    yield made.event(signals.receive("complete", named["window"], origin, rank, number), 1)
             case Operation.RECEIVE:
-                if not call.flags & REQUEST:
+                if not made.call.flags & REQUEST:
                     sender, tag, size = map(signed, results)
                     way = ("message", named["group"], sender, rank, tag)
-                    yield waits(*way, told.number("received", *way))
-                    yield from self._touched(rank, ((named["address"], size),), span, True)
+                    yield made.event(signals.receive(*way, signals.number("received", *way)), 1)
+                    yield from self._touched(made, ((named["address"], size),), writes=True)
             case Operation.PROBE:
                 found, sender, tag = map(signed, results[:3])
                 if found and sender < 0:
-                    raise NotSupported(f"{call.function} without a status, {self._where(call)}")
+                    raise NotSupported(f"{made.call.function} without a status, {self._where(made.call)}")
                 if found:
                     way = ("message", named["group"], sender, rank, tag)
-                    yield Recorded(rank, told.look(*way, told.last("received", *way) + 1), span, None, (1,))
+                    yield made.event(signals.look(*way, signals.last("received", *way) + 1), 1)
             case Operation.COMPLETE_REQUESTS:
                 for identity in results[::4]:
-                    yield from self._completed(rank, call, identity, span)
+                    yield from self._completed(made, identity)
             case _:
                 return
 
     # Groups
 
-    def _members(self, call: Call, group: int) -> tuple[int, ...]:
-        found = self._groups.get(group & _WHOLE_WORD)
+    def _members(self, made: _Made, group: str) -> tuple[int, ...]:
+        found = self._groups.get(made.named[group] & _WHOLE_WORD)
         if found is None:
-            raise NotSupported(f"{call.function}, of ranks that are not known, {self._where(call)}")
+            raise NotSupported(f"{made.call.function}, of ranks that are not known, {self._where(made.call)}")
         return found
 
-    def _arrive(self, rank: int, members: tuple[int, ...], span: Span, *what: object) -> Iterator[Recorded]:
-        """The first half of a meeting of all members; those of the world need no second one."""
+    def _arrive(self, made: _Made, members: tuple[int, ...], *what: object) -> Iterator[Recorded]:
+        """The first half of a barrier of ``members``; that of the world needs no second one."""
         if len(members) == len(self._all):
-            yield Recorded(rank, commands.Barrier("world"), span)
+            yield made.event(commands.Barrier("world"))
             return
-        number = self._told.number(rank, *what)
+        number = self._signals.number(made.rank, *what)
         for member in members:
-            if member != rank:
-                yield Recorded(rank, self._told.tell(member, *what, number, rank, member), span, None, (1,))
+            if member != made.rank:
+                yield made.event(self._signals.send(member, *what, number, made.rank, member), 1)
 
-    def _depart(self, rank: int, members: tuple[int, ...], span: Span, *what: object) -> Iterator[Recorded]:
+    def _depart(self, made: _Made, members: tuple[int, ...], *what: object) -> Iterator[Recorded]:
         if len(members) < len(self._all):
-            number = self._told.last(rank, *what)
+            number = self._signals.last(made.rank, *what)
             for member in members:
-                if member != rank:
-                    yield Recorded(rank, self._told.take(*what, number, member, rank), span, None, (1,))
+                if member != made.rank:
+                    yield made.event(self._signals.receive(*what, number, member, made.rank), 1)
 
     # Collectives
 
-    def _flow(self, rank: int, call: Call, named: dict[str, int]) -> tuple[tuple[int, ...], collectives.Flow]:
-        members = self._members(call, named["group"])
+    def _flow(self, made: _Made) -> tuple[tuple[int, ...], collectives.Flow]:
+        members, named = self._members(made, "group"), made.named
         brought = None
         if named["kind"] == collectives.COLLECT:
-            told = self._brought.setdefault((named["group"], named["which"]), {})
-            told[rank] = named["elements"]
-            brought = sum(told.values())
-        found = collectives.flow(rank, members, named, brought)
+            so_far = self._brought.setdefault((named["group"], named["which"]), {})
+            so_far[made.rank] = named["elements"]
+            brought = sum(so_far.values())
+        found = collectives.flow(made.rank, members, named, brought)
         if found is None or (named["kind"] == collectives.SCAN_BEFORE and self._trace.api == 1):
-            raise self._not_supported(rank, call)
+            raise self._not_supported(made)
         return members, found
 
-    def _collective(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
-        members, flow = self._flow(rank, call, named)
+    def _collective(self, made: _Made) -> Iterator[Recorded]:
+        rank, named = made.rank, made.named
+        members, flow = self._flow(made)
         key = ("collective", named["group"], named["which"])
-        if call.flags & REQUEST:
+        if made.call.flags & REQUEST:
             if named["kind"] != collectives.SYNC:
-                raise self._not_supported(rank, call)
+                raise self._not_supported(made)
             others = [member for member in members if member != rank]
             for member in others:
-                yield Recorded(rank, self._told.tell(member, *key, rank, member), span, None, (1,))
+                yield made.event(self._signals.send(member, *key, rank, member), 1)
             keys = tuple((*key, member, rank) for member in others)
             self._ranks[rank].requests[named["request"]] = Request(keys=keys)
             return
         if named["kind"] == collectives.BARRIER:
-            yield Recorded(rank, commands.Wait(self._queue(rank, 0)), span)
+            yield made.event(commands.Wait(self._queue(rank, 0)))
         if named["kind"] == collectives.BROADCAST and self._trace.api == 1:
-            yield from self._broadcast(rank, named, flow, span)
+            yield from self._broadcast(made, flow)
             return
-        yield from self._touched(rank, flow.reads, span, False)
-        if flow.meets:
-            yield from self._arrive(rank, members, span, "meeting of", named["group"])
-        for member in flow.tells:
-            yield Recorded(rank, self._told.tell(member, *key, rank, member), span, None, (1,))
+        yield from self._touched(made, flow.reads)
+        if flow.waits_for_all:
+            yield from self._arrive(made, members, "collective of all", named["group"])
+        for member in flow.sends_to:
+            yield made.event(self._signals.send(member, *key, rank, member), 1)
 
-    def _collected(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
-        members, flow = self._flow(rank, call, named)
-        if flow.meets:
-            yield from self._depart(rank, members, span, "meeting of", named["group"])
-        for member in flow.takes:
-            taken = self._told.take("collective", named["group"], named["which"], member, rank)
-            yield Recorded(rank, taken, span, None, (1,))
+    def _collected(self, made: _Made) -> Iterator[Recorded]:
+        named = made.named
+        members, flow = self._flow(made)
+        if flow.waits_for_all:
+            yield from self._depart(made, members, "collective of all", named["group"])
+        for member in flow.receives_from:
+            key = ("collective", named["group"], named["which"], member, made.rank)
+            yield made.event(self._signals.receive(*key), 1)
         if named["kind"] != collectives.BROADCAST or self._trace.api != 1:
-            yield from self._touched(rank, flow.writes, span, True)
+            yield from self._touched(made, flow.writes, writes=True)
 
-    def _broadcast(self, rank: int, named: dict[str, int], flow: collectives.Flow, span: Span) -> Iterator[Recorded]:
+    def _broadcast(self, made: _Made, flow: collectives.Flow) -> Iterator[Recorded]:
         """The root puts into the destinations of the others, with a signal each, and goes on (OpenSHMEM 1.5, 9.9.4)."""
+        rank, named = made.rank, made.named
         queue = self._queue(rank, "broadcast")
-        if flow.tells:
-            yield Recorded(rank, commands.Fence(queue, None), span)
-        for member in flow.tells:
-            yield Recorded(rank, commands.Bundle(), span)
+        if flow.sends_to:
+            yield made.event(commands.Fence(queue, None))
+        for member in flow.sends_to:
+            yield made.event(commands.Bundle())
             for source, size in flow.reads:
                 local, to = self._places.local(rank, source), self._places.remote(rank, member, named["destination"])
                 if size:
-                    put = commands.Put(Const(local), Const(member), Const(to), queue)
-                    yield Recorded(rank, put, span, None, (size, size))
-            cell = self._told.cell("collective", named["group"], named["which"], rank, member)
-            yield Recorded(rank, commands.Signal("add", Const(1), Const(member), cell, queue), span, None, (1,))
+                    yield made.event(commands.Put(Const(local), Const(member), Const(to), queue), size, size)
+            cell = self._signals.cell("collective", named["group"], named["which"], rank, member)
+            yield made.event(commands.Signal("add", Const(1), Const(member), cell, queue), 1)
 
-    def _touched(self, rank: int, pieces: tuple[tuple[int, int], ...], span: Span, writes: bool) -> Iterator[Recorded]:
+    def _touched(self, made: _Made, pieces: tuple[tuple[int, int], ...], *, writes: bool = False) -> Iterator[Recorded]:
         """A library's own loads and stores."""
         for address, size in pieces:
-            at = self._places.at(rank, address)
+            at = self._places.at(made.rank, address)
             if at is None or not size:
                 continue
             owner, place = at
-            where, to = Const(place), None if owner == rank else Const(owner)
+            where, to = Const(place), None if owner == made.rank else Const(owner)
             command: Command = commands.Load(_REGISTER, where, to)
             if writes:
                 command = commands.Store(where, Const(0), to)
-            yield Recorded(rank, command, span, None, (size,))
+            yield made.event(command, size)
 
     # Messages
 
-    def _send(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
+    def _send(self, made: _Made) -> Iterator[Recorded]:
         """A nonblocking send reads its buffer at any time until it is waited for."""
+        named = made.named
         if named["mode"] == 2:
-            raise self._not_supported(rank, call)
+            raise self._not_supported(made)
         piece = (named["address"], named["bytes"])
-        way = ("message", named["group"], rank, named["rank"], named["tag"])
-        if call.flags & REQUEST:
-            yield from self._in_use(rank, named["request"], piece, span, ())
+        way = ("message", named["group"], made.rank, named["rank"], named["tag"])
+        if made.call.flags & REQUEST:
+            yield from self._in_use(made, piece, ())
         else:
-            yield from self._touched(rank, (piece,), span, False)
-        number = self._told.number("sent", *way)
-        yield Recorded(rank, self._told.tell(named["rank"], *way, number), span, None, (1,))
+            yield from self._touched(made, (piece,))
+        number = self._signals.number("sent", *way)
+        yield made.event(self._signals.send(named["rank"], *way, number), 1)
 
-    def _receive(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
+    def _receive(self, made: _Made) -> Iterator[Recorded]:
         """A nonblocking receive writes its buffer at any time until it is waited for (MPI 4.1, 3.7.2)."""
-        if not call.flags & REQUEST:
+        named = made.named
+        if not made.call.flags & REQUEST:
             return
         if named["rank"] < 0 or named["tag"] < 0:
-            raise self._not_supported(rank, call)
-        way = ("message", named["group"], named["rank"], rank, named["tag"])
-        key = (*way, self._told.number("received", *way))
-        yield from self._in_use(rank, named["request"], (named["address"], named["bytes"]), span, (key,), writes=True)
+            raise self._not_supported(made)
+        way = ("message", named["group"], named["rank"], made.rank, named["tag"])
+        key = (*way, self._signals.number("received", *way))
+        yield from self._in_use(made, (named["address"], named["bytes"]), (key,), writes=True)
 
     def _in_use(
-        self, rank: int, request: int, piece: tuple[int, int], span: Span, keys: tuple[tuple[object, ...], ...],
-        writes: bool = False,
-    ) -> Iterator[Recorded]:  # fmt: skip
+        self, made: _Made, piece: tuple[int, int], keys: tuple[tuple[object, ...], ...], *, writes: bool = False
+    ) -> Iterator[Recorded]:
         """An access to a buffer that stays pending until the request is completed: a copy to or from the library."""
+        rank, request = made.rank, made.named["request"]
         ranks, (address, size) = self._ranks[rank], piece
         at = self._places.at(rank, address)
         if at is None or at[0] != rank or not size:
-            yield from self._touched(rank, (piece,), span, writes)
+            yield from self._touched(made, (piece,), writes=writes)
             ranks.requests[request] = Request(keys=keys)
             return
         number = next(number for number in range(len(ranks.numbers) + 1) if number not in ranks.numbers)
@@ -473,18 +500,18 @@ class Lowering:
         copy = commands.Read if writes else commands.Write
         command = copy(Const(at[1]), Const(rank), Const(self._messages), queue)
         self._messages += size
-        yield Recorded(rank, command, span, None, (size, size))
+        yield made.event(command, size, size)
 
-    def _completed(self, rank: int, call: Call, identity: int, span: Span) -> Iterator[Recorded]:
-        ranks = self._ranks[rank]
+    def _completed(self, made: _Made, identity: int) -> Iterator[Recorded]:
+        ranks = self._ranks[made.rank]
         request = ranks.requests.pop(identity, None)
         if request is None:
-            raise self._not_supported(rank, call)
+            raise self._not_supported(made)
         for key in request.keys:
-            yield Recorded(rank, self._told.take(*key), span, None, (1,))
+            yield made.event(self._signals.receive(*key), 1)
         if request.queue is not None:
             wait = commands.WaitLocal if request.local else commands.Wait
-            yield Recorded(rank, wait(request.queue), span)
+            yield made.event(wait(request.queue))
             if not request.local:
                 ranks.numbers.discard(request.number)
 
@@ -493,21 +520,24 @@ class Lowering:
     def _targets(self, named: dict[str, int]) -> tuple[int, ...]:
         return (named["rank"],) if "rank" in named else self._windows[named["window"]]
 
-    def _complete(self, rank: int, window: int, target: int, span: Span, local: bool) -> Iterator[Recorded]:
+    def _complete(self, made: _Made, target: int, *, local: bool = False) -> Iterator[Recorded]:
+        """The operations on the window that have this ``target``, or any, are complete."""
+        rank, window = made.rank, made.named["window"]
         for each, number in sorted(self._ranks[rank].used.get(window, ())):
             if target in (STANDS_FOR_ALL, each):
                 queue = self._queue(rank, window, each, number)
-                yield Recorded(rank, commands.WaitLocal(queue) if local else commands.Wait(queue), span)
+                yield made.event(commands.WaitLocal(queue) if local else commands.Wait(queue))
 
     def _window_queue(self, rank: int, window: int, target: int, number: int = PLAIN) -> Const:
         self._ranks[rank].used.setdefault(window, set()).add((target, number))
         return self._queue(rank, window, target, number)
 
-    def _queue_of(self, rank: int, call: Call, named: dict[str, int]) -> Const:
+    def _queue_of(self, made: _Made) -> Const:
+        rank, named = made.rank, made.named
         if self._trace.api == 1:
             return self._queue(rank, named["queue"])
         window, target = named["queue"], named["rank"]
-        if not call.flags & REQUEST:
+        if not made.call.flags & REQUEST:
             return self._window_queue(rank, window, target)
         ranks = self._ranks[rank]
         taken = {each.number for each in ranks.requests.values() if each.window == (window, target)}
@@ -516,54 +546,58 @@ class Lowering:
         ranks.requests[named["request"]] = Request(queue, number, True, window=(window, target))
         return queue
 
-    def _met(self, rank: int, named: dict[str, int], span: Span) -> Iterator[Recorded]:
-        """The wait for the fence of the target that begins the epoch, where a fence does not meet (MPI 4.1, 12.5.1)."""
+    def _fence_of_target(self, made: _Made) -> Iterator[Recorded]:
+        """The wait for the fence of the target that begins the epoch, where a fence waits for nobody (MPI 4.1,
+        12.5.1)."""
+        rank, named = made.rank, made.named
         unmet = self._ranks[rank].unmet.get(named["queue"]) if self._trace.api == 2 else None
         if unmet and named["rank"] in unmet:
             number = unmet.pop(named["rank"])
-            taken = self._told.take("fence", named["queue"], named["rank"], rank, number)
-            yield Recorded(rank, taken, span, None, (1,))
+            yield made.event(self._signals.receive("fence", named["queue"], named["rank"], rank, number), 1)
 
-    def _target(self, rank: int, named: dict[str, int]) -> int:
+    def _ends(self, made: _Made) -> onesided.Ends:
+        return onesided.Ends(partial(self._target, made), partial(self._places.local, made.rank))
+
+    def _target(self, made: _Made) -> int:
+        named = made.named
         if self._trace.api == 1:
-            return self._places.remote(rank, named["rank"], named["remote"])
+            return self._places.remote(made.rank, named["rank"], named["remote"])
         return self._places.in_window(named["rank"], named["queue"], named["remote"])
 
-    def _transfer(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
+    def _transfer(self, made: _Made) -> Iterator[Recorded]:
+        call = made.call
         if call.operation is Operation.PUT_SIGNAL:
-            raise self._not_supported(rank, call)
-        yield from self._met(rank, named, span)
-        queue = self._queue_of(rank, call, named)
+            raise self._not_supported(made)
+        yield from self._fence_of_target(made)
+        queue = self._queue_of(made)
         nonblocking = bool(call.flags & NONBLOCKING) or self._trace.api == 2
         if call.operation is Operation.GET and not nonblocking:
-            queue = self._queue(rank, "blocking")
-        ends = onesided.Ends(partial(self._target, rank, named), partial(self._places.local, rank))
-        for command, *sizes in onesided.transfer(call, named, ends, queue, nonblocking):
-            yield Recorded(rank, command, span, None, tuple(sizes))
+            queue = self._queue(made.rank, "blocking")
+        for command, *sizes in onesided.transfer(call, made.named, self._ends(made), queue, nonblocking):
+            yield made.event(command, *sizes)
         if call.operation is Operation.GET and not nonblocking:
-            yield Recorded(rank, commands.Wait(queue), span)
+            yield made.event(commands.Wait(queue))
 
-    def _atomic(self, rank: int, call: Call, named: dict[str, int], span: Span) -> Iterator[Recorded]:
-        if named["update"] not in onesided.UPDATES:
-            raise self._not_supported(rank, call)
-        yield from self._met(rank, named, span)
+    def _atomic(self, made: _Made) -> Iterator[Recorded]:
+        call = made.call
+        if made.named["update"] not in onesided.UPDATES:
+            raise self._not_supported(made)
+        yield from self._fence_of_target(made)
         by_value = self._trace.api == 1 and not call.flags & NONBLOCKING and call.flags & FETCHING
-        queue = None if by_value else self._queue_of(rank, call, named)
-        ends = onesided.Ends(partial(self._target, rank, named), partial(self._places.local, rank))
-        for command, *sizes in onesided.atomic(call, named, ends, queue, located=self._trace.api == 2):
-            yield Recorded(rank, command, span, None, tuple(sizes))
+        queue = None if by_value else self._queue_of(made)
+        for command, *sizes in onesided.atomic(call, made.named, self._ends(made), queue, located=self._trace.api == 2):
+            yield made.event(command, *sizes)
 
-    def _wait_until(
-        self, rank: int, call: Call, named: dict[str, int], results: tuple[int, ...], span: Span
-    ) -> Iterator[Recorded]:
+    def _wait_until(self, made: _Made) -> Iterator[Recorded]:
+        rank, call, named, results = made.rank, made.call, made.named, made.results
         size = named["element"]
         if named["status"] or named["mode"] == 3:
-            raise self._not_supported(rank, call)
+            raise self._not_supported(made)
         elements = list(range(named["elements"]))
         passed = call.operation is Operation.WAIT_UNTIL
         if named["mode"] == 2:
             if not results or not 0 <= signed(results[0]) < len(elements):
-                raise self._not_supported(rank, call)
+                raise self._not_supported(made)
             elements = [results[0]]
         elif call.operation is Operation.TEST:
             passed = bool(results and results[0])
@@ -577,14 +611,14 @@ class Lowering:
                 command: Command = commands.Await(where, relation, Const(named["value"]), atomic=call.type or "int")
             else:
                 command = commands.Load(_REGISTER, where, polling=True, atomic=call.type or "int")
-            yield Recorded(rank, command, span, None, (size,))
+            yield made.event(command, size)
 
     def _where(self, call: Call) -> str:
         span = self._spans.of(call.place)
         return f"in line {span.line}" if span.line else "at a place that is not known"
 
-    def _not_supported(self, rank: int, call: Call) -> NotSupported:
+    def _not_supported(self, made: _Made) -> NotSupported:
+        call = made.call
         why = f" ({call.type})" if call.operation is Operation.NOT_KNOWN and call.type else ""
-        return NotSupported(
-            f"rank {rank} calls {call.function or call.operation.name.lower()}{why}, {self._where(call)}"
-        )
+        what = call.function or call.operation.name.lower()
+        return NotSupported(f"rank {made.rank} calls {what}{why}, {self._where(call)}")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command
@@ -54,19 +54,22 @@ def segments(events: Iterable[Recorded], nodes: int) -> Iterator[list[Recorded]]
         yield held
 
 
-def in_cells(
-    name: str,
-    nodes: int,
-    queues: int,
-    events: Sequence[Recorded],
-    made_up: set[int],
-    called: Callable[[int], str],
-    source: Source,
-    standing: Sequence[Recorded] = (),
-) -> Recording:
-    """A segment whose addresses count bytes, in cells: the largest pieces of memory of which every access has all or
-    nothing. What is not in one piece is done piece by piece. ``called``: what is at an address. Raises
-    :class:`NotSupported` where an atomic is not in one piece."""
+class Segment(NamedTuple):
+    """Recorded commands whose addresses count bytes, and those that ranks stand before at its end. ``queues``: how many
+    there are; ``made_up``: the places that a library has for itself."""
+
+    nodes: int
+    queues: int
+    events: Sequence[Recorded]
+    standing: Sequence[Recorded] = ()
+    made_up: Set[int] = frozenset()
+
+
+def in_cells(name: str, source: Source, segment: Segment, called: Callable[[int], str]) -> Recording:
+    """The recording of a segment, whose memory is cells: the largest pieces of which every access has all or nothing.
+    What is not in one piece is done piece by piece. ``called``: what is at an address. Raises :class:`NotSupported`
+    where an atomic is not in one piece."""
+    events, standing = segment.events, segment.standing
     cut = _Cuts([*events, *standing])
     names: dict[int, int] = {}
 
@@ -82,11 +85,11 @@ def in_cells(
         found += pieces[1]
     stand = [piece for event in standing for piece in list(_in_pieces(event, cut, cell))[:1]]
     memory = [
-        MemoryObject(called(address), number, None, (0,), made_up=address >> SHIFT in made_up)
+        MemoryObject(called(address), number, None, (0,), made_up=address >> SHIFT in segment.made_up)
         for address, number in names.items()
     ]
-    unordered = [Queue(f"queue {number}", number, unordered=True) for number in range(queues)]
-    return Recording(name, nodes, memory, unordered, found, source, stand, values=False)
+    unordered = [Queue(f"queue {number}", number, unordered=True) for number in range(segment.queues)]
+    return Recording(name, segment.nodes, memory, unordered, found, source, stand, values=False)
 
 
 class _Cuts:

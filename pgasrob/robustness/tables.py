@@ -388,11 +388,16 @@ class _Compiler:
 
 def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]:
     """The tables that only reductions need."""
+    return {
+        **_of_futures(instance, reductions),
+        **_of_interchangeable_ranks(instance, "symmetry" in reductions),
+        **_of_counters(instance, "persistent" in reductions),
+    }
+
+
+def _of_futures(instance: Instance, reductions: Collection[str]) -> dict[str, Any]:
+    """What ranks may still access (persistent sets, liveness), and what of it may decide anything (liveness)."""
     sets: dict[Touched, int] = {}  # many control states have the same
-
-    def number(touched: Touched) -> int:
-        return sets.setdefault(touched, len(sets))
-
     soon: list[int] = []
     ever: list[int] = []
     barriers: list[int] = []
@@ -401,12 +406,13 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
     queues: list[list[int]] = []
     if not {"persistent", "liveness"}.isdisjoint(reductions):
         from pgasrob.analysis.futures import futures
-        from pgasrob.analysis.relevance import relevance
 
         known = futures(instance)
-        soon = [number(touched) for rank in known.before_barrier for touched in rank]
+        soon = [sets.setdefault(touched, len(sets)) for rank in known.before_barrier for touched in rank]
         if "liveness" in reductions:
-            ever = [number(touched) for rank in known.ever for touched in rank]
+            from pgasrob.analysis.relevance import relevance
+
+            ever = [sets.setdefault(touched, len(sets)) for rank in known.ever for touched in rank]
             barriers = [int(later) for rank in known.barrier_later for later in rank]
             deciding = relevance(instance)
             relevant = list(members(deciding.cells))
@@ -420,27 +426,6 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
                 for rank in known.queues
                 for used in rank
             ]
-    classes: list[list[int]] = []
-    rests: list[int] = []
-    most: list[int] = []
-    if "persistent" in reductions:
-        from pgasrob.analysis.meanwhile import landmarks
-        from pgasrob.analysis.ranges import ranges
-
-        rests = landmarks(instance)
-        most = [ranges(instance).most(address) for address in range(instance.size)]
-    moving: list[int] = []
-    registers: list[int] = []
-    cells: list[int] = []
-    targets = False
-    if "symmetry" in reductions:
-        from pgasrob.analysis.symmetry import symmetry
-
-        found = symmetry(instance)
-        if found.classes:
-            classes, moving, targets = [list(ranks) for ranks in found.classes], list(found.moving), found.targets
-            registers = [entry for index, k in enumerate(found.registers) if k is not None for entry in (index, k)]
-            cells = [entry for index, k in enumerate(found.cells) if k is not None for entry in (index, k)]
     return {
         **_pieces("sets", [_rows(instance, touched) for touched in sets], 2, "set_starts"),
         "soon": soon,
@@ -449,13 +434,41 @@ def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]
         **_pieces("live", live, 1),
         "relevant": relevant,
         **_pieces("queues", queues, 2, "queue_starts"),
+    }
+
+
+def _of_interchangeable_ranks(instance: Instance, wanted: bool) -> dict[str, Any]:
+    classes: list[list[int]] = []
+    moving: list[int] = []
+    registers: list[int] = []
+    cells: list[int] = []
+    targets = False
+    if wanted:
+        from pgasrob.analysis.symmetry import symmetry
+
+        found = symmetry(instance)
+        if found.classes:
+            classes, moving, targets = [list(ranks) for ranks in found.classes], list(found.moving), found.targets
+            registers = [entry for index, k in enumerate(found.registers) if k is not None for entry in (index, k)]
+            cells = [entry for index, k in enumerate(found.cells) if k is not None for entry in (index, k)]
+    return {
         **_pieces("classes", classes, 1, "class_starts"),
         "moving": moving,
         "rank_registers": registers,
         "rank_cells": cells,
         "moving_targets": int(targets),
-        "landmarks": rests,
-        "most": most,
+    }
+
+
+def _of_counters(instance: Instance, wanted: bool) -> dict[str, Any]:
+    if not wanted:
+        return {"landmarks": [], "most": []}
+    from pgasrob.analysis.meanwhile import landmarks
+    from pgasrob.analysis.ranges import ranges
+
+    return {
+        "landmarks": landmarks(instance),
+        "most": [ranges(instance).most(address) for address in range(instance.size)],
     }
 
 

@@ -16,7 +16,7 @@ from pgasrob.program.expressions import Const, Register
 from pgasrob.program.statements import Span
 from pgasrob.recording.events import Recorded
 from pgasrob.recording.native_recordings import NativeExact
-from pgasrob.recording.segments import in_cells, segments
+from pgasrob.recording.segments import Segment, in_cells, segments
 
 RANKS, CELLS, ROUNDS = 4, 250, 250
 REGISTER = Register("r", 0)
@@ -48,7 +48,7 @@ def stencil(ranks: int, cells: int, rounds: int) -> Iterator[Recorded]:
 def main() -> None:
     started, events, races = time.process_time(), 0, 0
     for part in segments(stencil(RANKS, CELLS, ROUNDS), RANKS):
-        exact = NativeExact(in_cells("stencil", RANKS, 1, part, set(), str, Source("stencil.c", ""), ()))
+        exact = NativeExact(in_cells("stencil", Source("stencil.c", ""), Segment(RANKS, 1, part), str))
         assert exact.look(races=True, attacks=True) and exact.attack() is None
         events, races = events + len(part), races + sum(1 for _ in exact.races())
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -95,6 +95,6 @@ def test_recordings_race_where_their_programs_do(runs: list[Run]) -> None:
 
 @pytest.mark.parametrize("left_out", ["_arrive", "_complete"])
 def test_what_is_left_out_is_found(left_out: str, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without meetings, or without the completion of one-sided operations."""
-    monkeypatch.setattr(Lowering, left_out, lambda *_: iter(()))
+    """Without barriers, or without the completion of one-sided operations."""
+    monkeypatch.setattr(Lowering, left_out, lambda *_, **__: iter(()))
     assert any(trace_races(run.path, Races()).verdict != run.races for run in runs)

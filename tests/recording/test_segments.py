@@ -14,7 +14,7 @@ from pgasrob.program.expressions import Const, Register
 from pgasrob.recording.events import Recorded
 from pgasrob.recording.native_recordings import NativeExact
 from pgasrob.recording.places import SHIFT, NotSupported
-from pgasrob.recording.segments import in_cells, segments
+from pgasrob.recording.segments import Segment, in_cells, segments
 from tests.reference.test_recordings import Drawn, drawn
 from tests.support import examples
 
@@ -56,7 +56,7 @@ def at(address: int) -> Const:
 
 
 def cells(*events: Recorded) -> list[commands.Command]:
-    made = in_cells("p", 2, 1, events, set(), str, Source("p.c", ""))
+    made = in_cells("p", Source("p.c", ""), Segment(2, 1, events), str)
     return [event.command for event in made.events]
 
 

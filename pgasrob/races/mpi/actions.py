@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypedDict
 
 from pgasrob.frontends.apis.mpi.window_calls import RmaCall, SyncCall
 from pgasrob.program.core import Cell
@@ -21,6 +21,15 @@ at ``done``, and others are waited for between that and ``end``. ``vas``: the vi
 Place = tuple[Cell, int]
 """A byte of a cell."""
 NONE = frozenset[Place]()
+
+
+class More(TypedDict, total=False):
+    """What some actions have beside their kind and place: fields of :class:`Action`."""
+
+    call: RmaCall | SyncCall | None
+    reads: frozenset[Place]
+    writes: frozenset[Place]
+    polls: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Unpack
 
 from pgasrob.frontends.apis.mpi.window_calls import RmaCall, SyncCall, SyncKind, Uncovered
 from pgasrob.program import core
@@ -17,7 +18,7 @@ from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
 from pgasrob.races.facts import Fact, facts_of
-from pgasrob.races.mpi.actions import NONE, Action, Execution, Kind, Operation, Place, Synchronisation
+from pgasrob.races.mpi.actions import Action, Execution, Kind, More, Operation, Place, Synchronisation
 from pgasrob.semantics.trace import Event
 
 AT_TARGET: frozenset[SyncKind] = frozenset(("unlock", "unlock_all", "flush", "flush_all"))
@@ -103,20 +104,12 @@ class _Reader:
     # Actions
 
     def _action(
-        self,
-        kind: Kind,
-        rank: int,
-        origin: int,
-        span: Span,
-        call: RmaCall | SyncCall | None = None,
-        group: int | None = None,
-        reads: frozenset[Place] = NONE,
-        writes: frozenset[Place] = NONE,
-        polls: bool = False,
+        self, kind: Kind, rank: int, origin: int, span: Span, group: int | None = None, **more: Unpack[More]
     ) -> int:
+        """Add an action, of a ``group`` of its own unless one is given; returns its number."""
         number = len(self.execution.actions)
         first = number if group is None else group
-        self.execution.actions.append(Action(number, kind, rank, origin, span, first, call, reads, writes, polls))
+        self.execution.actions.append(Action(number, kind, rank, origin, span, first, **more))
         return number
 
     def _next(self, rank: int, number: int) -> int:
@@ -173,7 +166,7 @@ class _Reader:
         self._settle(rank)
         match fact:
             case RmaCall():
-                issue = self._next(rank, self._action("issue", rank, rank, span, fact))
+                issue = self._next(rank, self._action("issue", rank, rank, span, call=fact))
                 operation = self._open[rank] = Operation(fact, issue)
                 self._pending[rank].append(operation)
                 self.execution.operations.append(operation)
@@ -182,7 +175,9 @@ class _Reader:
             case SyncCall():
                 synchronisation = self._open[rank]
                 assert isinstance(synchronisation, Synchronisation), "it has begun"
-                synchronisation.end = self._action("end", rank, rank, span, synchronisation.call, synchronisation.begin)
+                synchronisation.end = self._action(
+                    "end", rank, rank, span, synchronisation.begin, call=synchronisation.call
+                )
                 self._next(rank, synchronisation.end)
                 self._open[rank] = None
             case Uncovered(name, hint):
@@ -237,31 +232,30 @@ class _Reader:
         issue, call, coso = operation.issue, operation.call, self.execution.coso
         span = self.execution.actions[issue].span
         if there.reads or there.writes:
-            vac = self._action(
-                "vac", call.target, rank, span, call, issue, frozenset(there.reads), frozenset(there.writes)
-            )
+            accessed = More(call=call, reads=frozenset(there.reads), writes=frozenset(there.writes))
+            vac = self._action("vac", call.target, rank, span, issue, **accessed)
             operation.vac = vac
             coso.append((issue, vac))
         # D3: the source is read before the operation takes effect, the result arrives after it.
         if here.reads:
-            read = self._action("buffer read", rank, rank, span, call, issue, reads=frozenset(here.reads))
+            read = self._action("buffer read", rank, rank, span, issue, call=call, reads=frozenset(here.reads))
             operation.buffers.append(read)
             coso.append((issue, read))
             coso += [(read, operation.vac)] if operation.vac is not None else []
         if here.writes:
-            write = self._action("buffer write", rank, rank, span, call, issue, writes=frozenset(here.writes))
+            write = self._action("buffer write", rank, rank, span, issue, call=call, writes=frozenset(here.writes))
             operation.buffers.append(write)
             coso.append((issue if operation.vac is None else operation.vac, write))
 
     # Synchronisation
 
     def _begin(self, rank: int, call: SyncCall, span: Span) -> None:
-        begin = self._next(rank, self._action("begin", rank, rank, span, call))
+        begin = self._next(rank, self._action("begin", rank, rank, span, call=call))
         virtual = {
-            target: self._action("vas", target, rank, span, call, begin)
+            target: self._action("vas", target, rank, span, begin, call=call)
             for target in (call.targets if call.kind in AT_TARGET else ())
         }
-        done = self._next(rank, self._action("done", rank, rank, span, call, begin))
+        done = self._next(rank, self._action("done", rank, rank, span, begin, call=call))
         synchronisation = self._open[rank] = Synchronisation(call, rank, begin, done, virtual)
         self.execution.synchronisations.append(synchronisation)
         coso = self.execution.coso
@@ -288,7 +282,7 @@ class _Reader:
     def _notify(self, rank: int, by: Synchronisation, operands: core.Transfer[Cell, int], span: Span) -> None:
         """D6: a complete tells its targets when what it completes has taken effect there, and waits for nobody."""
         (step,) = operands.steps
-        number = self._action("external", operands.rank, rank, span, group=by.begin)
+        number = self._action("external", operands.rank, rank, span, by.begin)
         coso = self.execution.coso
         coso.append((by.done, number))
         coso += (

@@ -1,6 +1,6 @@
-"""What ranks tell each other: a cell of the library's own for each thing that one rank waits for of another.
+"""Signals between ranks: a cell of the library's own for each thing that one rank waits for of another.
 
-Each is told once and waited for once, so no order between those who tell comes from the cells.
+Each is sent once and received once, so no order between those who send comes from the cells.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from pgasrob.program.expressions import Const, Register
 _REGISTER = Register("seen", 0)
 
 
-class NotTold(Exception):
+class NotSent(Exception):
     """A rank went on before what it should have waited for."""
 
 
-class Told:
-    """``first``: the address of the first cell; the others follow, one byte each."""
+class Signals:
+    """The cells; ``first``: the address of the first cell; the others follow, one byte each. A signal is named by
+    ``what`` it says."""
 
     def __init__(self, first: int) -> None:
         self._next = first
@@ -37,22 +38,23 @@ class Told:
         return self._counts[what] - 1
 
     def cell(self, *what: Hashable) -> Const:
-        """The cell of what is told from now on."""
+        """A new cell, in which the signal ``what`` is from now on."""
         address = self._cells[what] = self._next
         self._next += 1
         return Const(address)
 
-    def tell(self, to: int, *what: Hashable) -> Command:
+    def send(self, to: int, *what: Hashable) -> Command:
+        """Send it to the rank ``to``."""
         return commands.FetchAdd(_REGISTER, Const(to), self.cell(*what), Const(1))
 
     def look(self, *what: Hashable) -> Command:
-        """Wait for what others wait for, too. Raises :class:`NotTold`."""
+        """Wait for what others wait for, too. Raises :class:`NotSent`."""
         if what not in self._cells:
-            raise NotTold
+            raise NotSent
         return commands.Await(Const(self._cells[what]), "==", Const(1))
 
-    def take(self, *what: Hashable) -> Command:
-        """Wait for it, the only time. Raises :class:`NotTold`."""
+    def receive(self, *what: Hashable) -> Command:
+        """Wait for it, once and for all. Raises :class:`NotSent`."""
         waits = self.look(*what)
         del self._cells[what]
         return waits
