@@ -10,7 +10,7 @@ from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
 from pgasrob.races.pairs import Next, Places, standing, step_of
-from pgasrob.robustness.engine import Search
+from pgasrob.robustness.engine import Stepwise
 from pgasrob.robustness.normal_form import Word, numbered
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.replay import replay
@@ -26,7 +26,7 @@ class FoundRace(NamedTuple):
     run: Computation
 
 
-class RaceSearch(Search, Protocol):
+class RaceSearch(Stepwise, Protocol):
     """A search for races, which goes on after one.
 
     ``races``: by places, the first found first. When ``run`` ends these are all, unless ``gave_up`` says why not, or

@@ -14,7 +14,7 @@ from pgasrob.races.found import FoundRace, found_race, has_awaits
 from pgasrob.races.pairs import Places, places
 from pgasrob.races.rules import rules
 from pgasrob.robustness.engine import PIECE
-from pgasrob.robustness.native_attack import LARGE, LARGE_PIECE, Retold
+from pgasrob.robustness.native_attack import LARGE, LARGE_PIECE, Decoder
 from pgasrob.robustness.native_traces import MOST_EVENTS
 from pgasrob.robustness.native_traces import PIECE as EFFORT
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from pgasrob._kernel import Races, TraceRaces
 
 
-class _Told:
-    """What the kernel tells of the races of ``instance``, found with ``tables``, understood."""
+class _Races:
+    """The races of ``instance`` that the kernel has found with ``tables``, decoded."""
 
     def __init__(self, instance: Instance, tables: Tables) -> None:
         self._instance, self._tables = instance, tables
-        self._retold = Retold(instance, tables)
+        self._decoder = Decoder(instance, tables)
         self.races: dict[Places, FoundRace] = {}
         self._fault: FoundFault | None = None
 
@@ -39,14 +39,14 @@ class _Told:
         """Learn of the races that are new."""
         for number in range(len(self.races), search.count):
             moves, before = search.race(number)
-            words = self._retold.words(moves)
+            words = self._decoder.words(moves)
             standing = [(rank, self._tables.edges[transition].occurrence) for rank, transition in before]
             race = found_race(self._instance, words, standing)
             self.races[places(*race.accesses)] = race
 
     def fault(self, search: Races | TraceRaces) -> FoundFault | None:
-        if self._fault is None and (told := search.fault) is not None:
-            self._fault = self._retold.fault(*told)
+        if self._fault is None and (found := search.fault) is not None:
+            self._fault = self._decoder.fault(*found)
         return self._fault
 
 
@@ -72,7 +72,7 @@ class NativeRaceSearch:
         from pgasrob._kernel import Races
 
         compiled = tables(instance, reductions)
-        self._told = _Told(instance, compiled)
+        self._found = _Races(instance, compiled)
         self._search = Races(
             compiled,
             rules(instance, strict),
@@ -82,11 +82,11 @@ class NativeRaceSearch:
             threads=threads,
         )
         self._keeps_races_alone = not strict and "persistent" in reductions and has_awaits(instance)
-        self.races = self._told.races
+        self.races = self._found.races
 
     @property
     def fault(self) -> FoundFault | None:
-        return self._told.fault(self._search)
+        return self._found.fault(self._search)
 
     @property
     def needs_robust(self) -> bool:
@@ -106,7 +106,7 @@ class NativeRaceSearch:
         over = False
         while not over:
             over = self._search.run(PIECE if self._search.states < LARGE else LARGE_PIECE)
-            self._told.update(self._search)
+            self._found.update(self._search)
             if not over:
                 yield
 
@@ -129,17 +129,17 @@ class NativeTracesRaceSearch:
         from pgasrob._kernel import TraceRaces
 
         compiled = tables(instance, (), stores_states=False)
-        self._told = _Told(instance, compiled)
+        self._found = _Races(instance, compiled)
         self._search = TraceRaces(
             compiled, rules(instance, strict), longest=longest, all=all_, memory_limit=memory_limit
         )
         self._longest = longest
-        self.races = self._told.races
+        self.races = self._found.races
         self.gave_up: Reason | None = None
 
     @property
     def fault(self) -> FoundFault | None:
-        return self._told.fault(self._search)
+        return self._found.fault(self._search)
 
     @property
     def needs_robust(self) -> bool:
@@ -173,7 +173,7 @@ class NativeTracesRaceSearch:
         over = False
         while not over:
             over = self._search.run(EFFORT)
-            self._told.update(self._search)
+            self._found.update(self._search)
             if not over:
                 yield
         if self._search.gave_up:

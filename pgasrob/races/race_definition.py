@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from pgasrob.automata.automaton import Reached
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.races.found import FoundRace
 from pgasrob.races.pairs import Next, Pairs, Places, places, standing
-from pgasrob.robustness.definition import MOST_PENDING
+from pgasrob.robustness.definition import MOST_PENDING, CutSearch
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.semantics.computation import POPS, has_steps
 from pgasrob.semantics.sequential import FoundFault
@@ -33,8 +32,10 @@ class State(NamedTuple):
 
 
 class CommandSpace:
-    """X(P, N) with the commands that are pending. ``cut``: some state was not expanded because a rank had more than
-    MOST_PENDING operations pending."""
+    """X(P, N) with the commands that are pending. It is cut where a rank has more than MOST_PENDING operations
+    pending."""
+
+    cut: Reason | None = None
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
@@ -43,7 +44,6 @@ class CommandSpace:
             {transition.occurrence: transition for transition in automaton.transitions}
             for automaton in instance.automata
         ]
-        self.cut = False
         self.initial = State(self._space.initial, ((),) * instance.nodes)
 
     def is_final(self, state: State) -> bool:
@@ -51,7 +51,7 @@ class CommandSpace:
 
     def successors(self, state: State) -> Iterator[tuple[tuple[Letter, ...], State]]:
         if max(map(len, state.commands)) > MOST_PENDING:
-            self.cut = True
+            self.cut = PendingBound(MOST_PENDING)
             return
         for word, target in self._space.successors(state.x):
             commands = list(state.commands)
@@ -77,7 +77,7 @@ class CommandSpace:
                     place += 1
 
 
-class DefinitionSearch:
+class DefinitionSearch(CutSearch[State, Letter]):
     """All races of ``instance``, by the definition; a :class:`~pgasrob.races.found.RaceSearch`.
 
     A fault is nothing to it: a command that cannot be evaluated accesses nothing.
@@ -89,30 +89,19 @@ class DefinitionSearch:
 
     def __init__(self, instance: Instance, strict: bool = False) -> None:
         self._pairs = Pairs(instance, strict)
-        self._space = CommandSpace(instance)
-        self._reached = Reached(self._space)
+        self._commands = CommandSpace(instance)
+        super().__init__(self._commands)
         self.races: dict[Places, FoundRace] = {}
-        self.gave_up: Reason | None = None
-
-    @property
-    def states(self) -> int:
-        return len(self._reached)
-
-    @property
-    def transitions(self) -> int:
-        return self._reached.transitions
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every state; ends when all have been seen."""
-        for state in self._reached.expand():
+        for state in self._expanded():
             if not self._reached.midway:
                 self._look_at(state)
             yield
-        if self._space.cut:
-            self.gave_up = PendingBound(MOST_PENDING)
 
     def _look_at(self, state: State) -> None:
-        for (one, first), (other, second) in combinations(self._space.next(state), 2):
+        for (one, first), (other, second) in combinations(self._commands.next(state), 2):
             if one.stands and other.stands and one.rank == other.rank:
                 continue  # alternatives
             if self._pairs.race(one, other) and places(one, other) not in self.races:

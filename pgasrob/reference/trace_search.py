@@ -8,7 +8,7 @@ from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.reference.closing import Choosable, Closing
 from pgasrob.reference.exploration import Exploration
-from pgasrob.robustness.engine import WHOLE, Subtrees, WithoutParts
+from pgasrob.robustness.engine import WHOLE, Subtrees
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.robustness.violation import Violation
@@ -19,7 +19,7 @@ MOST_EVENTS = 2_000
 """Events of a run beyond which it is taken to have no end; the time that a run takes grows with their square."""
 
 
-class TraceSearch(WithoutParts):
+class TraceSearch:
     """The search of an instance trace by trace.
 
     Attributes: ``violation`` once found; ``gave_up``, why there is no answer; ``states``, ``transitions`` (events
@@ -28,6 +28,9 @@ class TraceSearch(WithoutParts):
     not given up, the instance is robust. ``choosable``: the steps that may be the source; None: all.
     ``part``: what of the exploration to go through.
     """
+
+    settled = False
+    settled_by = ""
 
     def __init__(self, instance: Instance, choosable: Choosable | None = None, part: Subtrees = WHOLE) -> None:
         self._instance, self._choosable = instance, choosable

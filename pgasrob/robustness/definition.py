@@ -10,9 +10,10 @@ bounded, loops or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from typing import Generic, Protocol, TypeVar
 
-from pgasrob.automata.automaton import Reached
+from pgasrob.automata.automaton import Automaton, Reached
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import WithoutFacts
 from pgasrob.robustness.reasons import PendingBound, Reason
@@ -29,16 +30,49 @@ DefinitionState = tuple[State, Reach, bool]
 MOST_PENDING = 32
 """Pending operations of one rank up to which the search goes on: with unbounded queues it must end somewhere."""
 
+SearchState = TypeVar("SearchState", bound=Hashable)
+Label = TypeVar("Label", bound=Hashable)
+Label_co = TypeVar("Label_co", bound=Hashable, covariant=True)
+
+
+class CutSpace(Automaton[SearchState, Label_co], Protocol[SearchState, Label_co]):
+    """An automaton of which some states are not expanded. ``cut``: why not, once there was one."""
+
+    cut: Reason | None
+
+
+class CutSearch(Generic[SearchState, Label]):
+    """Breadth-first through a space that may be cut; then ``gave_up`` says why not all of it was seen."""
+
+    gave_up: Reason | None = None
+
+    def __init__(self, space: CutSpace[SearchState, Label]) -> None:
+        self._space, self._reached = space, Reached(space)
+
+    @property
+    def states(self) -> int:
+        return len(self._reached)
+
+    @property
+    def transitions(self) -> int:
+        return self._reached.transitions
+
+    def _expanded(self) -> Iterator[SearchState]:
+        """The states; one with very many transitions comes several times."""
+        yield from self._reached.expand()
+        self.gave_up = self._space.cut
+
 
 class HappensBeforeSpace:
     """X(P, N) with the happens-before relation of the computation so far; final are the cyclic ones.
 
-    ``cut`` says whether some state was not expanded because a rank had more than MOST_PENDING operations pending.
+    It is cut where a rank has more than MOST_PENDING operations pending.
     """
+
+    cut: Reason | None = None
 
     def __init__(self, instance: Instance) -> None:
         self._space = StateSpace(instance)
-        self.cut = False
         self.initial: DefinitionState = (self._space.initial, nothing_yet(instance.nodes), False)
 
     def is_final(self, state: DefinitionState) -> bool:
@@ -47,7 +81,7 @@ class HappensBeforeSpace:
     def successors(self, state: DefinitionState) -> Iterator[tuple[tuple[Letter, ...], DefinitionState]]:
         here, reach, _ = state
         if max(map(len, reach.pending)) > MOST_PENDING:
-            self.cut = True
+            self.cut = PendingBound(MOST_PENDING)
             return
         for word, target in self._space.successors(here):
             monitor = Monitor(reach)
@@ -86,7 +120,7 @@ def drain(instance: Instance, path: list[tuple[Letter, ...]], state: State) -> l
     return words
 
 
-class DefinitionSearch(WithoutFacts):
+class DefinitionSearch(CutSearch[DefinitionState, Letter], WithoutFacts):
     """The search for a violating computation of an instance, breadth-first by events.
 
     Attributes: ``violation`` once found; ``states``, ``transitions``. When ``run`` ends without a violation, the
@@ -94,20 +128,10 @@ class DefinitionSearch(WithoutFacts):
     """
 
     def __init__(self, instance: Instance) -> None:
+        super().__init__(HappensBeforeSpace(instance))
         self._instance = instance
-        self._space = HappensBeforeSpace(instance)
-        self._reached = Reached(self._space)
         self._most_pending = 0
         self.violation: Violation | None = None
-        self.gave_up: Reason | None = None
-
-    @property
-    def states(self) -> int:
-        return len(self._reached)
-
-    @property
-    def transitions(self) -> int:
-        return self._reached.transitions
 
     @property
     def doing(self) -> str:
@@ -119,12 +143,10 @@ class DefinitionSearch(WithoutFacts):
 
         Ends when a violation is found or all computations have been seen.
         """
-        for state in self._reached.expand():
+        for state in self._expanded():
             if self._space.is_final(state):
                 words = drain(self._instance, self._reached.path(state), state[0])
                 self.violation = Violation(computation_of(words))
                 return
             self._most_pending = max(self._most_pending, *map(len, state[1].pending))
             yield
-        if self._space.cut:
-            self.gave_up = PendingBound(MOST_PENDING)

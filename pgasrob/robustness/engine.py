@@ -16,7 +16,7 @@ PIECE = 256
 """States that a search of states looks at before it lets its caller look around."""
 
 
-class Search(Protocol):
+class Stepwise(Protocol):
     """A search that can be run piece by piece. ``gave_up``: why it has ended without having seen all; ``doing``: what
     it is at, for a progress display."""
 
@@ -50,7 +50,7 @@ class Facts(Protocol):
     def explore(self) -> Iterator[None]: ...
 
 
-class Engine(Search, Protocol):
+class Engine(Stepwise, Protocol):
     """A search for a violation.
 
     When ``run`` ends without one the instance is robust, unless ``gave_up`` says why that is not known.
@@ -91,17 +91,12 @@ class TraceEngine(Engine, Protocol):
         """The sources that are left to other engines, by transition, as bits; None: all."""
 
 
-class WithoutParts:
-    """What an engine is that has no parts and knows nothing before it has run."""
-
-    settled = False
-    settled_by = ""
-
-
-class WithoutFacts(WithoutParts):
-    """An engine that learns nothing of the SC runs, either."""
+class WithoutFacts:
+    """What engines answer that have no parts, know nothing before they have run, and learn nothing of the SC runs."""
 
     facts = None
+    settled = False
+    settled_by = ""
 
 
 class Subtrees(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import PIECE, WithoutParts
+from pgasrob.robustness.engine import PIECE
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.reasons import Reason
@@ -24,29 +24,29 @@ from pgasrob.semantics.sequential import FoundFault, assumes_are_guesses
 LARGE, LARGE_PIECE = 16_384, 2_048
 """From so many states on pieces are larger, so that threads have enough to do."""
 
-Told = tuple[int | None, list[int], list[int]]
-"""What the kernel tells of a move: a :data:`~pgasrob.robustness.moves.Move` with the numbers of transitions."""
+KernelMove = tuple[int | None, list[int], list[int]]
+"""A move as the kernel reports it: a :data:`~pgasrob.robustness.moves.Move` with the numbers of transitions."""
 
 
-class Retold:
-    """What the kernel tells of ``instance`` by its ``tables``, understood."""
+class Decoder:
+    """Decodes what the kernel reports of ``instance``, which it knows as ``tables``."""
 
     def __init__(self, instance: Instance, tables: Tables) -> None:
         self._instance, self._tables = instance, tables
 
-    def violation(self, moves: Sequence[Told]) -> Violation:
+    def violation(self, moves: Sequence[KernelMove]) -> Violation:
         """The events of a run, and the part of each."""
         return Violation(*in_two_parts(self.words(moves)))
 
-    def words(self, moves: Sequence[Told]) -> list[Word]:
+    def words(self, moves: Sequence[KernelMove]) -> list[Word]:
         """The events of each move of a run, with their parts."""
         return list(Rerun(self._instance).words(self._moves(moves)))
 
-    def computation(self, moves: Sequence[Told]) -> Computation:
+    def computation(self, moves: Sequence[KernelMove]) -> Computation:
         """The events of a run."""
         return self.violation(moves).computation
 
-    def fault(self, moves: Sequence[Told], rank: int, number: int) -> FoundFault:
+    def fault(self, moves: Sequence[KernelMove], rank: int, number: int) -> FoundFault:
         """The fault of the command of ``rank`` with the transition ``number`` after a run."""
         transition, rerun = self._tables.edges[number], Rerun(self._instance)
         for _ in rerun.words(self._moves(moves)):
@@ -58,31 +58,31 @@ class Retold:
             return FoundFault(rank, transition, str(fault), registers, self.computation(moves))
         raise AssertionError("the kernel reports a fault where there is none")
 
-    def _moves(self, moves: Sequence[Told]) -> Iterator[Move]:
+    def _moves(self, moves: Sequence[KernelMove]) -> Iterator[Move]:
         for rank, taken, parts in moves:
             yield rank, [self._tables.edges[number] for number in taken], parts
 
 
-class _Tells(Protocol):
-    """A search of the kernel, as far as it tells of the SC runs."""
+class _Reports(Protocol):
+    """A search of the kernel, as far as it reports of the SC runs."""
 
     @property
     def checks_assertions(self) -> bool: ...
     @property
     def checks_deadlock(self) -> bool: ...
     @property
-    def fault(self) -> tuple[list[Told], int, int] | None: ...
+    def fault(self) -> tuple[list[KernelMove], int, int] | None: ...
     @property
-    def violated(self) -> tuple[list[Told], int, int] | None: ...
+    def violated(self) -> tuple[list[KernelMove], int, int] | None: ...
     @property
-    def deadlock(self) -> list[Told] | None: ...
+    def deadlock(self) -> list[KernelMove] | None: ...
 
 
-class ToldFacts:
+class DecodedFacts:
     """The first fault, failed assertion and deadlock that a search of the kernel has met, each with a run."""
 
-    def __init__(self, search: _Tells, retold: Retold) -> None:
-        self._told, self._retold = search, retold
+    def __init__(self, search: _Reports, decoder: Decoder) -> None:
+        self._reports, self._decoder = search, decoder
         self.checks_assertions: bool = search.checks_assertions
         self.checks_deadlock: bool = search.checks_deadlock
         # A fact does not change once it is known, so its run is worked out once.
@@ -92,21 +92,21 @@ class ToldFacts:
 
     @property
     def fault(self) -> FoundFault | None:
-        if self._fault is None and (told := self._told.fault) is not None:
-            self._fault = self._retold.fault(*told)
+        if self._fault is None and (found := self._reports.fault) is not None:
+            self._fault = self._decoder.fault(*found)
         return self._fault
 
     @property
     def violated(self) -> Computation | None:
-        if self._violated is None and (told := self._told.violated) is not None:
-            moves, rank, number = told
-            self._violated = self._retold.computation([*moves, (rank, [number], [])])
+        if self._violated is None and (found := self._reports.violated) is not None:
+            moves, rank, number = found
+            self._violated = self._decoder.computation([*moves, (rank, [number], [])])
         return self._violated
 
     @property
     def deadlock(self) -> Computation | None:
-        if self._deadlock is None and (moves := self._told.deadlock) is not None:
-            self._deadlock = self._retold.computation(moves)
+        if self._deadlock is None and (moves := self._reports.deadlock) is not None:
+            self._deadlock = self._decoder.computation(moves)
         return self._deadlock
 
 
@@ -135,7 +135,7 @@ class _Kernel:
             if self.nothing_to_search:  # so nothing is worked out for a search
                 reductions = ()
         compiled = tables(instance, reductions, sources)
-        self.retold = Retold(instance, compiled)
+        self.decoder = Decoder(instance, compiled)
         known = [name for name in reductions if name != "infeasibility"]
         self.search = Search(
             compiled,
@@ -152,7 +152,7 @@ class _Kernel:
             yield
 
 
-class NativeFacts(ToldFacts):
+class NativeFacts(DecodedFacts):
     """What is true of the SC runs, with what :class:`~pgasrob.semantics.sequential.SequentialFacts` has and does.
 
     By itself it searches the SC runs. As the ``facts`` of a :class:`NativeSearch` it learns from that search; then
@@ -168,7 +168,7 @@ class NativeFacts(ToldFacts):
     ) -> None:
         self._kernel = kernel or _Kernel(instance, False, reductions, memory_limit)
         self._search = self._kernel.search
-        super().__init__(self._search, self._kernel.retold)
+        super().__init__(self._search, self._kernel.decoder)
 
     @property
     def complete(self) -> bool:
@@ -187,7 +187,7 @@ class NativeFacts(ToldFacts):
         return self._kernel.advance()
 
 
-class NativeSearch(WithoutParts):
+class NativeSearch:
     """The attack search of an instance, with what :class:`~pgasrob.reference.attack_search.AttackSearch` has and does.
 
     ``facts`` are those of the SC runs that the search has passed. A fault does not end it: ``facts.fault`` is for the
@@ -197,6 +197,8 @@ class NativeSearch(WithoutParts):
     ``threads`` a large search takes less time and finds the same, state for state. ``sources``: what infeasibility has
     left, if that is known: by transition, the steps that may be the source, as bits.
     """
+
+    settled_by = ""
 
     def __init__(
         self,
@@ -241,4 +243,4 @@ class NativeSearch(WithoutParts):
         yield from self._kernel.advance()
         moves = self._search.violation
         if moves is not None:
-            self.violation = self._kernel.retold.violation(moves)
+            self.violation = self._kernel.decoder.violation(moves)

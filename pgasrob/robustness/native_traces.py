@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WHOLE, Subtrees, WithoutParts
-from pgasrob.robustness.native_attack import Retold, ToldFacts
+from pgasrob.robustness.engine import WHOLE, Subtrees
+from pgasrob.robustness.native_attack import DecodedFacts, Decoder
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.robustness.tables import tables
 from pgasrob.robustness.violation import Violation
@@ -17,11 +17,11 @@ MOST_EVENTS = 1_000_000
 """Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
 
 
-class NativeTraceFacts(ToldFacts):
+class NativeTraceFacts(DecodedFacts):
     """What is true of the SC runs, as far as their traces have been seen."""
 
-    def __init__(self, search: NativeTraceSearch, retold: Retold) -> None:
-        super().__init__(search.kernel, retold)
+    def __init__(self, search: NativeTraceSearch, decoder: Decoder) -> None:
+        super().__init__(search.kernel, decoder)
         self._search = search
 
     @property
@@ -36,12 +36,15 @@ class NativeTraceFacts(ToldFacts):
         return self._search.run()
 
 
-class NativeTraceSearch(WithoutParts):
+class NativeTraceSearch:
     """The search of an instance trace by trace, with what :class:`~pgasrob.reference.trace_search.TraceSearch` has.
 
     ``sources``: by transition, the steps that may be the source, as bits; None: all. ``part``: what of the exploration
     to go through.
     """
+
+    settled = False
+    settled_by = ""
 
     def __init__(
         self,
@@ -54,7 +57,7 @@ class NativeTraceSearch(WithoutParts):
         from pgasrob._kernel import Traces
 
         compiled = tables(instance, (), sources, stores_states=False)
-        self._retold = Retold(instance, compiled)
+        self._decoder = Decoder(instance, compiled)
         self.kernel = Traces(
             compiled,
             longest=longest,
@@ -63,7 +66,7 @@ class NativeTraceSearch(WithoutParts):
             part=(part.levels, part.first, part.end),
         )
         self._longest, self._transitions = longest, len(compiled.edges)
-        self.facts = NativeTraceFacts(self, self._retold)
+        self.facts = NativeTraceFacts(self, self._decoder)
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
 
@@ -115,7 +118,7 @@ class NativeTraceSearch(WithoutParts):
             yield
         moves = self.kernel.violation
         if moves is not None:
-            self.violation = self._retold.violation(moves)
+            self.violation = self._decoder.violation(moves)
         elif self.kernel.gave_up or self.kernel.undecided:
             self.gave_up = TooManyUpdates()
         elif self.kernel.too_long:

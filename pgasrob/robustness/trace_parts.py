@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WHOLE, FoundInPart, Subtrees, TraceEngine, WithoutParts
+from pgasrob.robustness.engine import WHOLE, FoundInPart, Subtrees, TraceEngine
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.stopping import until_limit
@@ -77,11 +77,14 @@ def go_through(
     )
 
 
-class PartsSearch(WithoutParts):
+class PartsSearch:
     """An engine, for which others have done the work: ``found`` of the parts, in their order.
 
     The attributes are those of :class:`TraceSearch`. Raises ValueError when parts are missing.
     """
+
+    settled = False
+    settled_by = ""
 
     def __init__(self, instance: Instance, found: Sequence[FoundInPart], memory: int | None) -> None:
         self._instance, self._memory = instance, memory

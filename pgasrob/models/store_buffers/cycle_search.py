@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.analysis.store_buffers import StoreBuffers
-from pgasrob.automata.automaton import Reached
 from pgasrob.models.store_buffers.buffered_space import BufferedSpace, Move, State
 from pgasrob.program.instance import Instance
+from pgasrob.robustness.definition import CutSearch
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.semantics.accesses import access_of
 from pgasrob.semantics.computation import has_steps
@@ -29,12 +29,13 @@ MOST_PENDING = 32
 class CyclicRuns:
     """The machine with the happens-before relation of the run so far; final are the cyclic runs.
 
-    ``cut``: whether some state was not expanded because too much was pending there.
+    It is cut where too much is pending.
     """
+
+    cut: Reason | None = None
 
     def __init__(self, instance: Instance, known: StoreBuffers | None) -> None:
         self.machine = BufferedSpace(instance, known)
-        self.cut = False
         self.initial: SearchState = (self.machine.initial, nothing_yet(instance.nodes), False)
 
     def is_final(self, state: SearchState) -> bool:
@@ -43,7 +44,7 @@ class CyclicRuns:
     def successors(self, state: SearchState) -> Iterator[tuple[Word, SearchState]]:
         here, reach, _ = state
         if max(map(len, reach.pending)) > MOST_PENDING:
-            self.cut = True
+            self.cut = PendingBound(MOST_PENDING)
             return
         for word, target in self.machine.successors(here):
             monitor = Monitor(reach)
@@ -79,7 +80,7 @@ def _follow(monitor: Monitor, state: State, word: Word) -> None:
         monitor.finish(command)
 
 
-class BufferedSearch:
+class BufferedSearch(CutSearch[SearchState, Move]):
     """The search, breadth-first by events.
 
     ``found``: the words of a run with a cycle, which ends with nothing pending. ``states``, ``transitions``. When
@@ -87,33 +88,22 @@ class BufferedSearch:
     """
 
     def __init__(self, instance: Instance, known: StoreBuffers | None) -> None:
-        self._space = CyclicRuns(instance, known)
-        self._reached = Reached(self._space)
+        self._runs = CyclicRuns(instance, known)
+        super().__init__(self._runs)
         self.found: list[Word] | None = None
-        self.gave_up: Reason | None = None
-
-    @property
-    def states(self) -> int:
-        return len(self._reached)
-
-    @property
-    def transitions(self) -> int:
-        return self._reached.transitions
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every state, and within one that has very many transitions."""
-        for state in self._reached.expand():
+        for state in self._expanded():
             if self._space.is_final(state):
                 self.found = self._completed(self._reached.path(state), state[0])
                 return
             yield
-        if self._space.cut:
-            self.gave_up = PendingBound(MOST_PENDING)
 
     def _completed(self, path: list[Word], state: State) -> list[Word]:
         """``path`` continued by what is left to happen when no rank issues any more."""
         words = list(path)
-        machine = self._space.machine
+        machine = self._runs.machine
         while not machine.is_final(state):
             word, state = next(machine.drains(state))
             words.append(word)
