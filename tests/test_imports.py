@@ -36,7 +36,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "races": {
         "analysis",
-        "automata",
         "diagnostics",
         "display",
         "frontends",
