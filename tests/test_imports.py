@@ -76,7 +76,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "automata",
         "diagnostics",
         "display",
-        "frontends",
         "program",
         "robustness",
         "runs",

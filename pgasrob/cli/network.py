@@ -29,19 +29,24 @@ def on_network(options: CheckOptions) -> int:
     limits = options.limits.limits(1, options.max_sc_states or None)
     if options.network == "pgas":
         return _in_the_calculus(options, limits)
-    from pgasrob.models.networks.network_verdict import Asked, verdicts
+    from pgasrob.models.networks.network_verdict import verdicts
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.render.network_json import network_to_json
     from pgasrob.render.network_text import network_headline, network_report
     from pgasrob.render.places import dumps
+    from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
 
-    asked = Asked("corerma") if options.network == "corerma" else Asked("rdma-tso", not options.no_pcie, options.placed)
+    asked = RobustnessOnNetwork("corerma")
+    if options.network != "corerma":
+        asked = RobustnessOnNetwork("rdma-tso", not options.no_pcie, options.placed)
     files, front_end, problems = _files(options.paths, options.front_end)
+    program = ProgramFile("", front_end)
+    question = Question(program, asked=asked, reading=options.reading, limits=limits)
     width = terminal_width()
     codes = [ERROR] * len(problems)
     count = 0
     try:
-        for verdict in verdicts(files, asked, options.counts, limits, front_end, options.reading, options.expect):
+        for verdict in verdicts(files, question, options.counts, options.expect):
             result = network_to_json(verdict)
             codes.append(code_of_network_verdict(result, options.expect))
             if options.output.format == "json":

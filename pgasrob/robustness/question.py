@@ -59,8 +59,27 @@ class Races:
     engine: str = "search"
 
 
+@dataclass(frozen=True, slots=True)
+class RobustnessOnNetwork:
+    """Whether a program or a litmus test is robust on a real network, with what is not as in the paper on it."""
+
+    network: Literal["corerma", "rdma-tso"]
+    pcie: bool = True
+    placed: bool = False
+
+    @property
+    def variant(self) -> str:
+        """What is not as in the paper, as an expectation has it: "no-pcie"."""
+        return " ".join(("no-pcie",) * (not self.pcie) + ("placed",) * self.placed)
+
+    @property
+    def line(self) -> str:
+        """How a line of expectation begins: "rdma-tso no-pcie"."""
+        return f"{self.network} {self.variant}".strip()
+
+
 AboutRobustness = Robustness | RobustnessOnTso | RobustnessOnEveryCount
-Asked = AboutRobustness | Races
+Asked = AboutRobustness | RobustnessOnNetwork | Races
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +153,7 @@ class Question:
     @property
     def effect(self) -> bool:
         """Whether it is asked what a violation means for outcomes."""
-        return not isinstance(self.asked, Races) and self.asked.effect
+        return getattr(self.asked, "effect", False)
 
     @property
     def threads(self) -> int:

@@ -131,9 +131,13 @@ class Session:
     # What ends them early
 
     def attempt(self, phase: str, work: Callable[[], T]) -> T | Failed:
+        """What ``work`` gives, watched in this ``phase``, or why it has come to nothing."""
+        return self.caught(lambda: self.watch.within(phase, work))
+
+    def caught(self, work: Callable[[], T]) -> T | Failed:
         """What ``work`` gives, or why it has come to nothing: an error in the text, or a limit."""
         try:
-            return self._limited(phase, work, 0)
+            return self._limited(work)
         except SourceError as error:
             errors = tuple(error.diagnostics)
             return Failed(NoProgram(errors[0].message), errors)
@@ -145,12 +149,12 @@ class Session:
             for phase, work in phases:
                 self.watch.within(phase, work)
 
-        found = self._limited(phases[0][0], all_of_them, grace)
+        found = self._limited(lambda: self.watch.within(phases[0][0], all_of_them, grace))
         return found.reason if isinstance(found, Failed) else None
 
-    def _limited(self, phase: str, work: Callable[[], T], grace: float) -> T | Failed:
+    def _limited(self, work: Callable[[], T]) -> T | Failed:
         with until_limit(self.watch, memory=True) as stopped:
-            return self.watch.within(phase, work, grace)
+            return work()
         assert stopped.reason is not None, "else there is a result"
         return Failed(stopped.reason)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -14,26 +15,19 @@ from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.networks.counterparts import CORERMA
 from pgasrob.models.networks.robustness import Found, Violation, by_executions, by_runs
-from pgasrob.models.networks.to_litmus import Network, Translation, translate
+from pgasrob.models.networks.to_litmus import Translation, translate
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
 from pgasrob.program.parser import read_text
-from pgasrob.program.program import DEFAULT_NODES
-from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.load import load
-from pgasrob.robustness.reasons import InternalError, NoProgram, Reason, StateLimit
+from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
+from pgasrob.robustness.reasons import InternalError, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
-from pgasrob.robustness.session import PREPARING, READING
-from pgasrob.robustness.stopping import until_limit
+from pgasrob.robustness.session import PREPARING, READING, Failed, Loaded, Session
 from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:
-    from pgasrob.frontends.lower import CProgram
-    from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.declarations import Source
-    from pgasrob.program.program import Program as PgasProgram
 
 Verdict = Literal["robust", "not robust", "unknown", "refused", "error"]
 
@@ -43,24 +37,6 @@ MOST_EXECUTIONS = 20_000
 """Executions of a program without loops that are looked at before its runs are gone through instead."""
 NOT_OF_NETWORKS = frozenset((Kind.PROGRAM_ORDER, Kind.ONE_COPY))
 """What a verdict on a network does not take for granted: the model has store buffers, and queue pairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked: a network, with what is not as in its paper, as an expectation has it ("no-pcie")."""
-
-    network: Network
-    pcie: bool = True
-    placed: bool = False
-
-    @property
-    def variant(self) -> str:
-        return " ".join(("no-pcie",) * (not self.pcie) + ("placed",) * self.placed)
-
-    @property
-    def line(self) -> str:
-        """How a line of expectation begins: "rdma-tso no-pcie"."""
-        return f"{self.network} {self.variant}".strip()
 
 
 @dataclass(frozen=True)
@@ -73,7 +49,7 @@ class NetworkVerdict:
     """
 
     file: str
-    asked: Asked
+    asked: RobustnessOnNetwork
     verdict: Verdict
     name: str | None = None
     nodes: int | None = None
@@ -95,7 +71,9 @@ class NetworkVerdict:
     header_errors: tuple[Diagnostic, ...] = field(default=())
 
 
-def decide(program: Program, asked: Asked, watch: Watch | None = None, copies: frozenset[str] = frozenset()) -> Found:
+def decide(
+    program: Program, asked: RobustnessOnNetwork, watch: Watch | None = None, copies: frozenset[str] = frozenset()
+) -> Found:
     """Whether ``program`` is robust. Raises :class:`Refused`, and LimitReached of ``watch``.
 
     Of a program without loops the executions are looked at, and on RDMA-TSO a run is looked for where one is violating:
@@ -123,85 +101,75 @@ def decide(program: Program, asked: Asked, watch: Watch | None = None, copies: f
 
 
 def verdicts(
-    files: Sequence[str],
-    asked: Asked,
-    nodes: Sequence[int] | None = None,
-    limits: Limits | None = None,
-    front_end: FrontEnd | None = None,
-    reading: Reading = DEFAULT_READING,
-    expect: bool = False,
+    files: Sequence[str], question: Question, nodes: Sequence[int] | None = None, expect: bool = False
 ) -> Iterator[NetworkVerdict]:
-    """The verdict on every file at every node count (its own where none is given; a litmus test has one alone)."""
+    """What is asked about every file at every node count (its own where none is given; a litmus test has one alone).
+
+    The program of ``question``, a file, is replaced by each; ``expect``: verdicts are compared with what files say.
+    """
+    assert isinstance(question.program, ProgramFile)
     for file in files:
         for place, count in enumerate(nodes or (None,)):
-            verdict = _verdict(file, asked, count, limits or Limits(), front_end, reading)
+            one = replace(question, program=replace(question.program, path=file), nodes=count)
+            verdict = network_verdict(Session(one))
             yield _compared(verdict) if expect else verdict
             if file.endswith(LITMUS) or (verdict.nodes is None and place == 0):
                 break
 
 
-def _verdict(
-    file: str, asked: Asked, nodes: int | None, limits: Limits, front_end: FrontEnd | None, reading: Reading
-) -> NetworkVerdict:
-    started = time.monotonic()
-    watch = Watch(limits, None, started)
-    known = NetworkVerdict(file, asked, "unknown")
+def network_verdict(session: Session) -> NetworkVerdict:
+    """Decide whether the program or litmus test in the file of ``session`` is robust on a network."""
+    deciding = _Deciding(session)
     try:
-        with until_limit(memory=True) as stopped:
-            if file.endswith(LITMUS):
-                known, translated = watch.within(READING, lambda: _litmus(known))
-            else:
-                program = watch.within(READING, lambda: load(file, front_end))
-                known = replace(known, nodes=nodes or program.nodes or DEFAULT_NODES)
-                known, translated = watch.within(PREPARING, lambda: _program_of_ranks(known, program, reading))
-            found = watch.within(
-                SEARCHING, lambda: decide(translated.program, asked, watch, translated.copies), looks=True
-            )
-            verdict: Verdict = "not robust" if found.violation else "unknown" if found.reason else "robust"
-            known = replace(known, verdict=verdict, reason=found.reason, violation=found.violation, states=found.states)
-        if stopped.reason is not None:
-            known = replace(known, reason=stopped.reason)
-    except SourceError as error:
-        problems = tuple(error.diagnostics)
-        known = replace(known, verdict="error", reason=NoProgram(problems[0].message), errors=problems)
+        failed = session.caught(deciding.run)
+        known = failed.applied(deciding.known) if isinstance(failed, Failed) else deciding.known
     except Refused as refused:
-        known = replace(
-            refused.known if isinstance(refused, _RefusedHere) else known, verdict="refused", refusals=refused.refusals
+        known = replace(deciding.known, verdict="refused", refusals=refused.refusals)
+    return replace(known, seconds=time.monotonic() - session.watch.started)
+
+
+class _Deciding:
+    """The stages of one decision; ``known``: the verdict by what is known so far."""
+
+    def __init__(self, session: Session) -> None:
+        asked = session.question.asked
+        assert isinstance(asked, RobustnessOnNetwork)
+        self._session, self._asked = session, asked
+        self.known = NetworkVerdict(session.question.file, asked, "unknown")
+
+    def run(self) -> None:
+        watch, asked = self._session.watch, self._asked
+        if self.known.file.endswith(LITMUS):
+            translated = watch.within(READING, self._litmus)
+        else:
+            loaded = self._session.load()
+            self.known = replace(self.known, nodes=loaded.nodes)
+            translated = watch.within(PREPARING, lambda: self._program_of_ranks(loaded))
+        search = partial(decide, translated.program, asked, watch, translated.copies)
+        found = watch.within(SEARCHING, search, looks=True)
+        verdict: Verdict = "not robust" if found.violation else "unknown" if found.reason else "robust"
+        self.known = replace(
+            self.known, verdict=verdict, reason=found.reason, violation=found.violation, states=found.states
         )
-    return replace(known, seconds=time.monotonic() - started)
 
+    def _litmus(self) -> Translation:
+        test = parse_litmus(Path(self.known.file), DISK)
+        program = test.program
+        nodes = len({location.node for location in program.locations} | {thread.node for thread in program.threads})
+        self.known = replace(self.known, name=test.name, nodes=nodes, source=test.source, program=program)
+        return Translation(program)
 
-def _litmus(known: NetworkVerdict) -> tuple[NetworkVerdict, Translation]:
-    test = parse_litmus(Path(known.file), DISK)
-    program = test.program
-    nodes = len({location.node for location in program.locations} | {thread.node for thread in program.threads})
-    return replace(known, name=test.name, nodes=nodes, source=test.source, program=program), Translation(program)
-
-
-def _program_of_ranks(
-    known: NetworkVerdict, program: PgasProgram | CProgram, reading: Reading
-) -> tuple[NetworkVerdict, Translation]:
-    assert known.nodes is not None
-    instance = program.instantiate(known.nodes, reading)
-    of = instance.program
-    resting = tuple(each for each in rests_on(instance, "", True) if each.kind not in NOT_OF_NETWORKS)
-    known = replace(known, name=of.name, source=of.source, assumptions=resting, units=of.source.units)
-    known = replace(known, ranks=True)
-    asked = known.asked
-    try:
+    def _program_of_ranks(self, loaded: Loaded) -> Translation:
+        instance, asked = self._session.instance(loaded), self._asked
+        of = instance.program
+        resting = tuple(each for each in rests_on(instance, "", True) if each.kind not in NOT_OF_NETWORKS)
+        self.known = replace(self.known, name=of.name, source=of.source, assumptions=resting, units=of.source.units)
+        self.known = replace(self.known, ranks=True)
         translated = translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed)
-    except Refused as refused:
-        raise _RefusedHere(refused.refusals, known) from None
-    known = replace(known, program=translated.program, remarks=translated.remarks, copies=translated.copies)
-    return known, translated
-
-
-class _RefusedHere(Refused):
-    """Refused, with what is known by then."""
-
-    def __init__(self, refusals: tuple[Refusal, ...], known: NetworkVerdict) -> None:
-        super().__init__(refusals)
-        self.known = known
+        self.known = replace(
+            self.known, program=translated.program, remarks=translated.remarks, copies=translated.copies
+        )
+        return translated
 
 
 def _compared(verdict: NetworkVerdict) -> NetworkVerdict:

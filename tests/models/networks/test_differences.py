@@ -10,10 +10,11 @@ from random import Random
 import pytest
 
 from pgasrob.batch.litmus import checked
-from pgasrob.models.networks.network_verdict import Asked, verdicts
+from pgasrob.models.networks.network_verdict import verdicts
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.reading import DEFAULT_READING
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
 from tests.models.networks.differences import difference, random_case
 
 CORPUS = Path(__file__).parents[3] / "programs" / "networks"
@@ -33,10 +34,10 @@ PAIRS = {
 }
 FURTHER = {"store_buffer_mfence.litmus", "unordered_gets.pgas", "unordered_gets.litmus"}
 ASKED = (
-    Asked("rdma-tso"),
-    Asked("rdma-tso", placed=True),
-    Asked("rdma-tso", pcie=False),
-    Asked("rdma-tso", pcie=False, placed=True),
+    RobustnessOnNetwork("rdma-tso"),
+    RobustnessOnNetwork("rdma-tso", placed=True),
+    RobustnessOnNetwork("rdma-tso", pcie=False),
+    RobustnessOnNetwork("rdma-tso", pcie=False, placed=True),
 )
 
 
@@ -46,9 +47,11 @@ def test_there_is_a_pair_for_each_way() -> None:
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.line)
-def test_the_corpus_has_the_verdicts_that_it_states(asked: Asked) -> None:
+def test_the_corpus_has_the_verdicts_that_it_states(asked: RobustnessOnNetwork) -> None:
     stated = 0
-    for verdict in verdicts([str(path) for path in sorted(CORPUS.iterdir())], asked, expect=True):
+    for verdict in verdicts(
+        [str(path) for path in sorted(CORPUS.iterdir())], Question(ProgramFile(""), asked=asked), expect=True
+    ):
         assert not verdict.header_errors
         if verdict.expected is not None:
             assert verdict.verdict == verdict.expected, verdict.file

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
-from pgasrob.models.networks.network_verdict import Asked, verdicts
+from pgasrob.models.networks.network_verdict import verdicts
+from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
 
 PUT = "// rdma-tso: not robust\nprogram reuse;\nnodes 2;\nmemory x, y;\nqueue q;\n\nprocess 0 {\n  write(x, 1, y, q);\n  mem[x] <- 1;\n}\nprocess 1 { }\n"  # noqa: E501
 GOOD = PUT.replace("not robust", "robust").replace("  mem", "  wait_local(q);\n  mem")
@@ -191,7 +192,7 @@ int main(void) {
 def test_fences_of_the_processor_count(tmp_path: Path, fence: str, verdict: str) -> None:
     """The get behind the put finds what the other rank has stored before it has looked for the put."""
     (tmp_path / "fenced.c").write_text(FENCED.replace("FENCE", fence))
-    (found,) = verdicts([str(tmp_path / "fenced.c")], Asked("rdma-tso"))
+    (found,) = verdicts([str(tmp_path / "fenced.c")], Question(ProgramFile(""), asked=RobustnessOnNetwork("rdma-tso")))
     assert found.verdict == verdict
 
 
