@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-TRACED = ("tests/test_cli", "tests/test_corpus", "tests/test_lectures", "tests/program/", "tests/semantics/")
+TRACED = ("tests/cli/", "tests/test_corpus", "tests/test_lectures", "tests/program/", "tests/semantics/")
 """Where the quick tests begin that line coverage is measured in: the command line on the corpus, and the core."""
 
 SLOW: dict[str, str] = {
@@ -56,6 +56,21 @@ SLOW: dict[str, str] = {
     """,
     "certificates/test_rules.py": """
         without_a_rule_what_is_not_robust_is_accepted
+    """,
+    "cli/test_certify.py": """
+        c
+    """,
+    "cli/test_check.py": """
+        a_memory_limit_gives_unknown colour_is_for_terminals engines
+    """,
+    "cli/test_many.py": """
+        ctrl_c_prints_what_is_known files_that_are_no_programs
+    """,
+    "cli/test_memory_model.py": """
+        as_json
+    """,
+    "cli/test_steps.py": """
+        progress_is_shown_on_a_terminal_and_cleared
     """,
     "course/test_notebook.py": """
         the_beginning_of_a_notebook_runs
@@ -477,16 +492,6 @@ SLOW: dict[str, str] = {
     """,
     "test_ci_clients.py": """
         pre_commit_runs_the_hooks_on_what_is_committed
-    """,
-    "test_cli.py": """
-        a_memory_limit_gives_unknown colour_is_for_terminals ctrl_c_prints_what_is_known engines
-        files_that_are_no_programs progress_is_shown_on_a_terminal_and_cleared
-    """,
-    "test_cli_certify.py": """
-        c
-    """,
-    "test_cli_memory_model.py": """
-        as_json
     """,
     "test_coq.py": """
         the_main_theorems_have_no_axioms what_the_readme_names_is_there

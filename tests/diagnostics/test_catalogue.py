@@ -31,8 +31,8 @@ NOT_IN_A_FILE = {
     "PG036",  # and this: test_instance
     "PG040",  # found by running the program: below
     "PG180",  # found when a litmus test becomes a program: test_network_command
-    "PG181",  # by the name of the file: test_cli_litmus
-    "PG182",  # by the name, too: test_cli_given
+    "PG181",  # by the name of the file: cli/test_litmus
+    "PG182",  # by the name, too: cli/test_standard_input
     "PG127",  # about several files: test_several_files
     "PG162",  # about an option: test_compiler
     "PG163",  # about another one: test_several_files

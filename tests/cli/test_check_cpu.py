@@ -14,7 +14,7 @@ from pgasrob.batch.job import find_programs
 from pgasrob.cli import cli
 from pgasrob.program.expectation import read_expectation
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 STORE_BUFFERS = ROOT / "programs" / "store_buffers"
 OWN = str(STORE_BUFFERS / "own_store_own_load.pgas")
 ON_TSO = [

@@ -13,7 +13,7 @@ from pgasrob.cli import cli
 from pgasrob.models import litmus_answers as answers
 from pgasrob.robustness import watch
 
-CORPUS = Path(__file__).parents[1] / "programs" / "litmus"
+CORPUS = Path(__file__).parents[2] / "programs" / "litmus"
 SB = "x@1=0 y@2=0 ::\n1: y^2 = 1; a = x ||\n2: x^1 = 1; b = y\n"
 REUSE = "x@1=0, z@2=0 :: 1: z^2 = x; poll(2); x = 1 || 2: a = z"
 LO = "x@1=0 z@2=0 :: 1: x = 1; z^2 = x; flush(2); x = z^2; flush(2); a = x"

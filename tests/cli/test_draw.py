@@ -17,7 +17,7 @@ from pgasrob.cli.witness_files import Witnesses
 from pgasrob.render.files import FORMATS
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ROBUST = "memory x; process { mem[x] <- 1; }"
 SYNTAX_ERROR = "process { skip }"
 BOTH = """memory x; queue q; register r; nodes 1;

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+PROGRAMS = Path(__file__).parents[2] / "programs"
 ONE_TO_ONE = str(PROGRAMS / "one_to_one" / "one_to_one.pgas")
 
 

@@ -14,7 +14,7 @@ from pgasrob.cli import cli
 from pgasrob.render.files import FORMATS, Format
 from pgasrob.robustness import engines, reduction
 
-MANUAL = Path(__file__).parents[1] / "pgasrob" / "manual"
+MANUAL = Path(__file__).parents[2] / "pgasrob" / "manual"
 
 
 def told(*arguments: str) -> str:

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SB = "memory one = 1, x; register r; queue q; process { write(one, (me + 1) % nodes, x, q); r <- mem[x]; }"
 SB_WAIT = SB.replace("r <-", "wait(q); r <-")
 LOOP = "memory x; register r;\nprocess {\n  while (r < 3) { r <- r + 1; }\n}"

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from pgasrob.cli import cli
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+PROGRAMS = Path(__file__).parents[2] / "programs"
 PGAS = (PROGRAMS / "one_to_one/one_to_one.pgas").read_text()
 C = (PROGRAMS / "c/openshmem/message_passing_no_fence.c").read_text()
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+PROGRAMS = Path(__file__).parents[2] / "programs"
 ONE_TO_ONE = PROGRAMS / "one_to_one" / "one_to_one.pgas"
 LATE = "Rank 0 reads y in line 13 before the write of rank 1 in line 11 has arrived there"
 

@@ -12,8 +12,12 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 from pgasrob.render import automata_lib
+from tests.cli.commands import (
+    MESSAGE,
+    run,
+)
 
-PROGRAM = str(Path(__file__).parents[1] / "programs/one_to_one/one_to_one.pgas")
+PROGRAM = str(Path(__file__).parents[2] / "programs/one_to_one/one_to_one.pgas")
 STAGES = ("control", "state-space", "normal-form", "cycle-types")
 
 drawing = pytest.mark.skipif(
@@ -115,3 +119,37 @@ def test_the_automaton_of_one_cycle_type() -> None:
     assert result.exit_code == 0
     assert result.output.startswith("// Z of the cycle type 0 1\n//   states       26\n//   letters      25\n")
     assert result.output.count("doublecircle") == 1
+
+
+def test_the_lowered_program_is_shown(folder: Path) -> None:
+    Path("p.c").write_text(MESSAGE.format(head="nodes: 2").replace("helper(got)", "return 1"))
+    shown = run("show", "p.c")
+    assert shown.exit_code == 0
+    assert "update(set, 42, 1, data, shmem) as plain;" in shown.output and "await(mem[flag] == 1);" in shown.output
+
+
+@pytest.mark.parametrize("stage", ["control", "state-space", "normal-form", "cycle-types"])
+def test_show_prints_counts_and_a_graph(one_to_one: str, stage: str) -> None:
+    result = CliRunner().invoke(cli, ["show", one_to_one, "--stage", stage, "--heads", "2"])
+    assert result.exit_code == 0
+    assert result.output.startswith("// ")
+    assert result.output.rstrip().endswith("}")
+
+
+def test_show_dot_is_only_the_graph(one_to_one: str) -> None:
+    result = CliRunner().invoke(cli, ["show", one_to_one, "--stage", "control", "--dot"])
+    assert result.output.startswith("digraph")
+
+
+def test_show_without_a_graph_says_why(one_to_one: str) -> None:
+    result = CliRunner().invoke(cli, ["show", one_to_one, "--stage", "normal-form", "--heads", "4", "--dot"])
+    assert result.exit_code == 1
+    assert "no graph" in result.stderr
+
+
+def test_show_of_something_that_is_no_program_is_an_error(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.pgas"
+    bad.write_text("process { r <- 1; }")
+    result = CliRunner().invoke(cli, ["show", str(bad), "--stage", "control"])
+    assert result.exit_code == 2
+    assert "bad.pgas:1:" in result.stderr

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 
-FIGURES = Path(__file__).parents[1] / "programs" / "c" / "mpi" / "hoefler"
+FIGURES = Path(__file__).parents[2] / "programs" / "c" / "mpi" / "hoefler"
 MESSAGE = str(FIGURES / "figure_9b.c")
 
 
@@ -71,7 +71,7 @@ def test_no_answer(tmp_path: Path, text: str, code: int, told: str) -> None:
 
 
 def test_a_program_that_is_not_in_c() -> None:
-    result = run("race", Path(__file__).parents[1] / "programs" / "one_to_one" / "one_to_one.pgas",
+    result = run("race", Path(__file__).parents[2] / "programs" / "one_to_one" / "one_to_one.pgas",
                  "--memory-model", "unified")  # fmt: skip
     assert result.exit_code == 2
     assert "memory models of MPI are about C programs" in result.stdout

@@ -13,7 +13,7 @@ import pgasrob
 from pgasrob.cli import cli
 from pgasrob.program import corpus
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+PROGRAMS = Path(__file__).parents[2] / "programs"
 HALO = PROGRAMS / "c/mpi/barrier_halo.c"
 
 

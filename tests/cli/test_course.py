@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "programs" / "lectures" / "1_one_sided_communication" / "lecture.md"
 
 

@@ -16,7 +16,7 @@ from pgasrob.certificates import files
 from pgasrob.cli import cli
 from pgasrob.robustness.watch import Progress
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+PROGRAMS = Path(__file__).parents[2] / "programs"
 HALO = str(PROGRAMS / "halo" / "halo.pgas")
 
 

@@ -1,0 +1,135 @@
+"""The command line as a whole: help, mistakes, output that is closed, internal errors."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pgasrob import __version__
+from pgasrob.cli import EXAMPLES, NAMES, cli, command_named, main
+from pgasrob.cli.check import EXAMPLES as CHECK_EXAMPLES
+from pgasrob.robustness.engines import ENGINES
+from pgasrob.robustness.reduction import REDUCTIONS
+from tests.cli.commands import (
+    QUIET,
+    ROBUST,
+    command,
+    environment,
+    run,
+    start,
+)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_reader_that_goes_away_is_no_error(folder: Path, form: str) -> None:
+    for number in range(5):
+        Path(f"{number}.pgas").write_text(ROBUST)
+    process = start("check", ".", "--format", form)
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    assert process.stderr.read() == QUIET
+    assert process.wait(600) == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_no_traceback(folder: Path) -> None:
+    Path("p.pgas").write_text(ROBUST)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command("check", "p.pgas"), stdout=full, stderr=subprocess.PIPE, env=environment(), text=True
+        )
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "No space left" in done.stderr
+
+
+def test_help_and_version() -> None:
+    assert run("--version").output == f"pgasrob {__version__}\n"
+    text = run("--help").output
+    assert all(name in text for name in ("check", "explain-error", "completion", "Examples:"))
+    check_help = run("check", "--help").output
+    options = ["--nodes", "--engine", "--max-states", "--timeout", "--format", "--expect", "--strict", "--verbose"]
+    options += ["--memory-limit", "--jobs", "--no-reduction", "--without", "--assumptions", *REDUCTIONS]
+    assert all(option in check_help for option in [*options, *ENGINES, "Exit code:", "Examples:"])
+    assert all(run(name, "-h").exit_code == 0 for name in NAMES)
+    assert max(map(len, (text + check_help).splitlines())) <= 100
+
+
+def test_the_examples_of_the_help_are_commands() -> None:
+    """Every example parses: its options exist, and their values are right."""
+    examples = re.findall(r"^  pgasrob (\S.*?)(?:   .*)?$", EXAMPLES + CHECK_EXAMPLES, re.MULTILINE)
+    assert len(examples) > 5
+    for example in examples:
+        name, *arguments = re.split(r" [|>] ", example)[0].split()
+        command_named(name).make_context(name, arguments)
+
+
+def test_help_and_version_import_nothing_heavy() -> None:
+    for arguments in (["--help"], ["--version"], ["check", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "pgasrob", *arguments],
+            capture_output=True,
+            text=True,
+            env=environment(),
+            check=True,
+        )
+        imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        heavy = {"multiprocessing", "lark", "rich", "sympy", "automata", "networkx"} | (
+            {"json"} if arguments == ["--version"] else set()
+        )
+        assert "click" in imported and not imported & heavy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chek", "p.pgas"], "did you mean `check`?"),
+        (["p.pgas"], "did you mean `pgasrob check p.pgas`?"),
+        (["expain-error"], "did you mean `explain-error`?"),
+        (["zzz"], "no such command 'zzz'"),
+        (["check", "--nods", "2", "p.pgas"], "--nodes"),
+        (["check", "--engine", "prodct", "p.pgas"], "did you mean `product`?"),
+        (["check", "--engine", "zzz", "p.pgas"], "not one of portfolio, attack, product, definition, traces, spin"),
+        (["check", "--without", "persistant", "p.pgas"], "did you mean `persistent`?"),
+        (["check", "--without", "zzz", "p.pgas"], "not one of infeasibility, persistent, merging, liveness, symmetry"),
+        (["check", "--jobs", "0", "p.pgas"], "--jobs"),
+        (["check", "--heads", "4", "p.pgas"], "add --engine product"),
+        (["check", "--format", "xml", "p.pgas"], "'xml'"),
+        (["check", "--timeout", "0", "p.pgas"], "--timeout"),
+        (["check", "--timeout", "nan", "p.pgas"], "--timeout"),
+        (["check", "--timeout", "soon", "p.pgas"], "--timeout"),
+        (["check", "--max-states", "-1", "p.pgas"], "--max-states"),
+        (["check", "--max-states", "1.5", "p.pgas"], "--max-states"),
+        (["check"], "FILE"),
+        (["completion", "tcsh"], "'bash'"),
+        (["completion"], "bash"),
+        (["explain-error", "PG01x"], "did you mean PG0"),
+    ],
+)
+def test_mistakes_are_usage_errors_that_help(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2 and message in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_what_is_closed_is_no_verdict(tmp_path: Path) -> None:
+    file = tmp_path / "p.pgas"
+    file.write_text("process { skip; }")
+    for redirect, code, told in (("2>&-", 0, "robust"), (">&-", 2, "cannot write the output"), (">&- 2>&-", 2, "")):
+        command = f"{sys.executable} -m pgasrob check {file} {redirect}"
+        run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        assert (run.returncode, told in run.stdout + run.stderr) == (code, True), redirect
+
+
+def test_an_internal_error_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for error, code, told in ((ZeroDivisionError("oops"), 70, "please report it: oops"), (MemoryError(), 3, "memory")):
+
+        def fail(error: Exception = error, **_: object) -> None:
+            raise error
+
+        monkeypatch.setattr(cli, "main", fail)
+        with pytest.raises(SystemExit) as exit:
+            main()
+        assert exit.value.code == code and told in capsys.readouterr().err

@@ -1,0 +1,138 @@
+"""Which exit code results stand for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgasrob.cli.exit_codes import code_of_verdict
+from tests.cli.commands import (
+    ENDLESS,
+    FAULT,
+    NOT_ROBUST,
+    ROBUST,
+    SYNTAX_ERROR,
+    TEXTS,
+    check,
+    objects,
+)
+from tests.render.test_verdict_json import RESULT
+
+DEADLOCK = "memory x; process { await(mem[x] == 1); }"
+FAILING = "memory x; process { assert(0); }"
+
+
+@pytest.mark.parametrize(
+    ("programs", "code"),
+    [
+        ("robust", 0),
+        ("not", 1),
+        ("fault", 2),
+        ("syntax", 2),
+        ("unknown", 3),
+        ("robust not", 1),
+        ("not robust", 1),
+        ("robust unknown", 3),
+        ("not unknown robust", 3),
+        ("unknown not", 3),
+        ("unknown fault not", 2),
+        ("syntax unknown robust", 2),
+        ("robust not unknown syntax", 2),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_gravest_exit_code_applies(folder: Path, programs: str, code: int, form: str) -> None:
+    names = programs.split()
+    for name in names:
+        Path(name + ".pgas").write_text(TEXTS[name])
+    result = check(*(name + ".pgas" for name in names), "--max-states", "300", "--format", form)
+    assert result.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("program", "header", "code"),
+    [
+        (ROBUST, "robust", 0),
+        (NOT_ROBUST, "not robust", 0),
+        (FAULT, "error", 0),
+        (SYNTAX_ERROR, "error", 0),
+        (ROBUST, "robust at 2..3, not robust at 4", 0),
+        (ROBUST, "not robust", 1),
+        (NOT_ROBUST, "robust", 1),
+        (ROBUST, "error", 1),
+        (ROBUST, None, 2),
+        (ROBUST, "robust at 3..4", 2),
+        (ROBUST, "robustt", 2),
+        (FAULT, "robust", 2),
+        (FAULT, None, 2),
+        (SYNTAX_ERROR, "not robust", 2),
+        (SYNTAX_ERROR, None, 2),
+        (ENDLESS, "robust", 3),
+        (ENDLESS, None, 2),
+    ],
+)
+def test_exit_codes_with_expect(folder: Path, program: str, header: str | None, code: int) -> None:
+    Path("p.pgas").write_text(f"// expect: {header}\n{program}" if header else program)
+    result = check("p.pgas", "--expect", "--max-states", "300")
+    assert result.exit_code == code, result.output
+    objs = objects(check("p.pgas", "--expect", "--max-states", "300", "--format", "json"))
+    assert [each["as_expected"] for each in objs] == [code == 0]
+    assert set(objs[0]) - {"one_block"} == RESULT | {"expected", "as_expected"}
+
+
+def test_expect_takes_the_gravest_of_all_programs(folder: Path) -> None:
+    Path("a.pgas").write_text(f"// expect: not robust\n{ROBUST}")
+    Path("b.pgas").write_text(f"// expect: not robust\n{NOT_ROBUST}")
+    Path("c.pgas").write_text(f"// expect: robust\n{ENDLESS}")
+    Path("d.pgas").write_text(ROBUST)
+    limit = ("--max-states", "300", "--expect")
+    assert check("b.pgas", *limit).exit_code == 0
+    assert check("b.pgas", "a.pgas", *limit).exit_code == 1
+    assert check("b.pgas", "a.pgas", "c.pgas", *limit).exit_code == 3
+    assert check(".", *limit).exit_code == 2
+
+
+@pytest.mark.parametrize(("program", "code"), [(FAILING, 1), (DEADLOCK, 1), (ROBUST, 0), (FAULT, 2)])
+def test_strict_makes_failing_assertions_and_deadlocks_count(folder: Path, program: str, code: int) -> None:
+    Path("p.pgas").write_text(f"// expect: robust\n{program}")
+    assert check("p.pgas").exit_code == (2 if program == FAULT else 0)
+    assert check("p.pgas", "--strict").exit_code == code
+    assert check("p.pgas", "--strict", "--expect").exit_code == code
+
+
+def test_strict_does_not_take_an_open_question_for_a_good_answer(folder: Path) -> None:
+    """The program is robust, and whether its assertions hold could not be told: no failure, and no success either."""
+    Path("p.pgas").write_text(
+        "// expect: robust\nmemory x; register r; process { loop { mem[x] <- r; r <- r + 1; assert(r >= 0); } }"
+    )
+    limit = ("--max-sc-states", "100")
+    plain = check("p.pgas", *limit)
+    assert plain.exit_code == 0 and "robust on 2 nodes" in plain.output
+    told = " ".join(plain.output.split())
+    assert "Not all SC runs were seen, so it is unknown whether the assertions hold. --max-sc-states sets" in told
+    assert "not all sequentially consistent runs were seen: the limit of 100 SC states was reached" in told
+    assert check("p.pgas", *limit, "--expect").exit_code == 0
+    assert check("p.pgas", *limit, "--strict").exit_code == 3
+    assert check("p.pgas", *limit, "--strict", "--expect").exit_code == 3
+    (found,) = objects(check("p.pgas", *limit, "--format", "json"))
+    assert (found["verdict"], found["assertions"], found["deadlock"]) == ("robust", "unknown", None)
+    assert (found["reason_code"], found["limit"]) == ("sc-runs-left", "max-sc-states")
+
+
+@pytest.mark.parametrize("verdict", ["robust", "not robust", "unknown", "error"])
+@pytest.mark.parametrize("assertions", ["hold", "violated", "unknown", None])
+def test_assertions_alone_never_change_the_exit_code(verdict: str, assertions: str | None) -> None:
+    result: Any = {"verdict": verdict, "assertions": assertions, "deadlock": True}
+    codes = {"robust": 0, "not robust": 1, "unknown": 3, "error": 2}
+    assert code_of_verdict(result, expect=False, strict=False) == codes[verdict]
+    assert code_of_verdict(result, expect=False, strict=True) == (codes[verdict] or 1)
+
+
+@pytest.mark.parametrize(("effect", "code"), [("outcome", 1), ("assertion", 1), ("none found", 0), (None, 1)])
+def test_outcomes_alone_change_the_exit_code(effect: str | None, code: int) -> None:
+    result: Any = {"verdict": "not robust", "effect": effect, "assertions": None, "deadlock": True}
+    assert code_of_verdict(result, expect=False, strict=False, outcomes_alone=True) == code
+    assert code_of_verdict(result, expect=False, strict=True, outcomes_alone=True) == 1
+    assert code_of_verdict(result, expect=False, strict=False) == 1
