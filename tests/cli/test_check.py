@@ -78,7 +78,7 @@ def test_a_header_that_is_malformed_is_reported(folder: Path) -> None:
 
 
 def test_a_violation_without_an_outcome_is_printed_all_the_same() -> None:
-    path = Path(__file__).parents[1] / "programs/coherence/puts_equal_values.pgas"
+    path = ROOT / "programs/coherence/puts_equal_values.pgas"
     found = check(str(path), "--report", "outcomes")
     assert found.exit_code == 0 and "not robust" in found.output and "No outcome depends on it" in found.output
     assert check(str(path)).exit_code == 1

@@ -157,14 +157,17 @@ def test_every_command_that_prints_json_has_one() -> None:
     def commands(group: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
         yield name, group
         if isinstance(group, click.Group):
-            for each, inner in group.commands.items():
+            ctx = click.Context(group)
+            for each in group.list_commands(ctx):
+                inner = group.get_command(ctx, each)
+                assert inner is not None
                 yield from commands(inner, f"{name} {each}".strip())
 
     found = {
         name
         for name, each in commands(cli, "")
         for option in each.params
-        if option.name == "format_" and isinstance(option.type, click.Choice) and "json" in option.type.choices
+        if option.name in ("format", "format_") and isinstance(option.type, click.Choice) and "json" in option.type.choices
     }
     assert found == {name.removesuffix(" generate") for name in outputs()}
     assert all(name.replace(" ", "-") in (command.help or "") for name in outputs())
