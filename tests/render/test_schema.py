@@ -167,7 +167,7 @@ def test_every_command_that_prints_json_has_one() -> None:
         name
         for name, each in commands(cli, "")
         for option in each.params
-        if option.name in ("format", "format_") and isinstance(option.type, click.Choice) and "json" in option.type.choices
+        if "--format" in option.opts and isinstance(option.type, click.Choice) and "json" in option.type.choices
     }
     assert found == {name.removesuffix(" generate") for name in outputs()}
     assert all(name.replace(" ", "-") in (command.help or "") for name in outputs())
