@@ -8,23 +8,23 @@ from dataclasses import dataclass, field
 from math import floor
 
 PITCH = 9.0
-"""From one line to the next."""
+"""Distance of neighbouring tracks of lines without labels."""
 MOST_TRACKS = 12
 """Lines without a label that run side by side: any more share the last place."""
 CLEAR = 8.0
-"""From the end of a line to the next one in its track."""
+"""Least distance between two lines in one track."""
 MARGIN = 14.0
-"""Between a lane and the first line beside it."""
+"""Distance from a lane to the first track beside it."""
 
 
 def snapped(coordinate: float) -> float:
-    """The middle of a pixel, where a thin line is sharp."""
+    """``coordinate``, moved to the middle of its pixel, where a thin line is sharp."""
     return floor(coordinate) + 0.5
 
 
 def apart(wanted: float, between: tuple[float, float], others: Sequence[float], distances: Iterable[float]) -> float:
-    """The height nearest to the ``wanted`` one, ``between`` two, that is apart from the ``others`` by the first of the
-    ``distances`` that is possible: the lines of two boxes beside one channel could lie on one another else."""
+    """The height nearest to ``wanted`` that lies ``between`` two heights and is apart from the ``others`` by the first
+    of ``distances`` that is possible. Otherwise lines of two boxes beside one channel could lie on each other."""
     low, high = between
     heights = [wanted + sign * move for move in range(int(high - low) + 4) for sign in (1, -1)]
     inside = [height for height in heights if low < height < high]
@@ -46,9 +46,9 @@ class Track:
 
 @dataclass(slots=True)
 class Channel:
-    """``badge`` is the width of a label, for which there is room beside each track of a line with one.
+    """The room between two lanes. Tracks of lines with a label are so far apart that labels of width ``badge`` fit.
 
-    ``taken`` has for each track the stretches of y that are in use, by their beginnings.
+    ``taken`` has for each track the stretches of y that are in use, sorted.
     """
 
     badge: float
@@ -57,7 +57,7 @@ class Channel:
     taken: dict[Track, list[tuple[float, float]]] = field(default_factory=dict)
 
     def take(self, left: bool, labelled: bool, top: float, bottom: float) -> Track:
-        """The track nearest to its side that is free from ``top`` to ``bottom``, which it then is no more."""
+        """The track nearest to its side that is free from ``top`` to ``bottom``, and take it."""
         index = 0
         while not self._free(track := Track(left, labelled, index), top, bottom):
             index += 1
@@ -72,7 +72,8 @@ class Channel:
         return before == 0 or taken[before - 1][1] + CLEAR < top
 
     def settle(self, start: float, between: bool, least: float) -> None:
-        """The place of the channel, of at least a width, once all tracks are taken; ``between``: between two lanes."""
+        """Set the place and the width of the channel once all tracks are taken. ``between``: it has lanes on both
+        sides."""
         sides = [
             max(reach)
             for left in (True, False)
@@ -93,7 +94,7 @@ class Channel:
         return beyond + (track.index + 0.5) * (self.badge + 4) + 2
 
     def x(self, track: Track) -> float:
-        """Where the line in a track runs."""
+        """The x of the line in a track."""
         offset = self._offset(track)
         return snapped(self.start + offset if track.left else self.start + self.width - offset)
 
@@ -103,7 +104,7 @@ class Channel:
 
     @property
     def lines(self) -> list[float]:
-        """Where lines run, from left to right."""
+        """The x of all lines, from left to right."""
         return sorted(self.x(track) for track in self.taken)
 
 

@@ -12,17 +12,17 @@ from pgasrob.drawing.palette import colour
 from pgasrob.drawing.pen import Sheet
 
 LARGE = 1_000
-"""Rows times lanes from which on `dot` draws straight edges, and looks less long for the best places: it would take
-minutes."""
+"""Rows times lanes from which on `dot` is asked for straight edges and a shorter search for places: without that it
+takes minutes."""
 HEAVY = "penwidth=3"
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
 @dataclass(frozen=True, slots=True)
 class DotStyle:
-    """``name`` is that of the digraph; ``graph``, ``node`` and ``edge`` are the attributes of all, ``nodes`` and
-    ``edges`` further ones by look, ``numbered`` those of edges on a cycle where they differ. ``space`` stands on both
-    sides of the label of an edge. ``clustered``: a lane is a cluster, and the rows count for nothing."""
+    """The attributes in a DOT text: ``graph``, ``node`` and ``edge`` are those of all, ``nodes`` and ``edges`` have
+    further ones by look, ``numbered`` those of edges on a cycle where they differ. ``name`` is that of the digraph.
+    ``space`` is put on both sides of the label of an edge. ``clustered``: lanes become clusters, rows are ignored."""
 
     name: str
     graph: str
@@ -56,7 +56,7 @@ class _Writer:
         self._style, self._nodes = style, Sheet(style.nodes)
 
     def body(self, graph: Graph, name: str) -> Iterator[str]:
-        """The lines of what stands in ``graph``; ``name`` is what its number among the clusters adds to names."""
+        """The statements for ``graph``. ``name`` is a suffix for names of its start and of clusters in it."""
         if self._style.clustered and graph.lanes:
             graph = _with_clusters(graph)
         if graph.start is not None:
@@ -102,11 +102,8 @@ class _Writer:
         return f"{edge.source} -> {edge.target}{f' [{shown}]' if shown else ''};"
 
     def _lanes(self, graph: Graph) -> Iterator[str]:
-        """What puts each node into its row, and on the line of its lane or, where its look is "step", beside it.
-
-        Where nothing stands on the line of a lane in a row, an invisible point does, so that no node gets to the other
-        side of the line.
-        """
+        """The statements that put each node into its row and on the line of its lane, or beside it where its look is
+        "step". A row in which a lane has no node gets an invisible point there, so that no node crosses the line."""
         nodes = {node.name: node for node in graph.nodes}
         beside = {node.name for node in graph.nodes if "step" in node.look.split()}
         left = Counter(node.lane for name, node in nodes.items() if name not in beside and node.row is not None)

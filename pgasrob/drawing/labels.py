@@ -65,10 +65,8 @@ def numbered_lines(spots: Sequence[tuple[Line, Point, Point]], others: Sequence[
 
 
 def _badge(start: Point, end: Point, others: Sequence[Point], across: Sequence[float], width: float) -> Point:
-    """A place between ``start`` and ``end``: off the other labels, off the lines ``across`` it, near the middle.
-
-    ``across`` is sorted.
-    """
+    """A place between ``start`` and ``end``, near the middle, off the other labels and off the lines ``across``, which
+    are sorted."""
     x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
     room = max(abs(end[1] - start[1]) / 2 - BADGE / 2, 0)
     moves = [sign * turn * 4.0 for turn in range(int(room / 4) + 1) for sign in (1, -1)]

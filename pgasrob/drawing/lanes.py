@@ -99,7 +99,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class _Across:
-    """Between which two rows an edge goes across lanes, and in which place there."""
+    """An edge goes across lanes above row ``gap``, in the ``place``-th line there."""
 
     gap: int
     place: int
@@ -171,8 +171,8 @@ def _box_width(box: Box) -> float:
 
 
 def _crossing(edges: Sequence[Edge], boxes: Sequence[Box]) -> dict[int, _Across]:
-    """For each edge, by its place among all, that goes to a lane that is not beside its own and to a row that is not
-    free for it."""
+    """Where edges go across, by their number: those to a lane that is not beside their own, and to a row with other
+    boxes."""
     box_of, in_row = _by_node(boxes), Counter(box.row for box in boxes)
     found: dict[int, _Across] = {}
     taken: dict[int, list[list[tuple[int, int]]]] = defaultdict(list)
@@ -195,7 +195,7 @@ def _crossing(edges: Sequence[Edge], boxes: Sequence[Box]) -> dict[int, _Across]
 
 
 def _rows(boxes: Sequence[Box], crossing: Mapping[int, _Across]) -> tuple[list[Box], list[float], float]:
-    """The boxes with their heights, where what goes across above each row begins, and where all ends."""
+    """The boxes with their y, the y of the first edge that goes across above each row, and the height of all."""
     rows = 1 + max((box.row for box in boxes), default=0)
     heights = [max((box.height for box in boxes if box.row == row), default=0.0) for row in range(rows)]
     heights.append(0.0)  # below the last row edges may go across too
@@ -215,7 +215,7 @@ def _routes(
 ) -> list[_Route]:
     routes = []
     ports: dict[tuple[str, bool], list[tuple[int, int]]] = defaultdict(list)
-    """By node and side: the numbers of the edges there, with 1 for those that leave."""
+    """The edges at each side of a node: their numbers, with 1 for those that leave and 0 for those that enter."""
     for number, edge in enumerate(edges):
         source, target = box_of[edge.source].lane, box_of[edge.target].lane
         if source == target:

@@ -1,4 +1,4 @@
-"""Any text as LaTeX: nothing in it is read as a command, and every character shows.
+"""Escapes for LaTeX: nothing in a text is read as a command, and every character shows.
 
 For pdflatex and for the Unicode engines, with no package but `graphicx`, which TikZ loads.
 """
@@ -12,7 +12,7 @@ OTHER = r"""\providecommand\pgasrobchar[2]{\resizebox{#1em}{1.3ex}{\ttfamily #2}
 \providecommand\pgasrobto{\resizebox{.525em}{!}{$\rightarrow$}}%
 \providecommand\pgasrobdown{\resizebox{!}{1.3ex}{$\downarrow$}}%
 """
-"""Has to stand before the texts: a character that fonts may not have is its number, no wider than it would be."""
+"""Macros that the texts use. A character that fonts may not have is shown as its number, in the width of a letter."""
 
 _PROSE = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "#": r"\#", "$": r"\$", "%": r"\%", "&": r"\&", "_": r"\_",

@@ -24,9 +24,9 @@ GAP = 14.0
 """Between neighbours in a layer."""
 SWEEPS = 12
 OPENS = 480.0
-"""How far right the first node may be: what shows a drawing that is wider than itself begins at the left."""
+"""The largest x of the first node: a viewer that is narrower than the picture shows its left part first."""
 MOST_CROSSINGS = 3_000
-"""Edges between two layers up to which crossings are counted, to keep the best of several orders."""
+"""Edges between two layers up to which their crossings are counted."""
 
 
 @dataclass(slots=True)
@@ -152,7 +152,7 @@ def _node(node: Node, layer: int, loop: list[str] | None) -> Item:
 
 
 def _against(size: int, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-    """The edges that close a cycle in a depth-first search from node 0: turned round, there is none."""
+    """The edges that close a cycle in a depth-first search from node 0. With these reversed the graph is acyclic."""
     on_path, done = set[int](), set[int]()
     found: set[tuple[int, int]] = set()
 
@@ -232,8 +232,8 @@ def _across(layers: list[list[Item]]) -> None:
 
 
 def _lean(layers: list[list[Item]], nodes: list[Item]) -> None:
-    """Have the first node in view where a wide drawing is opened: it moves to the left, and what is below it as far as
-    there is room, so that the drawing leans to the left."""
+    """Move the first node to the left until it is in view where a wide picture is opened, and what is below it as far
+    as there is room."""
     left = min((item.x - item.left for layer in layers for item in layer), default=0.0)
     shift = max(0.0, nodes[0].x - left - OPENS) if nodes else 0.0
     for layer in layers:
@@ -251,7 +251,7 @@ def _near(item: Item, sweep: int) -> float:
 
 
 def _single(item: Item, other: Item) -> bool:
-    """Whether two neighbours have no other neighbours on the side of each other."""
+    """Whether two neighbours have no other neighbours on the sides on which they face each other."""
     return len(_facing(item, other)) == 1 == len(_facing(other, item))
 
 

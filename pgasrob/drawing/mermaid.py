@@ -24,13 +24,13 @@ LEGEND = "Solid: program order (po). Dashed: conflict (cf). Dotted: one command 
 # Other characters become entity codes: Mermaid reads quotes, `#`, `;` and `%%` anywhere, words such as `style` before a
 # colon, and what looks like Markdown, in which a label `1. x` or `a[0](x)` would be a list or a link.
 _PLAIN = re.compile(r"[^A-Za-z0-9 ,()=+/-]")
-# Read even where they stand as entity codes: a line break, an icon, and what Mermaid itself puts for such codes.
+# Mermaid reads these even as entity codes: a line break, an icon, and the characters by which it replaces such codes.
 _SPLIT = re.compile(r"\\(?=n)|fa[bklrs]?:(?=fa-)")
 _OWN = {"ﬂ": "fl"}
 
 
 def to_mermaid(graph: Graph, cycle_title: str) -> str:
-    """``graph`` as a flowchart: of one that is too large for Mermaid the cycle alone, with ``cycle_title``."""
+    """``graph`` as a flowchart. Of a graph that is too large for Mermaid its cycle alone, with ``cycle_title``."""
     drawn = _flowchart(graph)
     found = sum(edge.look in DASHES for edge in graph.edges)
     on_cycle = {node.name for node in graph.nodes if "cycle" in node.look}

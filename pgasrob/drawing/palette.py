@@ -27,7 +27,7 @@ COLOURS = {
 
 
 def colour(name: str) -> str:
-    """The colour of this ``name`` on a light background, for what knows no other."""
+    """The colour of this ``name`` on a light background, for formats without variables."""
     return COLOURS[name][0]
 
 

@@ -1,7 +1,7 @@
 """Pens: what drawings are made of, and how SVG and TikZ write it.
 
-A drawing speaks to a `Pen`. It says what stands where and gives everything a style, of one word or several. How a style
-looks is in the `Sheet` of the format, so that a pen knows nothing of what it draws, and a drawing nothing of formats.
+Code that draws calls the methods of a `Pen` with places and with styles, each of one word or several. How a style looks
+is in the `Sheet` of the format. So a pen knows nothing of what it draws, and that code nothing of formats.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Look = TypeVar("Look")
 
 
 class Pen(Protocol):
-    """Draws one thing over another, x to the right, y downwards. The words of a group count for all that is in it."""
+    """Draws one thing over another, x to the right, y downwards. The style of a group counts for all that is in it."""
 
     def group(
         self, style: str = "", *, at: Point | None = None, name: str = "", title: str = "", data: Data = NO_DATA
     ) -> AbstractContextManager[None]:
         """What is drawn inside belongs together; ``at`` is where its own coordinates begin.
 
-        ``name``, ``title`` and ``data`` are for formats in which a reader can ask for them.
+        ``name``, ``title`` and ``data`` are for formats in which a reader or a script can ask for them.
         """
 
     def box(self, left: float, top: float, width: float, height: float, style: str = "") -> None:
@@ -42,14 +42,14 @@ class Pen(Protocol):
 
 
 class Sheet(Generic[Look]):
-    """How things look by the words of their style: the last entry of which all words are there says it."""
+    """How things look by their style: as the last entry says all words of which are in the style."""
 
     def __init__(self, looks: Mapping[str, Look]) -> None:
         self._looks = [(frozenset(words.split()), look) for words, look in looks.items()]
         self._found: dict[frozenset[str], Look | None] = {}
 
     def look(self, words: frozenset[str]) -> Look | None:
-        """The look of what has all these ``words``; None where no entry fits."""
+        """The look of a style with these ``words``; None where no entry fits."""
         if words not in self._found:
             self._found[words] = next((look for needed, look in reversed(self._looks) if needed <= words), None)
         return self._found[words]

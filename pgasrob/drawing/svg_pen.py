@@ -43,7 +43,7 @@ class SvgPen:
         self._radii, self._strokes, self._prefix = Sheet(radii or {}), Sheet(strokes or {}), prefix
         self._words: list[str] = []
         self._inside = 0
-        """Groups around what is drawn next that stand on one line of the file."""
+        """How many of the open groups are written on one line of the file."""
         self._pieces: list[str] = []
 
     @property

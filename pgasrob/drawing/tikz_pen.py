@@ -1,4 +1,4 @@
-"""A pen for TikZ. Styles become names of TikZ styles, by the sheets of the pen; what has none is not drawn."""
+"""A pen for TikZ. The sheets of the pen map styles to TikZ styles; what has none is not drawn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgasrob.drawing.pen import NO_DATA, Data, Point, Sheet
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """The TikZ style of a text, and what makes LaTeX of it."""
+    """The TikZ style of a text, and the function that escapes it for LaTeX."""
 
     style: str
     latex: Callable[[str], str]
@@ -20,8 +20,8 @@ class Letters:
 class TikzPen:
     """A `Pen`, a unit of which becomes ``unit`` points.
 
-    TeX knows no number above 16383, so the file has the points and not the units. ``shapes`` and ``texts`` say what
-    stands for a style, ``pieces`` the commands for pieces of a text.
+    TeX knows no number above 16383, so the file has the points and not the units. ``shapes`` and ``texts`` map styles
+    to those of TikZ, ``pieces`` maps those of pieces of a text to commands.
     """
 
     def __init__(

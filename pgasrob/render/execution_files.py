@@ -26,8 +26,9 @@ class NothingToDraw(Exception):
 def write_graphs(
     paths: Sequence[str], results: Sequence[LitmusResult], wanted: Sequence[dict[str, Value]]
 ) -> Iterator[str]:
-    """Draw the executions of ``results`` into each of ``paths``, which it gives as they are written. ``wanted``: those
-    alone that have some of these values; all when empty. Raises :class:`NothingToDraw`."""
+    """Draw the executions of ``results`` into each of ``paths`` and yield the name of each file that is written. Only
+    executions with one of the ``wanted`` sets of values are drawn; all when that is empty. Raises
+    :class:`NothingToDraw`."""
     names = _names(results)
     for path in paths:
         by_path: dict[str, list[LitmusResult]] = {}

@@ -37,7 +37,7 @@ OTHERS = {
     "nfo": "NIC flush order",
     "hb": "happens before",
 }
-"""Those of some."""
+"""The relations that some models have."""
 INITIALLY = "initially"
 """The title of the lane of the initial writes."""
 MARGIN = 20.0
@@ -45,7 +45,7 @@ SENTENCE = 20.0
 LETTER = 7.4
 """Width of a letter of a sentence, on the safe side."""
 BOLD = 10.4
-"""Of one of a headline."""
+"""Width of a letter of a headline."""
 NARROWEST = 460.0
 STROKES = {
     "way": Stroke(7.0, 6.0, filled=True),
@@ -140,8 +140,8 @@ class Related:
 
 
 def edges(execution: ExecutionObject, relations: Collection[str] = DRAWN) -> list[Related]:
-    """The edges to draw, those of the cycle last. What the initial values are to others is left out unless the cycle
-    passes there."""
+    """The edges to draw, those of the cycle last. Edges of the initial writes are left out unless the cycle passes
+    there."""
     cycle = [
         Related(
             edge["source"],
@@ -250,7 +250,7 @@ def _panel(pen: SvgPen, panel: Panel, picture: Picture, y: float, breadth: float
 
 
 def _legend(pen: SvgPen, execution: ExecutionObject, picture: Picture, y: float, breadth: float) -> float:
-    """What the relations are that are drawn."""
+    """Draw the names of the relations in ``picture`` below it. Returns the y where they end."""
     x, y = 0.0, y + 14
     for text in _samples(execution, picture):
         width = LETTER * len(text) + 24

@@ -35,7 +35,7 @@ RULES = {
 }  # fmt: skip
 """The numbers of the rules of `races.mpi.consistency`."""
 MOST_PAIRS = 40
-"""Of conflicting accesses; of more only the races are drawn, and how many are not is said."""
+"""Pairs of conflicting accesses up to which all are drawn. Of more only the races are, and a note counts the rest."""
 TOP, LEFT = 56.0, 16.0
 LEGEND = "gray po; so; co with its rule; cohb between conflicting accesses; hb: paths of po and so"
 STYLE = f"""{variables("pg-execution", ("paper", "ink", "faint", "rule", "box", "po", "cf", "id", "accent"))}{
@@ -80,8 +80,8 @@ class Arrow:
 
 
 def arrows(drawn: Drawn, instance: Instance) -> tuple[list[Arrow], int]:
-    """What relates the actions that are shown, but what follows from the rest; of conflicting accesses how they are
-    ordered. With it how many pairs of these are left out."""
+    """The arrows to draw, without those that follow from others: the orders of the actions that are shown, and how
+    conflicting accesses are ordered. Also the number of pairs of conflicting accesses that are left out."""
     orders, execution, shown = drawn.orders, drawn.execution, _shown(drawn)
     found: dict[tuple[str, Pair], str] = {}
 
@@ -115,13 +115,13 @@ def arrows(drawn: Drawn, instance: Instance) -> tuple[list[Arrow], int]:
 
 
 def _left_out(pairs: int) -> list[str]:
-    """What is said of so many pairs that are left out, in lines."""
+    """A note on the ``pairs`` that are left out, in lines."""
     those = english.count(pairs, "ordered pair of conflicting accesses is/ordered pairs of conflicting accesses are")
     return [f"{those} not drawn: of more than {MOST_PAIRS} pairs only the races are."] if pairs else []
 
 
 def _early(drawn: Drawn) -> set[int]:
-    """What a rank does before it makes the first window, and that: it is not shown unless it is part of a race."""
+    """The actions that are not shown: those of a rank up to its first window, unless they are part of a race."""
     execution = drawn.execution
     first: dict[int, int] = {}
     for call in execution.synchronisations:
@@ -136,14 +136,14 @@ def _early(drawn: Drawn) -> set[int]:
 
 
 def _order(drawn: Drawn) -> list[Action]:
-    """The actions that are shown, from top to bottom: calls where they end."""
+    """The actions that are shown, from top to bottom. A call stands where it ends."""
     shown, early, actions = _shown(drawn), _early(drawn), drawn.execution.actions
     last = {shown[action.number]: row for row, action in enumerate(_in_order(drawn))}
     return [actions[number] for number in sorted(last, key=last.__getitem__) if number not in early]
 
 
 def _shown(drawn: Drawn) -> dict[int, int]:
-    """For each action the one that is shown for it: of a synchronisation call its beginning."""
+    """For each action the one that is shown in its place: for a synchronisation call its beginning."""
     execution = drawn.execution
     shown = {action.number: action.number for action in execution.actions}
     after: dict[int, list[int]] = {}
@@ -186,7 +186,7 @@ def _conflicting(drawn: Drawn, instance: Instance) -> Iterator[Arrow]:
 
 
 def _in_order(drawn: Drawn) -> list[Action]:
-    """The actions so that happens-before leads downwards."""
+    """The actions in an order that agrees with happens-before."""
     execution = drawn.execution
     after: list[list[int]] = [[] for _ in execution.actions]
     missing = [0] * len(execution.actions)

@@ -1,8 +1,8 @@
 """The happens-before graph of a run for renderers that leave the layout to others: DOT and Mermaid.
 
-What stands where is that of the SVG: a lane for each rank, in their order, with what the rank issues as boxes on its
-line and as ellipses beside it the steps that act on its memory, of whatever rank they are; the rows of the SVG
-downwards; its colours. Edges differ by their line, too, not by colour alone: it can be printed.
+Lanes, rows and colours are those of the SVG. Each rank has a lane. What the rank issues are boxes on the line of the
+lane, and the steps of all ranks that act on its memory are ellipses beside it. Edges differ by their line, too, not by
+colour alone, so that the graph can be printed.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _events(witness: Witness, folded: Fold, ranks: list[int], row_of: dict[int, 
 
 
 def _lines(place: int, computation: list[Event]) -> list[str]:
-    """What an event is shown by: its number and command, what it did, where it stands or of which step it is part."""
+    """The label of an event: its number and command, what it did, and its source line or the step that issued it."""
     event = computation[place]
     effects = words.effects(event)
     number = NEXT if "access" in event else str(place + 1)

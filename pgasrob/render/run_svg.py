@@ -1,4 +1,4 @@
-"""The space-time diagram of a run as SVG: `diagram` says what stands where and what is drawn, and here is the element.
+"""The space-time diagram of a run as SVG, laid out and drawn by `diagram`.
 
 Colours are CSS variables that a page around the drawing can set (`drawing.palette`).
 """
@@ -43,7 +43,7 @@ PRINTED = dict.fromkeys(COLOURS, "#000") | {
     "rule": "#ddd",
     "faint": "#333",
 }
-"""The colours on paper: black on white, for all that the lines mean is in their shapes."""
+"""The colours on paper: black on white. The meaning of lines shows in their shapes."""
 
 RULES = """
 .pg-run{color-scheme:light dark}
@@ -100,7 +100,7 @@ STYLE = f"{variables('pg-run')}@media print{{.pg-run{{max-width:100%;height:auto
 def to_svg(
     result: Result, *, embedded: bool = False, captions: bool = True, cycle_only: bool = False, room: int | None = None
 ) -> str:
-    """The run of ``result`` as one SVG element; without a run, what is known in a line.
+    """The run of ``result`` as one SVG element. Without a run it has the verdict in one line.
 
     ``embedded``: as part of a page, so without the XML prolog and with ids of its own. ``captions``: with the headline,
     the legend and the sentences of the cycle around the diagram. ``cycle_only``: what the cycle does not pass is folded

@@ -16,20 +16,20 @@ from pgasrob.render.rows import Row
 from pgasrob.render.run_json import Event, Witness
 
 NARROWEST_LANE = 22
-"""Characters below which a lane is no pleasure to read."""
+"""Least width of a lane that can be read well."""
 TALLEST = 1.5
-"""How many times as many lines as a single column lanes may take: beyond it they are wrapped too often to be read."""
+"""Lanes may take so many times the lines of a single column: beyond that too many of their lines are wrapped."""
 MOST_TRACKS = 10
 """Ranks up to which a single column shows the lane by the place of the rank number."""
 MARK = "*"
 BAR = " {}"
 """What stands left of a lane, with a vertical line in the middle. A lane begins with the place of the mark."""
 NEXT = "next"
-"""The number of what is still to come."""
+"""In place of the number of an access that has not happened yet."""
 CONTINUED = " (continued)"
 """Behind a call that an earlier row begins with."""
 DELAYED = "delayed"
-"""What the steps are that stand in the later parts of a normal form."""
+"""Said of the later parts of a normal form, which have delayed steps."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def _goes_on(event: Event, begun: set[tuple[int, int]]) -> bool:
 def _action(
     place: int, events: list[Event], computation: list[Event], numbers: dict[int, str]
 ) -> tuple[str, list[str], str]:
-    """What the ``events`` from ``place`` on did, what they changed, and for steps whose they are."""
+    """What the ``events`` from ``place`` on did, what they changed, and the issue of steps."""
     effects = [visible(effect) for effect in summary.effects(events)]
     if events[0]["event"] in words.STEPS:
         issue = words.issue_of(place, computation)

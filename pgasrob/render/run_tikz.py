@@ -1,4 +1,4 @@
-r"""The space-time diagram of a run in LaTeX, drawn with TikZ: `diagram` says what stands where and what is drawn.
+r"""The space-time diagram of a run in LaTeX with TikZ, laid out and drawn by `diagram`.
 
 The file compiles by itself, on a page of the size of the drawing, and can also be read by `\input` into a document or
 slides. It needs TikZ and geometry alone. What colour says, lines say too, so it can be printed in black.
@@ -146,7 +146,7 @@ def _filled(template: str, values: dict[str, str]) -> str:
 
 
 def _captions(result: Result, witness: Witness) -> Captions:
-    """Less than a page says: a figure has words of its own around it."""
+    """Only a title and the initial values: a figure in a document has a caption of its own."""
     above = [f"{caption(result)}.", initially(witness)]
     if witness["fault"]:
         above.append(words.fault(result["file"], witness["fault"]))

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import pgasrob
-from pgasrob.drawing.dot import quote
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.render.stage_pictures import stage_lines, to_dot
@@ -72,10 +71,6 @@ def test_dot_names_every_node_and_edge(one_to_one: Instance) -> None:
     assert dot.count(" -> ") == sum(len(graph.edges) + 1 for graph in stage.graphs)
     assert dot.count("doublecircle") == 10
     assert dot.count("{") == dot.count("}")
-
-
-def test_quoting() -> None:
-    assert quote('a "b" \\ c\nd') == '"a \\"b\\" \\\\ c\\nd"'
 
 
 def test_stage_lines_are_comments(one_to_one: Instance) -> None:

@@ -26,8 +26,8 @@ def boxes(
     lanes: Mapping[int, int],
     room: int | None = None,
 ) -> list[Box]:
-    """A box for each event that is drawn, in their order; x is measured from the left side of its lane. ``room``: the
-    characters on a line, what is usual when None."""
+    """A box for each event that is drawn, in their order, with x from the left side of its lane. ``room``: the
+    characters on a line; None: as many as `_room` says."""
     events = witness["computation"]
     cycle = words.cycle_steps(witness)
     digits = max((len(label(event["line"])) for event in events), default=1)
@@ -57,7 +57,7 @@ def boxes(
 
 
 def bands(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold) -> Iterator[Box]:
-    """What is said of each band, beside the axis of the first lane."""
+    """A box for the text of each band, beside the axis of the first lane."""
     events = witness["computation"]
     for row, places in enumerate(rows):
         if places in folded.bands:
@@ -68,7 +68,7 @@ def bands(witness: Witness, rows: Iterable[tuple[int, ...]], folded: Fold) -> It
 
 
 def _room(lanes: int) -> int:
-    """Characters on a line: the fewer lanes, the more."""
+    """Characters on a line of a box: the fewer lanes, the more."""
     return max(SHORTEST, min(LONGEST, 150 // max(lanes, 1)))
 
 
@@ -99,7 +99,7 @@ def _step(name: str, event: Event, issue: int, room: int) -> tuple[tuple[Span, .
 
 
 def _marked(lines: tuple[tuple[Span, ...], ...], event: Event, room: int) -> tuple[tuple[Span, ...], ...]:
-    """``lines`` with the marks of a computation in normal form, as the paper writes them."""
+    """``lines`` with the marks of ``event`` in a normal form, as the paper writes them."""
     if not event["marks"]:
         return lines
     mark = f"{{{', '.join(event['marks'])}}}"
@@ -111,13 +111,13 @@ def _marked(lines: tuple[tuple[Span, ...], ...], event: Event, room: int) -> tup
 
 
 def _effects(event: Event) -> list[str]:
-    """What the event did, an arrow for `->`; several things are parted by semicolons."""
+    """What the event did, with an arrow for `->` and semicolons between several things."""
     effects = [visible(effect).replace(" -> ", " → ") for effect in words.effects(event)]
     return [f"{effect};" for effect in effects[:-1]] + effects[-1:]
 
 
 def _together(effect: str) -> str:
-    """``effect`` with no-break spaces where a line should not end: `x@0 = 1`, `0 → 1`."""
+    """``effect`` with no-break spaces at places where lines should not be broken: `x@0 = 1`, `0 → 1`."""
     return effect.replace(" = ", "\u00a0=\u00a0").replace(" → ", "\u00a0→\u00a0")
 
 
@@ -150,7 +150,7 @@ def _filled(chunks: Sequence[str], room: int) -> list[str]:
 
 
 def ends(witness: Witness, row: int, lane_of: dict[int, int]) -> Iterator[Box]:
-    """Where each rank stands in a deadlock, or the command that faults, below the last row."""
+    """Boxes below the last row: where each rank stands in a deadlock, or the command that faults."""
     room = _room(len(lane_of))
     fault = witness["fault"]
     if fault:

@@ -1,4 +1,4 @@
-"""What of a run is drawn when only its cycle is to be seen; the rest is folded into bands."""
+"""Which events of a run are drawn when only its cycle is asked for: the others are folded into bands."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MOST_STRETCHES = 4
 class Fold:
     """The places of a run that each stand for a row: one event, one barrier, or a band of several.
 
-    They come in an order in which the run could have gone, with as few bands as there can be. A run without a cycle has
-    no band, for nothing says which of its events matter less.
+    The order of ``groups`` is one in which the run could have gone, with as few bands as possible. A run without a
+    cycle has no band, for all of its events may matter.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -69,10 +69,10 @@ def fold(witness: Witness, cycle_only: bool) -> Fold:
 
 
 def _layers(rows: Sequence[tuple[int, ...]], events: Sequence[Event], kept: frozenset[int]) -> Iterator[int]:
-    """For each row a number: even for bands, odd for what is drawn, no larger than has to be.
+    """For each row the number of its layer: even for bands, odd for what is drawn, and as small as possible.
 
-    Rows keep the order that they have in a rank, at a cell, around a barrier and from part to part, so that the run in
-    the order of these numbers is one with the same relation.
+    Rows keep the order that they have in a rank, at a cell, around a barrier and from part to part, so a run in
+    the order of layers has the same happens-before relation.
     """
     reached: dict[object, int] = defaultdict(int)
     floor, highest, part = 0, 0, None
@@ -102,7 +102,7 @@ def band_text(band: tuple[int, ...], events: Sequence[Event]) -> str:
 
 
 def band_in_full(band: tuple[int, ...], events: Sequence[Event]) -> str:
-    """The same, and how many events of which rank."""
+    """The text of a band, with the number of events of each rank."""
     by_rank = Counter(events[place]["rank"] for place in band)
     each = ", ".join(f"rank {rank} {number:,}" for rank, number in sorted(by_rank.items()))
     racing = any("access" in event for event in events)

@@ -25,7 +25,7 @@ INDENT = 38.0
 AXIS = 13.0
 """How far right of a lane's left side program order runs."""
 BADGE_GAP = 34.0
-"""Between two rows with a number of the cycle between them."""
+"""Distance of two rows with a number of the cycle between them."""
 NUMBER = 7.0
 """Width of a digit of the number of a step."""
 INNER = INDENT + 14
@@ -37,11 +37,11 @@ Span = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What is drawn of one event: its lines of text and where it stands.
+    """The box of one event: its lines of text and its place.
 
     ``kind`` is "issued", "step" or "barrier". A box at the end of a rank, "end" or "fault", is of no event (``place``
-    is -1); a "band" is of all ``folded`` events. ``full`` is the text uncut, ``reach`` the lane of
-    another rank whose memory an issued event itself acts on.
+    is -1); a "band" is of all ``folded`` events. ``full`` is the text uncut, ``reach`` the lane of another rank on
+    whose memory an issued event acts at once.
     """
 
     place: int
@@ -70,7 +70,7 @@ class Lane:
         return self.x + AXIS
 
     def number_end(self, box: Box) -> float:
-        """Where the number above a ``box`` of this lane ends: at its right, off the lines that enter from above."""
+        """Where the number above a ``box`` of this lane ends: at its right, off lines that enter from above."""
         end, inner = box.x + box.width, self.x + INNER
         return end if end - NUMBER * len(str(box.place + 1)) > inner + 5 else inner - 5
 
@@ -85,7 +85,7 @@ class Row:
     part: int | None
 
     def top(self, height: float) -> float:
-        """Where a box of this height begins that stands in the middle."""
+        """The y of a box of this height in the middle of the row."""
         return self.y + (self.height - height) / 2
 
 
@@ -126,10 +126,10 @@ def numbered(witness: Witness) -> list[Edge]:
 
 
 def edges(witness: Witness, folded: Fold) -> list[tuple[Edge, int | None]]:
-    """Every edge to draw, each once, with its number in the cycle: happens-before, and what of the cycle is not in it.
+    """Every edge to draw, each once, with its number in the cycle: those of happens-before and those of the cycle.
 
-    Program order of a cycle may skip commands, and identity may skip steps. Of what is folded only program order is
-    drawn, which passes it.
+    Program order of a cycle may skip commands, and identity may skip steps. Past folded events only program order is
+    drawn.
     """
     cycle = numbered(witness)
     numbers = {_key(edge): number for number, edge in reversed(list(enumerate(cycle, 1)))}
@@ -144,7 +144,7 @@ def edges(witness: Witness, folded: Fold) -> list[tuple[Edge, int | None]]:
 
 
 def _key(edge: Edge) -> tuple[int, int, str]:
-    """An edge as such: identity has no direction."""
+    """A key that is the same for equal edges: identity has no direction."""
     source, target = edge["from"], edge["to"]
     if edge["relation"] == "id":
         source, target = sorted((source, target))

@@ -1,4 +1,4 @@
-"""The space-time diagram of a run and what stands around it, drawn with any pen.
+"""The space-time diagram of a run with its legend and captions, drawn with any pen.
 
 Nothing depends on colour alone. Program order is a solid line with a full arrow head, a conflict is dashed with an open
 one, and identity is dotted and has none; the edges of the cycle are heavy and numbered. Two accesses that race have
@@ -25,14 +25,14 @@ from pgasrob.render.run_table import NEXT
 from pgasrob.render.text import PAIRS
 
 SENTENCE = 20.0
-"""From one line of a sentence to the next."""
+"""Height of a line of a sentence."""
 TOUCH = 26.0
-"""How far right of the axis of another lane the mark for its memory stands."""
+"""Distance of the mark for the memory of another rank from the axis of that rank's lane."""
 RING = 3.5
 SAMPLE = 34.0
 """Width of a sample in the legend."""
 SHARES = {"headline": 0.85, "sentence strong": 0.87}
-"""Letters of larger or bold type in the place of one of a sentence."""
+"""How many letters of larger or bold type take the room of one letter of a sentence."""
 NAMES = {"po": "program order", "cf": "conflict", "id": "one command", "race": "either comes first"}
 
 Styled = tuple[str, str]
@@ -41,8 +41,8 @@ Styled = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What texts around a diagram take: the least and the largest width of all, that of a letter on the safe side, and
-    the space ``between`` two of them."""
+    """The room for texts around a diagram: its least and largest width, the width of a letter on the safe side, and the
+    space ``between`` two texts."""
 
     narrowest: float
     widest: float
@@ -52,7 +52,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Captions:
-    """What is said around a diagram, beside its legend and its cycle."""
+    """The texts around a diagram but for its legend and its cycle."""
 
     room: Room
     above: Sequence[Styled]
@@ -91,7 +91,7 @@ def clean(text: str) -> str:
 
 
 def _below(pen: Pen, diagram: Diagram, witness: Witness, captions: Captions, breadth: float) -> float:
-    """Legend, notes, the cycle in sentences, the ending; the height they take."""
+    """Draw legend, notes, the cycle in sentences and the ending. Returns the height that they take."""
     y = _legend(pen, diagram, breadth, captions) + 28
     for note in captions.notes:
         for line in captions.wrapped(note, breadth):
@@ -117,7 +117,7 @@ def _below(pen: Pen, diagram: Diagram, witness: Witness, captions: Captions, bre
 
 
 def _legend(pen: Pen, diagram: Diagram, breadth: float, captions: Captions) -> float:
-    """Samples of what stands in the diagram, and what they mean; where the last ones stand."""
+    """Draw samples of what is in the diagram with their meaning. Returns the y of the last line."""
     x, y = 0.0, 14.0
     for style, text in _samples(diagram):
         width = SAMPLE + 10 + captions.room.letter * len(text) + 20
@@ -140,7 +140,7 @@ def _legend(pen: Pen, diagram: Diagram, breadth: float, captions: Captions) -> f
 
 
 def _samples(diagram: Diagram) -> Iterator[tuple[str, str]]:
-    """The styles of what stands in the diagram, and what they mean."""
+    """The styles of what is in the diagram, and what they mean."""
     relations = {line.relation for line in diagram.lines}
     for relation, name in NAMES.items():
         if relation in relations:
@@ -164,7 +164,7 @@ def _samples(diagram: Diagram) -> Iterator[tuple[str, str]]:
 
 
 def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
-    """From the back to the front: parts, lanes, lines, boxes, numbers."""
+    """Draw from the back to the front: parts, lanes, lines, boxes, numbers."""
     events = witness["computation"]
     for part in diagram.parts:
         _part(pen, part, diagram)
@@ -224,7 +224,7 @@ def _part(pen: Pen, part: Part, diagram: Diagram) -> None:
 
 
 def _bar(pen: Pen, boxes: Sequence[Box]) -> None:
-    """What joins the events of a barrier."""
+    """Draw the bar that joins the events of a barrier."""
     left, right = min(box.x for box in boxes), max(box.x + box.width for box in boxes)
     pen.box(left, boxes[0].y, right - left, boxes[0].height, "bar")
 
@@ -243,7 +243,7 @@ def _lines(pen: Pen, box: Box) -> None:
 
 
 def _reach(pen: Pen, box: Box, lane: Lane, left: bool) -> None:
-    """A line to the lane of the memory that an issued event itself acts on, which is at its ``left`` or right."""
+    """Draw a line to the lane of the memory on which an issued event acts at once, at its ``left`` or right."""
     y = snapped(box.y + box.height / 2)
     start = box.x if left else box.x + box.width
     end = lane.axis + TOUCH
@@ -252,7 +252,7 @@ def _reach(pen: Pen, box: Box, lane: Lane, left: bool) -> None:
 
 
 def _badge(pen: Pen, number: int, relation: str, x: float, y: float, width: float) -> None:
-    """A number of the cycle and its relation, around a point."""
+    """Draw a number of the cycle and its relation around a point."""
     with pen.group("badge", data={"number": number}):
         pen.box(x - width / 2, y - BADGE / 2, width, BADGE)
         pen.text(x, y + 4, f"{number} {relation}")

@@ -25,7 +25,7 @@ from pgasrob.render.diagram.shared_rows import rows
 from pgasrob.render.run_json import Witness
 
 MOST_LANES = 8
-"""Ranks up to which those that take no part have a lane too."""
+"""Ranks up to which each has a lane, even without an event."""
 
 PART_GAP = 8.0
 GUTTER = 30.0
@@ -34,7 +34,7 @@ APART = (4, 2, 1)
 """The least distance of two lines that meet boxes of one row, the best first."""
 
 Port = tuple[int, str, int, str, int]
-"""Where a line meets a box: the place of the box and its side, 1 for leaving, and what sort of line it is."""
+"""Where a line meets a box: the place of the box, its side, 1 for leaving, the relation, the number in the cycle."""
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class _Route:
 
     @property
     def trunk(self) -> tuple[object, ...]:
-        """Lines with the same one share their way down."""
+        """A key of lines that share their way down."""
         alone = self.target if self.number or self.relation != "cf" else None
         return self.channel, self.first.place, self.relation, self.number, alone
 
@@ -109,7 +109,7 @@ def layout(witness: Witness, cycle_only: bool = False, room: int | None = None) 
 
 
 def ranks_of(witness: Witness, folded: Fold) -> list[int]:
-    """The ranks that have a lane: all of a few, else those that have an event or in whose memory something happens."""
+    """The ranks that have a lane: all of a few ranks, else those that have an event or on whose memory one acts."""
     if witness["nodes"] <= MOST_LANES and not folded.bands:
         return list(range(witness["nodes"]))
     events = [witness["computation"][place] for place in folded.kept]
@@ -192,7 +192,7 @@ def _rows(
 
 
 def _parts(places: Sequence[Row]) -> list[Part]:
-    """Where each part of the normal form begins and ends; parts without an event have no place."""
+    """The parts of the normal form that have an event, and where each begins and ends."""
     found: list[Part] = []
     half = (GAP + PART_GAP) / 2
     for row in places:
@@ -350,7 +350,7 @@ def _around(route: _Route, first: Box, last: Box, x: float, ports: dict[Port, fl
 
 
 def _along(way: str, left: Box, right: Box) -> list[Point]:
-    """From one event of a barrier to another, through the middle or below."""
+    """The points of a line from one event of a barrier to another, through the middle or below."""
     if way == "row":
         y = left.y + left.height / 2
         return [(left.x + left.width, y), (right.x, y)]

@@ -28,7 +28,7 @@ def rows(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> list[tuple
     across = _across(witness, folded, lanes)
     found: list[list[int]] = []
     taken: list[int] = []
-    """The lanes in which nobody else may stand, as bits, for each row."""
+    """For each row the lanes that are taken, as bits."""
     below: dict[object, int] = defaultdict(int)
     """The first row below all events of a rank, and below all accesses to a cell."""
     floor, part = 0, events[0]["part"] if events else None
@@ -57,7 +57,7 @@ def rows(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> list[tuple
 
 
 def _across(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> dict[int, int]:
-    """The lanes that nobody else may stand in, in the row of an event, as bits.
+    """For each event the lanes that no other event of its row may stand in, as bits.
 
     Its own, that of the memory on which it acts at once, and those that a line to it has to cross.
     """
