@@ -101,7 +101,7 @@ SLOW: dict[str, str] = {
     "export/test_promela.py": """
         spin_accepts_many_ranks_and_long_programs
     """,
-    "frontends/apis/test_declarations.py": """
+    "frontends/apis/test_prototypes.py": """
         every_declaration_is_c
     """,
     "frontends/apis/test_flags.py": """
@@ -110,10 +110,10 @@ SLOW: dict[str, str] = {
     "frontends/apis/test_fuzz_calls.py": """
         mutated_calls
     """,
-    "frontends/apis/test_gaspi.py": """
+    "frontends/apis/gaspi/test_rma.py": """
         a_waitsome_over_16_slots
     """,
-    "frontends/apis/test_long_transfers.py": """
+    "frontends/apis/test_transfers.py": """
         many_elements_cost_what_a_few_do they_mean_what_short_ones_do
     """,
     "frontends/apis/test_names_of_cells.py": """

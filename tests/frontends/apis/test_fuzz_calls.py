@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from pgasrob.diagnostics import SourceError
-from tests.frontends.apis import test_mpi_calls, test_openshmem_calls
-from tests.frontends.apis.lowering import processes
+from tests.frontends.apis.mpi import calls as mpi
+from tests.frontends.apis.openshmem import calls as openshmem
 
 ARGUMENT = re.compile(r"(?<=[(,])\s*[^(),;]+?(?=[,)])")
 VALUES = (
@@ -20,17 +23,24 @@ VALUES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("module", "seed"), [(m, s) for m in (test_openshmem_calls, test_mpi_calls) for s in range(3)])
-def test_mutated_calls(module: object, seed: int) -> None:
-    chosen = random.Random(seed)
-    calls: dict[str, str] = module.CALLS  # type: ignore[attr-defined]
-    prelude: str = module.PRELUDE  # type: ignore[attr-defined]
+def pinned(api: str) -> list[str]:
+    """The calls whose lowering the tests of ``api`` pin."""
+    files = sorted(Path(__file__).with_name(api).glob("test_*.py"))
+    modules = [import_module(f"{__package__}.{api}.{file.stem}") for file in files]
+    return [call for module in modules for call in getattr(module, "CALLS", ())]
+
+
+@pytest.mark.parametrize(("api", "lowered"), [("openshmem", openshmem.lowered), ("mpi", mpi.lowered)])
+@pytest.mark.parametrize("seed", range(3))
+def test_mutated_calls(api: str, lowered: Callable[[str, int], str], seed: int) -> None:
+    chosen, calls = random.Random(seed), pinned(api)
+    assert len(calls) > 40
     for _ in range(100):
-        text = chosen.choice(list(calls))
+        text = chosen.choice(calls)
         arguments = list(ARGUMENT.finditer(text))
         if not arguments:
             continue
         for argument in sorted(chosen.sample(arguments, min(2, len(arguments))), key=lambda found: -found.start()):
             text = f"{text[: argument.start()]} {chosen.choice(VALUES)}{text[argument.end() :]}"
         with suppress(SourceError):
-            processes(prelude.replace("%s", text), chosen.choice((1, 2, 3)))
+            lowered(text, chosen.choice((1, 2, 3)))

@@ -1,20 +1,20 @@
-"""ARMCI: what every call lowers to."""
+"""ARMCI, `rma`: what calls lower to."""
 
 from __future__ import annotations
 
 import pytest
 
 from pgasrob.frontends.apis.armci import API
-from pgasrob.frontends.c.values import Address, Known, ObjectId
+from pgasrob.frontends.c.values import Known
 from pgasrob.program.expressions import float_bits
 from tests.frontends.apis.recorder import Argument, Rank, Refused, World, lowered, variable
 
 HERE, THERE = variable("x"), variable("y", 8, owner=1)
 """A buffer here and an address of process 1."""
+
 HANDLE, OUT = variable("handle"), variable("out")
 
 CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
-    ("ARMCI_Init", (), ["return 0"]),
     ("ARMCI_Put", (HERE, THERE, 8, 1), ["put(x+0, 1, y+8, put_to_1)", "put(x+4, 1, y+12, put_to_1)", "return 0"]),
     ("ARMCI_NbPut", (HERE, THERE, 4, 1, None), ["write(x+0, 1, y+8, implicit_put_to_1)", "return 0"]),
     ("ARMCI_NbPut", (HERE, THERE, 4, 1, HANDLE), ["write(x+0, 1, y+8, handle_global_handle_0_put_to_1)", "return 0"]),
@@ -27,33 +27,6 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
         "put(x+0, 1, y+8, put_to_1)",
         "fence(put_to_1, 1)",
         "update(set, 1, 1, f+0, put_to_1) as plain",
-        "return 0",
-    ]),
-    ("ARMCI_Rmw", (0, OUT, THERE, 3, 1), [
-        "old <- fetch_add(1, y+8, 3) as int by rmw",
-        "*('out',)+0 = old",
-        "return 0",
-    ]),
-    ("ARMCI_Rmw", (3, OUT, THERE, 0, 1), [
-        "value <- mem[out+0]",
-        "old <- swap(1, y+8, value) as long by rmw",
-        "*('out',)+0 = old",
-        "return 0",
-    ]),
-    ("ARMCI_Lock", (2, 1), ["await_add(1, mem[mutex 2+0] == 0, 1)"]),
-    ("ARMCI_Unlock", (2, 1), ["mutex <- fetch_add(1, mutex 2+0, -1)"]),
-    ("ARMCI_Create_mutexes", (3,), ["return 0"]),
-    ("armci_notify", (1,), ["notify_all(add, 1, 1, notification by 0+0, fifo_notify_1)"]),
-    ("armci_notify_wait", (1, None), ["await_add(0, mem[notification by 1+0] > 0, -1)"]),
-    ("armci_msg_barrier", (), ["barrier(armci_msg_barrier)"]),
-    ("ARMCI_Barrier", (), ["barrier(ARMCI_Barrier)"]),
-    ("ARMCI_Error", (Address(ObjectId("string", ("text",)), 0), 1), ["exit", "end"]),
-    ("armci_msg_me", (), ["return 0"]),
-    ("armci_msg_nproc", (), ["return 2"]),
-    ("ARMCI_Malloc", (variable("table"), 64), [
-        "barrier(ARMCI_Malloc)",
-        "*('table',)+0 = &0+0",
-        "*('table',)+8 = &0+0 of 1",
         "return 0",
     ]),
     ("PARMCI_Put", (HERE, THERE, 4, 1), ["put(x+0, 1, y+8, put_to_1)", "return 0"]),
@@ -79,46 +52,6 @@ def test_blocking_puts_are_fenced_from_each_other() -> None:
         "fence(put_to_1, 1)",
         "update(add, 7, 1, y+8, put_to_1) as int by accumulate",
     ]
-
-
-def test_waits_are_local_and_fences_wait_for_puts() -> None:
-    rank = Rank(API)
-    rank.call("ARMCI_Put", HERE, THERE, 4, 1)
-    rank.call("ARMCI_NbPut", HERE, THERE, 4, 1, HANDLE)
-    rank.call("ARMCI_NbGet", THERE, HERE, 4, 1, HANDLE)
-    rank.call("ARMCI_NbPut", HERE, THERE, 4, 1, None)
-    handle = "handle_global_handle_0"
-    assert rank.call("ARMCI_Wait", HANDLE) == [
-        f"wait_local({handle}_get_to_1)",
-        f"wait_local({handle}_put_to_1)",
-        "return 0",
-    ]
-    assert rank.call("ARMCI_Wait", HANDLE) == ["return 0"]
-    assert rank.call("ARMCI_WaitAll") == ["wait_local(implicit_put_to_1)", "return 0"]
-    assert rank.call("ARMCI_Fence", 0) == []
-    assert rank.call("ARMCI_Barrier") == [
-        f"wait({handle}_put_to_1)",
-        "wait(implicit_put_to_1)",
-        "wait(put_to_1)",
-        "barrier(ARMCI_Barrier)",
-    ]
-    assert rank.call("ARMCI_AllFence") == []
-
-
-def test_a_fence_takes_no_notice_of_gets() -> None:
-    rank = Rank(API)
-    rank.call("ARMCI_NbGet", THERE, HERE, 4, 1, None)
-    assert rank.call("ARMCI_Fence", 1) == []
-    assert rank.call("ARMCI_WaitProc", 0) == ["return 0"]
-    assert rank.call("ARMCI_WaitProc", 1) == ["wait_local(implicit_get_to_1)", "return 0"]
-
-
-def test_a_test_gives_0_when_complete() -> None:
-    rank = Rank(API)
-    rank.call("ARMCI_NbPut", HERE, THERE, 4, 1, HANDLE)
-    assert rank.call("ARMCI_Test", HANDLE, outcome=1) == ["return 1"]
-    assert rank.call("ARMCI_Test", HANDLE) == ["wait_local(handle_global_handle_0_put_to_1)", "return 0"]
-    assert lowered(API, "ARMCI_Test", HANDLE) == [["return 0"]]
 
 
 def array(name: str, *values: int) -> dict[object, Known]:
@@ -190,25 +123,8 @@ def test_accumulates() -> None:
         ("ARMCI_Put", (THERE, THERE, 4, 1), "an address of rank 1"),
         ("ARMCI_Put", (HERE, HERE, 4, 1), "an address of rank 0, not of rank 1"),
         ("ARMCI_Acc", (2, OUT, HERE, THERE, 4, 1), "floats"),
-        ("ARMCI_Rmw", (7, OUT, THERE, 1, 1), "no operation"),
     ],
 )
 def test_refused(name: str, arguments: tuple[Argument, ...], message: str) -> None:
     with pytest.raises(Refused, match=message):
         lowered(API, name, *arguments)
-
-
-def test_a_process_without_memory_has_no_address() -> None:
-    world = World(published={(1, "armci.size.0"): 0})
-    found = lowered(API, "ARMCI_Malloc", variable("table"), 64, world=world)
-    assert found[0][2] == "*('table',)+8 = 0"
-
-
-def test_collectives() -> None:
-    world = World(contents={variable("op"): Known(ord("+")), variable("op", 1): Known(0), HERE: Known(3)})
-    (sums,) = lowered(API, "armci_msg_igop", HERE, 1, variable("op"), world=world)
-    assert "barrier(armci_msg_igop of 1)" in sums and sums[-1].startswith("*('x',)+0 = ")
-    (root,) = lowered(API, "armci_msg_bcast", HERE, 4, 0)
-    assert root[0] == "data <- mem[x+0]" and not any(line.startswith("await_add") for line in root)
-    (other,) = lowered(API, "armci_msg_bcast", HERE, 4, 0, rank=1)
-    assert other[-1] == "mem[x+0] <- message"

@@ -1,4 +1,4 @@
-"""GASPI: what every call lowers to."""
+"""GASPI, `rma`: what calls lower to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import pgasrob
 from pgasrob.frontends.apis.gaspi import API
 from pgasrob.frontends.apis.gaspi.header import BLOCK
-from pgasrob.frontends.c.values import Address, Known, ObjectId
+from pgasrob.frontends.c.values import Known
 from pgasrob.program.expressions import Register
 from tests.frontends.apis.recorder import (
     Argument,
@@ -24,7 +24,9 @@ from tests.frontends.apis.recorder import (
 )
 
 SEGMENT = {"gaspi.segments": ((0, 64), (1, 64))}
+
 OUT = variable("out")
+
 WRITE = (0, 0, 1, 1, 8, 8)
 """Eight bytes from the beginning of segment 0 to offset 8 of segment 1 of rank 1."""
 
@@ -41,17 +43,6 @@ def lists(*rows: tuple[int, ...]) -> tuple[World, tuple[Argument, ...]]:
 
 
 CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
-    ("gaspi_proc_init", (BLOCK,), ["return 0"]),
-    ("gaspi_proc_term", (BLOCK,), ["return 0"]),
-    ("gaspi_proc_rank", (OUT,), ["*('out',)+0 = 0", "return 0"]),
-    ("gaspi_proc_num", (OUT,), ["*('out',)+0 = 2", "return 0"]),
-    ("gaspi_segment_ptr", (1, OUT), ["*('out',)+0 = &('gaspi', 1)+0", "return 0"]),
-    ("gaspi_segment_size", (1, 0, OUT), ["*('out',)+0 = 64", "return 0"]),
-    ("gaspi_segment_num", (OUT,), ["*('out',)+0 = 2", "return 0"]),
-    ("gaspi_segment_create", (2, 16, 0, BLOCK, 0), ["barrier(gaspi_segment_create)", "return 0"]),
-    ("gaspi_segment_alloc", (2, 16, 0), ["return 0"]),
-    ("gaspi_segment_use", (2, variable("x"), 16, 0, BLOCK, 0), ["barrier(gaspi_segment_use)", "return 0"]),
-    ("gaspi_segment_register", (0, 1, BLOCK), ["return 0"]),
     (
         "gaspi_write",
         (*WRITE, 3, BLOCK),
@@ -104,10 +95,6 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
         (0, 8, 1, 3, 4, OUT, BLOCK),
         ["old <- compare_swap(1, gaspi_0+8, 3, 4) as unsigned long", "*('out',)+0 = old", "return 0"],
     ),
-    ("gaspi_barrier", (0, BLOCK), ["barrier(gaspi_barrier)", "return 0"]),
-    ("gaspi_queue_size", (0, OUT), ["*('out',)+0 = 0", "return 0"]),
-    ("gaspi_wait", (0, BLOCK), ["return 0"]),
-    ("gaspi_printf", (Address(ObjectId("string", ("text",)), 0),), []),
 ]
 
 
@@ -130,15 +117,6 @@ def test_lists_are_written_and_read_piece_by_piece() -> None:
     found = lowered(API, "gaspi_read_list_notify", *arguments, 1, 5, 0, BLOCK, state=SEGMENT, world=world)
     reads = [f"read{piece}" for piece in pieces]
     assert found == [["bundle", *reads, "signal(set, 1, 0, notification 5 of segment 1+0, queue_0)", "return 0"]]
-
-
-def test_waiting_is_local_and_for_what_was_posted() -> None:
-    rank = Rank(API)
-    rank.state |= SEGMENT
-    rank.call("gaspi_write", *WRITE, 3, BLOCK)
-    assert rank.call("gaspi_wait", 2, BLOCK) == ["return 0"]
-    assert rank.call("gaspi_wait", 3, BLOCK) == ["wait_local(queue_3)", "return 0"]
-    assert rank.call("gaspi_wait", 3, BLOCK) == ["return 0"]
 
 
 def test_the_document_of_2013() -> None:
@@ -221,6 +199,7 @@ int main(void) {
   return 0;
 }
 """
+
 ACKNOWLEDGED = """gaspi_notification_id_t ack; gaspi_notification_t old;
   gaspi_notify_waitsome(0, 20, 1, &ack, GASPI_BLOCK); gaspi_notify_reset(0, ack, &old);"""
 
@@ -238,7 +217,6 @@ def test_a_waitsome_over_16_slots(tmp_path: Path) -> None:
         ("gaspi_write", (*WRITE, 3, 0)),
         ("gaspi_notify_waitsome", (0, 4, 1, OUT, 100)),
         ("gaspi_atomic_fetch_add", (0, 8, 1, 3, OUT, Register("t", 0))),
-        ("gaspi_wait", (0, 0)),
     ],
 )
 def test_a_timeout_may_pass(name: str, arguments: tuple[Argument, ...]) -> None:
@@ -247,97 +225,14 @@ def test_a_timeout_may_pass(name: str, arguments: tuple[Argument, ...]) -> None:
     assert done[-1] == "return 0" and passed == ["return 1"]
 
 
-def test_a_barrier_that_is_called_with_a_timeout_has_two_halves() -> None:
-    rank = Rank(API)
-    halves = rank.call("gaspi_barrier", 0, 0, outcome=1)
-    assert halves[0].startswith("await_add(1, ") and halves[-1] == "return 1"
-    rest = rank.call("gaspi_barrier", 0, BLOCK)
-    assert [line.split("(")[0] for line in rest] == ["await", "return 0"]
-
-
-def test_a_reduction_that_times_out_has_contributed() -> None:
-    rank = Rank(API)
-    rank.world.contents[variable("x")] = Known(5)
-    first = rank.call("gaspi_allreduce", variable("x"), OUT, 1, 2, 0, 0, 0, outcome=1)
-    assert [line.split("(")[0] for line in first] == ["mem[gaspi_all_contribution_0_0+0] <- 5", "await_add", "return 1"]
-    rest = rank.call("gaspi_allreduce", variable("x"), OUT, 1, 2, 0, 0, BLOCK)
-    assert rest[0].startswith("await(") and rest[-1] == "return 0"
-    assert not any(line.startswith(("await_add", "mem[")) for line in rest)
-    following = rank.call("gaspi_allreduce", variable("x"), OUT, 1, 2, 0, 0, BLOCK)
-    assert following[0].startswith("mem[") and "contribution_1_0" in following[0]
-
-
-def test_something_may_be_in_a_queue_or_nothing() -> None:
-    rank = Rank(API)
-    rank.state |= SEGMENT
-    rank.call("gaspi_write", *WRITE, 0, BLOCK)
-    sizes = [rank.call("gaspi_queue_size", 0, OUT, outcome=each)[0] for each in (0, 1)]
-    assert sizes == ["*('out',)+0 = 0", "*('out',)+0 = 1"]
-    rank.call("gaspi_wait", 0, BLOCK)
-    assert rank.call("gaspi_queue_size", 0, OUT) == ["*('out',)+0 = 0", "return 0"]
-
-
-def test_queues_are_created_after_those_that_are_there() -> None:
-    rank = Rank(API)
-    rank.state |= SEGMENT
-    with pytest.raises(Refused, match="no queue 8"):
-        rank.call("gaspi_write", *WRITE, 8, BLOCK)
-    assert rank.call("gaspi_queue_create", OUT, BLOCK) == ["*('out',)+0 = 8", "return 0"]
-    assert rank.call("gaspi_write", *WRITE, 8, BLOCK)[0] == "write(gaspi_0+0, 1, gaspi_1+8, queue_8)"
-
-
-def test_groups() -> None:
-    """A barrier of some ranks counts at the first of them; one of all is a barrier."""
-    rank = Rank(API, nodes=3)
-    assert rank.call("gaspi_group_create", OUT) == ["*('out',)+0 = 1", "return 0"]
-    for member in (0, 2):
-        rank.call("gaspi_group_add", 1, member)
-    rank.call("gaspi_group_commit", 1, BLOCK)
-    assert rank.call("gaspi_group_size", 1, OUT) == ["*('out',)+0 = 2", "return 0"]
-    assert rank.call("gaspi_group_ranks", 1, OUT) == ["*('out',)+0 = 0", "*('out',)+2 = 2", "return 0"]
-    assert all(line.startswith("await_add(0, ") for line in rank.call("gaspi_barrier", 1, BLOCK)[:-1])
-    with pytest.raises(Refused, match="no group 2"):
-        rank.call("gaspi_barrier", 2, BLOCK)
-
-
-def test_a_bound_segment_is_the_buffer() -> None:
-    rank = Rank(API)
-    rank.state |= SEGMENT
-    rank.call("gaspi_segment_bind", 2, variable("x", 4), 16, 0)
-    assert rank.call("gaspi_segment_ptr", 2, OUT) == ["*('out',)+0 = &('x',)+4", "return 0"]
-    assert rank.call("gaspi_write", 2, 4, 1, 0, 0, 4, 0, BLOCK)[0] == "write(x+8, 1, gaspi_0+0, queue_0)"
-
-
-def test_an_allreduction_gathers_from_all() -> None:
-    found = lowered(API, "gaspi_allreduce", variable("x"), OUT, 1, 2, 0, 0, BLOCK)
-    (commands,) = found
-    assert (
-        "barrier(gaspi_allreduce of 1)" in commands
-        and commands[-1] == "return 0"
-        and commands[-2].startswith("*('out',)+0 = ")
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
         ("gaspi_write", (4, 0, 1, 0, 0, 4, 0, BLOCK), "segment 4 does not exist"),
-        ("gaspi_segment_create", (1, 8, 0, BLOCK, 0), "segment 1 exists already"),
         ("gaspi_notify", (0, 1, 5, 0, 0, BLOCK), "above 0"),
         ("gaspi_atomic_fetch_add", (0, 4, 1, 3, OUT, BLOCK), "not a multiple of 8"),
-        ("gaspi_segment_list", (1, None), "null pointer"),
-        ("gaspi_allreduce", (OUT, OUT, 1, 9, 0, 0, BLOCK), "reduction"),
     ],
 )
 def test_refused(name: str, arguments: tuple[Argument, ...], message: str) -> None:
     with pytest.raises(Refused, match=message):
         lowered(API, name, *arguments, state=SEGMENT)
-
-
-def test_passive_messages_come_from_anyone() -> None:
-    send = lowered(API, "gaspi_passive_send", 0, 0, 1, 4, BLOCK, state=SEGMENT)
-    assert send[0][0] == "message <- mem[gaspi_0+0]" and len(send) == 1
-    receive = lowered(API, "gaspi_passive_receive", 0, 0, OUT, 4, BLOCK, state=SEGMENT)
-    assert len(receive) == 2
-    for sender, found in enumerate(receive):
-        assert found[-2:] == [f"*('out',)+0 = {sender}", "return 0"]

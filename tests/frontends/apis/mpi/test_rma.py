@@ -1,0 +1,39 @@
+# ruff: noqa: E501
+"""MPI, `rma`: what calls lower to on rank 0, read against API_SEMANTICS line by line."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.diagnostics import SourceError
+from tests.frontends.apis.mpi.calls import lowered
+
+CALLS = {
+    "MPI_Put(a, 2, MPI_INT, 1, 1, 2, MPI_INT, w);": "barrier; write(a[0], 1, mem[1], 0); write(a[1], 1, mem[2], 0);",
+    "MPI_Put(a, 8, MPI_BYTE, 1, 1, 2, MPI_INT, w);": "barrier; write(a[0], 1, mem[1], 0); write(a[1], 1, mem[2], 0);",
+    "MPI_Get(a, 1, MPI_INT, 1, 3, 1, MPI_INT, w);": "barrier; read(a[0], 1, mem[3], 0);",
+    "MPI_Accumulate(a, 1, MPI_INT, 1, 3, 1, MPI_INT, MPI_SUM, w);": "barrier; update_from_located(add, a[0], 1, mem[3], 0) as MPI_INT by sum;",
+    "MPI_Accumulate(a, 1, MPI_INT, 1, 3, 1, MPI_INT, MPI_REPLACE, w);": "barrier; update_from_located(set, a[0], 1, mem[3], 0) as MPI_INT by replace;",
+    "MPI_Accumulate(da, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, MPI_SUM, w);": "barrier; update_from_located(add., da[0], 1, mem[0], 0) as MPI_DOUBLE by sum;",
+    "MPI_Get_accumulate(a, 1, MPI_INT, b, 1, MPI_INT, 1, 3, 1, MPI_INT, MPI_PROD, w);": "barrier; update_from_located(mul, a[0], 1, mem[3], 0, b[0]) as MPI_INT by prod;",
+    "MPI_Get_accumulate(NULL, 0, MPI_INT, b, 1, MPI_INT, 1, 3, 1, MPI_INT, MPI_NO_OP, w);": "barrier; update_from_located(fetch, 1, mem[3], 0, b[0]) as MPI_INT;",
+    "MPI_Fetch_and_op(&x, &y, MPI_INT, 1, 2, MPI_SUM, w);": "barrier; update_from_located(add, x, 1, mem[2], 0, y) as MPI_INT by sum;",
+    "MPI_Fetch_and_op(NULL, &y, MPI_INT, 1, 2, MPI_NO_OP, w);": "barrier; update_from_located(fetch, 1, mem[2], 0, y) as MPI_INT;",
+    "MPI_Compare_and_swap(&x, &y, &a[0], MPI_INT, 1, 2, w);": "barrier; update_from_located(compare_swap, x, y, 1, mem[2], 0, a[0]) as MPI_INT by compare_swap;",
+    "MPI_Put(a, 1, MPI_INT, MPI_PROC_NULL, 1, 1, MPI_INT, w);": "barrier;",
+}
+
+ERRORS = {
+    "MPI_Put(a, 1, MPI_INT, 1, 4, 1, MPI_INT, w);": "MPI_Put at displacement 4 of rank 1 accesses bytes 16 to 19 of the window w, which has 16 bytes there",
+}
+
+
+@pytest.mark.parametrize(("call", "expected"), CALLS.items())
+def test_call(call: str, expected: str) -> None:
+    assert lowered(call) == expected
+
+
+@pytest.mark.parametrize(("call", "expected"), ERRORS.items())
+def test_error(call: str, expected: str) -> None:
+    with pytest.raises(SourceError, match=expected):
+        lowered(call)
