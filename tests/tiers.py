@@ -131,16 +131,16 @@ SLOW: dict[str, str] = {
     "frontends/c/test_arrivals.py": """
         random_programs_keep_their_verdicts
     """,
-    "frontends/c/test_compiler_against_gcc.py": """
+    "frontends/c/compiler/test_against_gcc.py": """
         random_expressions_print_what_gcc_says snippets_print_what_gcc_says
     """,
-    "frontends/c/test_fuzz_compiler.py": """
+    "frontends/c/compiler/test_fuzz_compiler.py": """
         any_text deep_and_long_programs mutated_programs pieces
     """,
     "frontends/c/test_machine.py": """
         pure_c_does_what_gcc_says
     """,
-    "frontends/c/test_strings_in_cells.py": """
+    "frontends/c/libc/test_shared_strings.py": """
         each_byte_that_a_function_accesses_is_an_access
         every_pointer_of_the_table_is_followed_or_refused_or_only_an_address what_is_read_gives_the_result
     """,

@@ -34,7 +34,7 @@ NOT_IN_A_FILE = {
     "PG181",  # by the name of the file: cli/test_litmus
     "PG182",  # by the name, too: cli/test_standard_input
     "PG127",  # about several files: test_several_files
-    "PG162",  # about an option: test_compiler
+    "PG162",  # about an option: compiler/test_call_code
     "PG163",  # about another one: test_several_files
 }
 

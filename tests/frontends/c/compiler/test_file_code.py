@@ -1,0 +1,57 @@
+"""Whole files: the errors of every part of the compiler."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.diagnostics import SourceError
+from tests.frontends.c.compiler.net import unit
+
+
+def test_several_mistakes_are_reported_at_once() -> None:
+    with pytest.raises(SourceError) as caught:
+        unit("int f(void) { return a; }\nint g(void) { return b; }\nint h(void) { return 1; }")
+    assert [each.line for each in caught.value.diagnostics] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("union u { int a; float b; } x = {1, 2};", "PG123"),
+        ("struct s { int a : 3; } x;", "PG120"),
+        ("struct s { int : 0; int a; } x;", "PG120"),
+        ("struct __attribute__((packed)) s { char c; int a; } x;", "PG120"),
+        ("_Complex double x;", "PG120"),
+        ("__int128 x;", "PG120"),
+        ("_Atomic int x;", "PG120"),
+        ('void f(void) { __asm__("nop"); }', "PG120"),
+        ("void f(int n, ...) { va_list l; va_arg(l, int); }", "PG120"),
+        ("int f(int n, int a[n][n]) { return 0; }", "PG124"),
+        ("int f(a) int a; { return a; }", "PG120"),
+        ("extern int x; int f(void) { return x; }", "PG122"),
+        ("int f(void) { struct s x; return 0; }", "PG122"),
+        ("int x[] ;", "PG124"),
+        ("void x;", "PG121"),
+        ("int f(void) { break; }", "PG121"),
+        ("int f(void) { continue; }", "PG121"),
+        ("int f(int x) { switch (x) { case 1: case 1: ; } }", "PG121"),
+        ("int f(int x) { switch (x) { case x: ; } }", "PG124"),
+        ("int f(void) { return 1", "PG107"),
+        ("int f(void) { return (1; }", "PG107"),
+        ("int f(void) { 1 = 2; }", "PG107"),
+        ("int f(void) { int x; return (&x) = 0; }", "PG123"),
+        ("int f(void) { return \"a\" * 2; }", "PG123"),
+        ("void f(void) {} int g(void) { return f() + 1; }", "PG123"),
+        ("int f(int a); int g(void) { return f(1); }", "PG125"),
+        ("int f(int a) { return 0; } int g(void) { return f(); }", "PG126"),
+        ("_Static_assert(sizeof(int) == 8, \"int\");", "PG103"),
+        ("wchar_t c = L'x';", "PG106"),
+        ("int main(void) x { return 0; }", "PG107"),
+        ("int else(void) { return 0; }", "PG107"),
+        ("int x @ 3;", "PG101"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(text: str, code: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        unit(text)
+    assert code in [each.code for each in caught.value.diagnostics]
