@@ -1,0 +1,61 @@
+"""The syntax tree of C texts, and the errors of texts that have none."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.c.syntax_tree import MAX_NESTING, Node, parse
+from pgasrob.frontends.c.tokens import Source, tokenise
+
+
+def tree(text: str) -> Node:
+    source = Source("x.c", text)
+    return parse(tokenise(source), source).root
+
+
+def expression(text: str) -> Node:
+    """The node of an expression, the only statement of a function."""
+    (function,) = tree(f"int f(void) {{ {text}; }}").children
+    return function["body"].children[0].children[0]
+
+
+def test_an_operator_behind_its_operand_binds_more_than_one_before_it() -> None:
+    negation = expression("- x ++")
+    assert (negation.type, negation["argument"].type) == ("unary_expression", "update_expression")
+    dereferenced = expression("* p [1]")
+    assert (dereferenced.type, dereferenced["argument"].type) == ("pointer_expression", "subscript_expression")
+    cast = expression("(int) f (2)")
+    assert (cast.type, cast["value"].type) == ("cast_expression", "call_expression")
+
+
+def test_strings_side_by_side_are_one() -> None:
+    assert expression('f("a" "b")')["arguments"].children[0].type == "string_literal"
+    assert len(expression('f("a" "b")')["arguments"].children) == 1
+
+
+def test_what_changes_no_meaning_is_left_out() -> None:
+    plain = tree("int x;")
+    assert [each.type for each in tree("static inline const int x __attribute__((aligned(8)));").children] == [
+        each.type for each in plain.children
+    ]
+    assert tree('int f(void) { __asm__ volatile ("" ::: "memory"); }').children
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("int f(void) { return 1 }", "`;` is missing before `}`"),
+        ("int f(void) { return 1\nreturn 2; }", "a `;` is missing after `1`"),
+        ("int f(void) { f(1]; }", r"`\]` does not close `\(` of line 1"),
+        ("int f(void) { (", "this `[{(]` is not closed"),
+        ("int f(void) } {", "closes nothing"),
+        ('int f(void) { __asm__("nop"); }', "assembler is not supported"),
+        ("struct __attribute__((packed)) s { int a; };", "packed structs"),
+        ("_Atomic int x;", "atomic types"),
+        ("int x = " + "(" * (MAX_NESTING + 1), "nest more than"),
+    ],
+)
+def test_a_text_that_is_no_c_is_refused(text: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        tree(text)
