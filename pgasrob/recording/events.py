@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pgasrob.program.commands import Command
 from pgasrob.program.declarations import MemoryObject, Queue, Source
+from pgasrob.program.expressions import Const, Expr, constant
 from pgasrob.program.statements import NOWHERE, Span
 
 
@@ -40,3 +41,10 @@ class Recording:
     source: Source
     standing: Sequence[Recorded] = ()
     values: bool = True
+
+
+def value_of(expr: Expr) -> int:
+    """The value of an operand."""
+    value = expr.value if isinstance(expr, Const) else constant(expr)
+    assert value is not None, "what is recorded has values"
+    return value

@@ -19,12 +19,11 @@ from pgasrob.program import commands
 from pgasrob.program.commands import Command
 from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const, Register
-from pgasrob.program.statements import Span
+from pgasrob.program.statements import Line, Span
 from pgasrob.recording import collectives, onesided
 from pgasrob.recording.events import Recorded
 from pgasrob.recording.places import STATIC, NotSupported, Places
 from pgasrob.recording.signals import NotSent, Signals
-from pgasrob.recording.spans import Spans
 from pgasrob.runtime.record.records import (
     Access,
     Call,
@@ -34,6 +33,7 @@ from pgasrob.runtime.record.records import (
     Kind,
     Log,
     Operation,
+    Place,
     Region,
     Return,
     Trace,
@@ -95,7 +95,7 @@ class Lowering:
     read last."""
 
     def __init__(self, trace: Trace, source: Source) -> None:
-        self._trace, self._spans = trace, Spans(trace, source)
+        self._trace, self._spans = trace, _Spans(trace, source)
         self._ranks = [_Rank() for _ in range(trace.ranks)]
         self._places = Places(trace.ranks)
         self.places, self.made_up = self._places.numbers, self._places.made_up
@@ -622,3 +622,28 @@ class Lowering:
         why = f" ({call.type})" if call.operation is Operation.NOT_KNOWN and call.type else ""
         what = call.function or call.operation.name.lower()
         return NotSupported(f"rank {made.rank} calls {what}{why}, {self._where(call)}")
+
+
+class _Spans:
+    """Where in the sources the calls and accesses of ``trace`` stand; ``source``: its first file, and the others."""
+
+    def __init__(self, trace: Trace, source: Source) -> None:
+        self._lines, self._source = trace.lines(), source
+        self._known: dict[Place, Span] = {}
+
+    def of(self, place: Place) -> Span:
+        span = self._known.get(place)
+        if span is None:
+            file, line, _ = self._lines.get(place, ("", 0, ""))
+            at = line if not file or file == self._source.file else Line(line, file, file.rpartition("/")[2])
+            span = self._known[place] = _in_line(self._source, at)
+        return span
+
+
+def _in_line(source: Source, line: int) -> Span:
+    """The statement in a line: debug information has no columns that can be relied on."""
+    texts = source.lines(line)
+    text = texts[line - 1] if 0 < int(line) <= len(texts) else ""
+    statement = text.partition("//")[0].rstrip().rstrip(";{").rstrip()
+    first = len(statement) - len(statement.lstrip())
+    return Span(line, first + 1, line, len(statement) + 1)

@@ -23,9 +23,9 @@ from math import inf
 from typing import Literal, NamedTuple
 
 from pgasrob.program import commands, core
-from pgasrob.program.expressions import Expr, constant
+from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import Span
-from pgasrob.recording.events import Recorded, Recording
+from pgasrob.recording.events import Recorded, Recording, value_of
 from pgasrob.recording.straight import in_turn
 
 LOCK = "_lock"
@@ -144,7 +144,7 @@ class _Analysis:
             case core.Transfer():
                 self._transfer(event, form)
             case core.Wait(queue, local):
-                self._complete(rank, _number(queue), None, clock[rank], local)
+                self._complete(rank, value_of(queue), None, clock[rank], local)
             case core.Assign() | core.Test() | core.Fence() | core.Bundle() | core.Barrier():
                 pass
 
@@ -157,7 +157,7 @@ class _Analysis:
             elif not isinstance(command, commands.AwaitAdd):
                 self._held[rank].discard(cell)
         elif isinstance(command, commands.AwaitAdd | commands.Await):
-            operand = _number(command.operand) if isinstance(command, commands.AwaitAdd) else 0
+            operand = value_of(command.operand) if isinstance(command, commands.AwaitAdd) else 0
             if operand > 0:
                 self._signals[cell] = clock.copy()
             else:
@@ -169,7 +169,7 @@ class _Analysis:
 
     def _transfer(self, event: Recorded, form: core.Transfer[core.Place, Expr]) -> None:
         rank, clock = event.rank, self._clocks[event.rank]
-        target, queue = _number(form.rank), _number(form.queue)
+        target, queue = value_of(form.rank), value_of(form.queue)
         cells = [self._cell(rank, access.cell) for access in core.accesses_of(form)]
         if any(self._is_made_up(address) for _, address in cells):
             # A notification: what was issued in the queue is complete when it is seen.
@@ -252,7 +252,7 @@ class _Analysis:
         return max(one.begin, other.begin) < min(one.end, other.end)
 
     def _cell(self, rank: int, place: core.Place) -> tuple[int, int]:
-        return rank if place.rank is None else _number(place.rank), _number(place.address)
+        return rank if place.rank is None else value_of(place.rank), value_of(place.address)
 
     def _is_made_up(self, address: int) -> bool:
         return address in self._objects and self._objects[address].made_up
@@ -260,9 +260,3 @@ class _Analysis:
 
 def _places(form: core.Transfer[core.Place, Expr]) -> list[core.Place]:
     return [access.cell for access in core.accesses_of(form)]
-
-
-def _number(expr: Expr) -> int:
-    value = constant(expr)
-    assert value is not None, "what is recorded has values"
-    return value

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 from pgasrob.analysis.placement import DELAYED, NOW
 from pgasrob.program import commands, core
 from pgasrob.program.core import Place
-from pgasrob.program.expressions import Const, Expr, constant
+from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.races.facts import Fact, atomic_together, command_facts, made_up, overlap
-from pgasrob.recording.events import Recorded, Recording
+from pgasrob.recording.events import Recorded, Recording, value_of
 from pgasrob.recording.straight import form_of, in_turn, straight_line, trace_of
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.semantics.computation import Computation
@@ -141,7 +141,7 @@ class NativeExact:
             return True
         (event,) = self._turns[number]
         access = core.at_issue(core.lower(event.command))
-        return access is not None and _number(access.cell.address) in self._words.made_up
+        return access is not None and value_of(access.cell.address) in self._words.made_up
 
     def _passes(self, instance: Instance, part: Recording, source: int, step: int, last: int) -> bool:
         """Whether the cell of a source lets the last command pass before the source."""
@@ -230,8 +230,8 @@ class Encoder:
         if not isinstance(command, commands.Load | commands.Store) or event.seen is not None or command.bytes:
             return None
         polling = isinstance(command, commands.Load) and command.polling
-        owner = event.rank if command.rank is None else _number(command.rank)
-        address = _number(command.address)
+        owner = event.rank if command.rank is None else value_of(command.rank)
+        address = value_of(command.address)
         made_up = address in self.made_up
         key = (type(command), event.rank, owner, command.atomic, polling, made_up, event.span.line)
         like = self._alike.get(key)
@@ -263,10 +263,10 @@ class Encoder:
                 yield from (_TRANSFER, event.rank, line)
                 yield from self._transfer(event.rank, form, facts)
             case core.Wait(queue, local):
-                yield from (_WAIT, event.rank, line, _number(queue), int(local))
+                yield from (_WAIT, event.rank, line, value_of(queue), int(local))
             case core.Fence(queue, to):
-                number = _number(queue)
-                yield from (_FENCE, event.rank, line, number, -1 if to is None else _number(to))
+                number = value_of(queue)
+                yield from (_FENCE, event.rank, line, number, -1 if to is None else value_of(to))
                 yield int(number in self._unordered)
             case core.Bundle():
                 yield from (_BUNDLE, event.rank, line)
@@ -276,9 +276,9 @@ class Encoder:
                 assert_never(form)
 
     def _transfer(self, rank: int, form: core.Transfer[Place, Expr], facts: list[Fact]) -> Iterator[int]:
-        queue = _number(form.queue)
+        queue = value_of(form.queue)
         captured = form.captured
-        yield from (_number(form.rank), queue)
+        yield from (value_of(form.rank), queue)
         yield (queue in self._unordered) | form.everywhere << 1 | (captured is not None) << 2
         yield len(form.steps)
         if captured is not None:
@@ -289,17 +289,11 @@ class Encoder:
             yield from self._access(rank, step.access, fact)
 
     def _access(self, rank: int, access: core.Access[Place], fact: Fact) -> tuple[int, int]:
-        owner = rank if access.cell.rank is None else _number(access.cell.rank)
-        address = _number(access.cell.address)
+        owner = rank if access.cell.rank is None else value_of(access.cell.rank)
+        address = value_of(access.cell.address)
         remote = owner != rank
         flags = access.reads, access.writes, fact.waits, address in self.made_up, remote, bool(fact.atomic)
         word = sum(flag << place for place, flag in enumerate(flags))
         kind = self._kinds.setdefault(access.commutes, len(self._kinds))
         number = self._facts.setdefault(fact, len(self._facts))
         return owner * self.size + address, word | kind << 8 | number << 16
-
-
-def _number(expr: Expr) -> int:
-    value = expr.value if isinstance(expr, Const) else constant(expr)
-    assert value is not None, "what is recorded has values"
-    return value

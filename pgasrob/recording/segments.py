@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command
 from pgasrob.program.declarations import MemoryObject, Queue, Source
-from pgasrob.program.expressions import Const, Expr, constant
-from pgasrob.recording.events import Recorded, Recording
+from pgasrob.program.expressions import Const
+from pgasrob.recording.events import Recorded, Recording, value_of
 from pgasrob.recording.places import SHIFT, NotSupported
 
 MASK = (1 << SHIFT) - 1
@@ -36,9 +36,9 @@ def segments(events: Iterable[Recorded], nodes: int) -> Iterator[list[Recorded]]
         form = core.lower(event.command)
         match form:
             case core.Transfer(queue=queue):
-                pending[event.rank].add(_number(queue))
+                pending[event.rank].add(value_of(queue))
             case core.Wait(queue, local=False):
-                pending[event.rank].discard(_number(queue))
+                pending[event.rank].discard(value_of(queue))
             case core.Barrier(name):
                 arrived[name] += 1
                 waiting[event.rank] = True
@@ -151,27 +151,21 @@ _ADDRESSES = ("address", "local", "remote", "result")
 def _addresses(command: Command) -> list[int]:
     """The address of each access of ``command``, in their order."""
     if isinstance(command, commands.Load | commands.Store):
-        return [_number(command.address)]
-    return [_number(access.cell.address) for access in core.accesses_of(core.lower(command))]
+        return [value_of(command.address)]
+    return [value_of(access.cell.address) for access in core.accesses_of(core.lower(command))]
 
 
 def _moved(command: Command, further: int, cell: Callable[[int], int]) -> Command:
     """``command`` with the cells of its addresses, so many bytes further."""
     if isinstance(command, commands.Load):
-        address = Const(cell(_number(command.address) + further))
+        address = Const(cell(value_of(command.address) + further))
         return commands.Load(command.register, address, command.rank, polling=command.polling, atomic=command.atomic)
     if isinstance(command, commands.Store):
-        address = Const(cell(_number(command.address) + further))
+        address = Const(cell(value_of(command.address) + further))
         return commands.Store(address, command.value, command.rank, atomic=command.atomic)
     changed: dict[str, Any] = {}
     for name in (*_ADDRESSES, *(("expected",) if command.kind == "update_from" else ())):
         expr = getattr(command, name, None)
         if expr is not None:
-            changed[name] = Const(cell(_number(expr) + further))
+            changed[name] = Const(cell(value_of(expr) + further))
     return replace(command, **changed)
-
-
-def _number(expr: Expr) -> int:
-    value = expr.value if isinstance(expr, Const) else constant(expr)
-    assert value is not None, "what is recorded has values"
-    return value

@@ -32,7 +32,7 @@ from pgasrob.reference.closing import Closing
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.trace import Trace
+from pgasrob.semantics.trace import Event, Trace
 
 
 class Both(NamedTuple):
@@ -96,72 +96,85 @@ class _Steps:
     access or none, and steps. Sets are bits."""
 
     def __init__(self, instance: Instance, trace: Trace) -> None:
-        self._trace = trace
+        nodes = instance.nodes
+        self._instance, self._trace = instance, trace
         self.nodes: list[_Node] = []
         self._issues: list[int] = []
         self._steps: list[list[int]] = []
         self._count = 0
-        past = [0] * instance.nodes  # of the next issue of each rank
-        slots: list[dict[Slot, int]] = [{} for _ in range(instance.nodes)]
-        cells: dict[Cell, list[tuple[Access, int]]] = defaultdict(list)
-
-        def met(access: Access) -> int:
-            found = 0
-            for other, there in cells[access.cell]:
-                found |= there if conflict(other, access) else 0
-            return found
-
+        self._past = [0] * nodes  # of the next issue of each rank
+        # What comes before the end of the steps for which a slot stands (`analysis.placement`).
+        self._slots: list[dict[Slot, int]] = [{} for _ in range(nodes)]
+        self._cells: dict[Cell, list[tuple[Access, int]]] = defaultdict(list)
         for event in trace.events:
-            operands, rank = event.operands, event.rank
-            ranks = range(instance.nodes) if event.is_barrier else (rank,)
-            bit, self._steps = self._new(), [*self._steps, []]
-            before = 0
-            for each in ranks:
-                before |= past[each]
-            made = core.at_issue(operands)
-            issue = before | 1 << bit
-            if made is not None:
-                self._add(standing_at(rank, event.transitions[0], made), bit, before)
-                issue |= met(made)
-            if isinstance(operands, core.Wait):
-                issue |= slots[rank].get(waited_for(operands), 0)
+            issue = self._issue(event)
             self._issues.append(issue)
-            for each in ranks:
-                past[each] = issue
-            if made is not None:
-                cells[made.cell].append((made, issue))
-            if isinstance(operands, core.Bundle):
-                slots[rank] = {slot: there for slot, there in slots[rank].items() if slot.kind is not SlotKind.BUNDLED}
-            if isinstance(operands, core.Fence):
-                for slot, there in list(slots[rank].items()):
-                    if is_fenced(slot, operands):
-                        bound = slot._replace(kind=SlotKind.BOUND)
-                        slots[rank][bound] = slots[rank].get(bound, 0) | there
-            if isinstance(operands, core.Transfer):
-                unordered = instance.is_unordered(operands.queue)
-                so_far, entering = issue, []
-                for place, step in enumerate(operands.steps):
-                    cell = step.access.cell
-                    for slot in bounding(unordered, operands, step, cell):
-                        for known, there in slots[rank].items():
-                            if (known.kind, known.of) == (slot.kind, slot.of) and slot.queue in (
-                                known.queue,
-                                EVERY_QUEUE,
-                            ):
-                                so_far |= there
-                    bit = self._new()
-                    self._add(step_of(rank, event.transitions[0], operands, place), bit, so_far)
-                    so_far |= 1 << bit | met(step.access)
-                    self._steps[-1].append(bit)
-                    cells[cell].append((step.access, so_far))
-                    entering += [(slot, so_far) for slot in entered(unordered, instance, operands, step, cell)]
-                for slot, there in entering:
-                    slots[rank][slot] = slots[rank].get(slot, 0) | there
+            self._bind(event)
+            operands = event.operands
+            self._steps.append(self._transfer(event, operands, issue) if isinstance(operands, core.Transfer) else [])
         for rank, places in enumerate(trace.standing):
             for command in places[-1].commands:
                 made = core.at_issue(command.operands)
                 if made is not None:
-                    self._add(standing_at(rank, command.transition, made), self._new(), past[rank])
+                    self._add(standing_at(rank, command.transition, made), self._new(), self._past[rank])
+
+    def _issue(self, event: Event) -> int:
+        """Add the issue of a command; what comes before its end, itself included."""
+        operands, rank, bit, before = event.operands, event.rank, self._new(), 0
+        ranks = range(self._instance.nodes) if event.is_barrier else (rank,)
+        for each in ranks:
+            before |= self._past[each]
+        made, issue = core.at_issue(operands), before | 1 << bit
+        if made is not None:
+            self._add(standing_at(rank, event.transitions[0], made), bit, before)
+            issue |= self._met(made)
+            self._cells[made.cell].append((made, issue))
+        if isinstance(operands, core.Wait):
+            issue |= self._slots[rank].get(waited_for(operands), 0)
+        for each in ranks:
+            self._past[each] = issue
+        return issue
+
+    def _bind(self, event: Event) -> None:
+        """What a bundle or a fence does to the steps so far."""
+        operands, slots = event.operands, self._slots[event.rank]
+        if isinstance(operands, core.Bundle):
+            self._slots[event.rank] = {
+                slot: there for slot, there in slots.items() if slot.kind is not SlotKind.BUNDLED
+            }
+        if isinstance(operands, core.Fence):
+            for slot, there in list(slots.items()):
+                if is_fenced(slot, operands):
+                    bound = slot._replace(kind=SlotKind.BOUND)
+                    slots[bound] = slots.get(bound, 0) | there
+
+    def _transfer(self, event: Event, operands: core.Transfer[Cell, int], so_far: int) -> list[int]:
+        """Add the steps of an operation, one after the other; their bits."""
+        rank, slots = event.rank, self._slots[event.rank]
+        unordered = self._instance.is_unordered(operands.queue)
+        bits, entering = list[int](), list[tuple[Slot, int]]()
+        for place, step in enumerate(operands.steps):
+            cell = step.access.cell
+            for slot in bounding(unordered, operands, step, cell):
+                for known, there in slots.items():
+                    if (known.kind, known.of) == (slot.kind, slot.of) and slot.queue in (known.queue, EVERY_QUEUE):
+                        so_far |= there
+            bit = self._new()
+            self._add(step_of(rank, event.transitions[0], operands, place), bit, so_far)
+            so_far |= 1 << bit | self._met(step.access)
+            bits.append(bit)
+            self._cells[cell].append((step.access, so_far))
+            entering += [(slot, so_far) for slot in entered(unordered, self._instance, operands, step, cell)]
+        for slot, there in entering:
+            slots[slot] = slots.get(slot, 0) | there
+        return bits
+
+    def _met(self, access: Access) -> int:
+        """What comes before the accesses so far that conflict with ``access``, and they."""
+        found = 0
+        for other, there in self._cells[access.cell]:
+            found |= there if conflict(other, access) else 0
+        return found
 
     def moves(self, there: int) -> list[Move]:
         """The run of what is ``there``."""

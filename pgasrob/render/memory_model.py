@@ -14,7 +14,7 @@ from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to
 if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.races.mpi.actions import Action
-    from pgasrob.races.mpi.verdict import ModelVerdict
+    from pgasrob.races.mpi.judgement import ModelVerdict
 
 
 class ModelAccess(TypedDict):

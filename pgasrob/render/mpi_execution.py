@@ -21,10 +21,9 @@ from pgasrob.drawing.svg_pen import PAPER, Frame, Stroke, SvgPen, document
 from pgasrob.program.instance import Instance
 from pgasrob.races.mpi.actions import Action
 from pgasrob.races.mpi.actions import Edge as Pair
-from pgasrob.races.mpi.conflicts import conflicts
 from pgasrob.races.mpi.consistency import Orders
 from pgasrob.races.mpi.decide import exposed_cells
-from pgasrob.races.mpi.status import Drawn
+from pgasrob.races.mpi.judgement import Drawn, conflicts
 from pgasrob.render import english
 from pgasrob.render.lines import Line
 

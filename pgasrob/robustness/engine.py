@@ -50,6 +50,34 @@ class Facts(Protocol):
     def explore(self) -> Iterator[None]: ...
 
 
+class JoinedFacts:
+    """What several searches know of the SC runs; of what more than one knows, what the first of ``sources`` says."""
+
+    @property
+    def sources(self) -> Sequence[Facts]:
+        raise NotImplementedError
+
+    @property
+    def fault(self) -> FoundFault | None:
+        return next((facts.fault for facts in self.sources if facts.fault), None)
+
+    @property
+    def violated(self) -> Computation | None:
+        return next((facts.violated for facts in self.sources if facts.violated is not None), None)
+
+    @property
+    def deadlock(self) -> Computation | None:
+        return next((facts.deadlock for facts in self.sources if facts.deadlock is not None), None)
+
+    @property
+    def complete(self) -> bool:
+        return any(facts.complete for facts in self.sources)
+
+    @property
+    def states(self) -> int:
+        return max((facts.states for facts in self.sources), default=0)
+
+
 class Engine(Stepwise, Protocol):
     """A search for a violation.
 

@@ -7,7 +7,7 @@ kernel says which moves it took; what events they are, is found out here by runn
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
@@ -20,6 +20,9 @@ from pgasrob.robustness.tables import Tables, tables
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, assumes_are_guesses
+
+if TYPE_CHECKING:
+    from pgasrob._kernel import Search, Traces
 
 LARGE, LARGE_PIECE = 16_384, 2_048
 """From so many states on pieces are larger, so that threads have enough to do."""
@@ -63,29 +66,16 @@ class Decoder:
             yield rank, [self._tables.edges[number] for number in taken], parts
 
 
-class _Reports(Protocol):
-    """A search of the kernel, as far as it reports of the SC runs."""
-
-    @property
-    def checks_assertions(self) -> bool: ...
-    @property
-    def checks_deadlock(self) -> bool: ...
-    @property
-    def fault(self) -> tuple[list[KernelMove], int, int] | None: ...
-    @property
-    def violated(self) -> tuple[list[KernelMove], int, int] | None: ...
-    @property
-    def deadlock(self) -> list[KernelMove] | None: ...
-
-
 class DecodedFacts:
-    """The first fault, failed assertion and deadlock that a search of the kernel has met, each with a run."""
+    """The first fault, failed assertion and deadlock that ``search``, of the kernel, has met, each with a run.
 
-    def __init__(self, search: _Reports, decoder: Decoder) -> None:
+    A fact does not change once it is known, so its run is worked out once.
+    """
+
+    def __init__(self, search: Search | Traces, decoder: Decoder) -> None:
         self._reports, self._decoder = search, decoder
         self.checks_assertions: bool = search.checks_assertions
         self.checks_deadlock: bool = search.checks_deadlock
-        # A fact does not change once it is known, so its run is worked out once.
         self._fault: FoundFault | None = None
         self._violated: Computation | None = None
         self._deadlock: Computation | None = None
@@ -110,48 +100,6 @@ class DecodedFacts:
         return self._deadlock
 
 
-class _Kernel:
-    """A search of the kernel, and its moves understood."""
-
-    def __init__(
-        self,
-        instance: Instance,
-        attack: bool,
-        reductions: Collection[str],
-        memory_limit: int | None,
-        threads: int = 1,
-        sources: Sequence[int] | None = None,
-    ) -> None:
-        from pgasrob._kernel import Search
-
-        self.has_source = True
-        self.nothing_to_search = False
-        if attack and "infeasibility" in reductions:
-            from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
-
-            sources = choosable(instance) if sources is None else sources
-            self.has_source = any(sources)
-            self.nothing_to_search = is_settled(instance, sources)
-            if self.nothing_to_search:  # so nothing is worked out for a search
-                reductions = ()
-        compiled = tables(instance, reductions, sources)
-        self.decoder = Decoder(instance, compiled)
-        known = [name for name in reductions if name != "infeasibility"]
-        self.search = Search(
-            compiled,
-            attack=attack,
-            guesses=assumes_are_guesses(instance),
-            reductions=known,
-            memory_limit=memory_limit,
-            threads=threads,
-        )
-
-    def advance(self) -> Iterator[None]:
-        """The search, a piece per iteration."""
-        while not self.search.run(PIECE if self.search.states < LARGE else LARGE_PIECE):
-            yield
-
-
 class NativeFacts(DecodedFacts):
     """What is true of the SC runs, with what :class:`~pgasrob.semantics.sequential.SequentialFacts` has and does.
 
@@ -159,32 +107,48 @@ class NativeFacts(DecodedFacts):
     ``explore`` is for those alone who do not run that, since it is ``settled``.
     """
 
+    nothing_to_search = False
+
     def __init__(
         self,
         instance: Instance,
         reductions: Collection[str] = (),
         memory_limit: int | None = None,
-        kernel: _Kernel | None = None,
+        threads: int = 1,
+        sources: Sequence[int] | None = None,
+        *,
+        attack: bool = False,
     ) -> None:
-        self._kernel = kernel or _Kernel(instance, False, reductions, memory_limit)
-        self._search = self._kernel.search
-        super().__init__(self._search, self._kernel.decoder)
+        from pgasrob._kernel import Search
+
+        compiled = tables(instance, reductions, sources)
+        self.search = Search(
+            compiled,
+            attack=attack,
+            guesses=assumes_are_guesses(instance),
+            reductions=[name for name in reductions if name != "infeasibility"],
+            memory_limit=memory_limit,
+            threads=threads,
+        )
+        self.decoder = Decoder(instance, compiled)
+        super().__init__(self.search, self.decoder)
 
     @property
     def complete(self) -> bool:
-        return self._kernel.nothing_to_search or self._search.sc_complete
+        return self.nothing_to_search or self.search.sc_complete
 
     @property
     def states(self) -> int:
-        return 0 if self._kernel.nothing_to_search else self._search.sc_states
+        return 0 if self.nothing_to_search else self.search.sc_states
 
     @property
     def transitions(self) -> int:
-        return self._search.sc_transitions
+        return self.search.sc_transitions
 
     def explore(self) -> Iterator[None]:
         """Look at some more states per iteration; ends at a fault or when all SC runs have been seen."""
-        return self._kernel.advance()
+        while not self.search.run(PIECE if self.search.states < LARGE else LARGE_PIECE):
+            yield
 
 
 class NativeSearch:
@@ -198,7 +162,7 @@ class NativeSearch:
     left, if that is known: by transition, the steps that may be the source, as bits.
     """
 
-    settled_by = ""
+    settled_by = doing = ""
 
     def __init__(
         self,
@@ -208,16 +172,24 @@ class NativeSearch:
         threads: int = 1,
         sources: Sequence[int] | None = None,
     ) -> None:
-        self._kernel = _Kernel(instance, True, reductions, memory_limit, threads, sources)
-        self._search = self._kernel.search
-        self.facts = NativeFacts(instance, kernel=self._kernel)
-        self.settled = not self._kernel.has_source
+        self.settled = nothing_to_search = False
+        if "infeasibility" in reductions:
+            from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
+
+            sources = choosable(instance) if sources is None else sources
+            self.settled = not any(sources)
+            nothing_to_search = is_settled(instance, sources)
+            if nothing_to_search:  # so nothing is worked out for a search
+                reductions = ()
+        self.facts = NativeFacts(instance, reductions, memory_limit, threads, sources, attack=True)
+        self.facts.nothing_to_search = nothing_to_search
+        self._search = self.facts.search
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None  # finitely many states: it gives up only when its caller does
 
     @property
     def states(self) -> int:
-        return 0 if self._kernel.nothing_to_search else self._search.states
+        return 0 if self.facts.nothing_to_search else self._search.states
 
     @property
     def transitions(self) -> int:
@@ -228,19 +200,13 @@ class NativeSearch:
         """Bytes of all that the kernel stores."""
         return self._search.memory
 
-    @property
-    def doing(self) -> str:
-        """What the search is at, for a progress display."""
-        return ""
-
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found or there is none.
 
         Where no attack can begin and the SC runs have nothing to show, there is nothing to search.
         """
-        if self._kernel.nothing_to_search:
+        if self.facts.nothing_to_search:
             return
-        yield from self._kernel.advance()
-        moves = self._search.violation
-        if moves is not None:
-            self.violation = self._kernel.decoder.violation(moves)
+        yield from self.facts.explore()
+        if (moves := self._search.violation) is not None:
+            self.violation = self.facts.decoder.violation(moves)

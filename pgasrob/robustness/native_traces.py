@@ -17,26 +17,7 @@ MOST_EVENTS = 1_000_000
 """Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
 
 
-class NativeTraceFacts(DecodedFacts):
-    """What is true of the SC runs, as far as their traces have been seen."""
-
-    def __init__(self, search: NativeTraceSearch, decoder: Decoder) -> None:
-        super().__init__(search.kernel, decoder)
-        self._search = search
-
-    @property
-    def complete(self) -> bool:
-        return self._search.kernel.complete
-
-    @property
-    def states(self) -> int:
-        return self._search.states
-
-    def explore(self) -> Iterator[None]:
-        return self._search.run()
-
-
-class NativeTraceSearch:
+class NativeTraceSearch(DecodedFacts):
     """The search of an instance trace by trace, with what :class:`~pgasrob.reference.trace_search.TraceSearch` has.
 
     ``sources``: by transition, the steps that may be the source, as bits; None: all. ``part``: what of the exploration
@@ -57,7 +38,6 @@ class NativeTraceSearch:
         from pgasrob._kernel import Traces
 
         compiled = tables(instance, (), sources, stores_states=False)
-        self._decoder = Decoder(instance, compiled)
         self.kernel = Traces(
             compiled,
             longest=longest,
@@ -65,10 +45,23 @@ class NativeTraceSearch:
             memory_limit=memory_limit,
             part=(part.levels, part.first, part.end),
         )
+        super().__init__(self.kernel, Decoder(instance, compiled))
         self._longest, self._transitions = longest, len(compiled.edges)
-        self.facts = NativeTraceFacts(self, self._decoder)
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
+
+    @property
+    def facts(self) -> NativeTraceSearch:
+        """What is true of the SC runs, as far as their traces have been seen."""
+        return self
+
+    @property
+    def complete(self) -> bool:
+        return self.kernel.complete
+
+    def explore(self) -> Iterator[None]:
+        """The SC runs by themselves."""
+        return self.run()
 
     @property
     def states(self) -> int:

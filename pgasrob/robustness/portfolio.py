@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import Engine, Facts, Settings, TraceEngine, longest_run, wanted_reductions
+from pgasrob.robustness.engine import Engine, Facts, JoinedFacts, Settings, TraceEngine, longest_run, wanted_reductions
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
 from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import at
-from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault
 from pgasrob.twins import attack_search, search_of_sc_runs, trace_search
 
@@ -157,7 +156,7 @@ class PortfolioSearch:
         return self._traces
 
 
-class PortfolioFacts:
+class PortfolioFacts(JoinedFacts):
     """What is true of the SC runs, as far as some part has passed them."""
 
     def __init__(self, search: PortfolioSearch, instance: Instance) -> None:
@@ -166,33 +165,21 @@ class PortfolioFacts:
         self.checks_deadlock = instance.can_wait
 
     @property
-    def _known(self) -> list[Facts]:
+    def sources(self) -> list[Facts]:
         search = self._search
         found = [search.shortest, *(search.parts[name].facts for name in (ATTACK, TRACES) if name in search.parts)]
         return [facts for facts in found if facts is not None]
 
     @property
     def fault(self) -> FoundFault | None:
-        # It ends the check, so it has to wait for the run that is shown for it.
-        passed = self._search.parts.get(TRACES)
-        known = self._known if self._search.looked_for_shorter_runs or passed is None else self._known[:-1]
+        # It ends the check, so a fault that the traces have found has to wait for the run that is shown for it.
+        waits = TRACES in self._search.parts and not self._search.looked_for_shorter_runs
+        known = self.sources[:-1] if waits else self.sources
         return next((facts.fault for facts in known if facts.fault), None)
 
     @property
-    def violated(self) -> Computation | None:
-        return next((facts.violated for facts in self._known if facts.violated is not None), None)
-
-    @property
-    def deadlock(self) -> Computation | None:
-        return next((facts.deadlock for facts in self._known if facts.deadlock is not None), None)
-
-    @property
     def complete(self) -> bool:
-        return self._search.nothing_to_search or any(facts.complete for facts in self._known)
-
-    @property
-    def states(self) -> int:
-        return max((facts.states for facts in self._known), default=0)
+        return self._search.nothing_to_search or super().complete
 
     def explore(self) -> Iterator[None]:
         """Look at some more of the SC runs per iteration; for those alone who do not run the search."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import Engine, Facts, Settings, wanted_reductions
-from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.sequential import FoundFault, SequentialFacts
+from pgasrob.robustness.engine import Engine, Facts, JoinedFacts, Settings, wanted_reductions
+from pgasrob.semantics.sequential import SequentialFacts
 from pgasrob.twins import search_of_sc_runs
 
 
-class ScFacts:
+class ScFacts(JoinedFacts):
     """What is known of the SC runs of ``instance`` so far, from wherever it was learnt.
 
     An engine may pass SC runs on its way. A search of their own is there beside it for what an engine leaves out that
@@ -47,37 +46,21 @@ class ScFacts:
         return self._own.states if self._own else 0
 
     @property
-    def _sources(self) -> list[Facts]:
+    def sources(self) -> list[Facts]:
         return [facts for facts in (self._own, self._passed) if facts is not None]
-
-    @property
-    def fault(self) -> FoundFault | None:
-        return next((facts.fault for facts in self._sources if facts.fault), None)
-
-    @property
-    def violated(self) -> Computation | None:
-        return next((facts.violated for facts in self._sources if facts.violated is not None), None)
-
-    @property
-    def deadlock(self) -> Computation | None:
-        return next((facts.deadlock for facts in self._sources if facts.deadlock is not None), None)
 
     @property
     def complete(self) -> bool:
         """Whether all SC runs have been seen; what comes after a fault is not looked at."""
-        return self.fault is None and any(facts.complete for facts in self._sources)
-
-    @property
-    def states(self) -> int:
-        return max(facts.states for facts in self._sources)
+        return self.fault is None and super().complete
 
     @property
     def checks_assertions(self) -> bool:
-        return self._sources[0].checks_assertions
+        return self.sources[0].checks_assertions
 
     @property
     def checks_deadlock(self) -> bool:
-        return self._sources[0].checks_deadlock
+        return self.sources[0].checks_deadlock
 
     def cannot_fault(self) -> bool:
         """Whether no SC run can fault, whatever has been seen of them."""

@@ -12,14 +12,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WHOLE, FoundInPart, Subtrees, TraceEngine
+from pgasrob.robustness.engine import WHOLE, Facts, FoundInPart, JoinedFacts, Subtrees, TraceEngine
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import Progress, Watch
-from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.sequential import FoundFault
 from pgasrob.twins import trace_search
 
 LARGE = 5_000_000
@@ -77,7 +75,7 @@ def go_through(
     )
 
 
-class PartsSearch:
+class PartsSearch(JoinedFacts):
     """An engine, for which others have done the work: ``found`` of the parts, in their order.
 
     The attributes are those of :class:`TraceSearch`. Raises ValueError when parts are missing.
@@ -121,18 +119,8 @@ class PartsSearch:
         return self.states
 
     @property
-    def fault(self) -> FoundFault | None:
-        return next((search.facts.fault for search in self._searches if search.facts.fault), None)
-
-    @property
-    def violated(self) -> Computation | None:
-        known = (search.facts.violated for search in self._searches)
-        return next((each for each in known if each is not None), None)
-
-    @property
-    def deadlock(self) -> Computation | None:
-        known = (search.facts.deadlock for search in self._searches)
-        return next((each for each in known if each is not None), None)
+    def sources(self) -> list[Facts]:
+        return [search.facts for search in self._searches]
 
     @property
     def complete(self) -> bool:

@@ -7,8 +7,8 @@ decides one execution and `decide` a program. How the paper is read where it is 
 `proofs/mpi-model.md`; D and G numbers in comments are those of its table.
 """
 
+from pgasrob.races.mpi.actions import MemoryModel
 from pgasrob.races.mpi.decide import decide, decide_file, expected_status
-from pgasrob.races.mpi.findings import MemoryModel
-from pgasrob.races.mpi.verdict import ModelVerdict
+from pgasrob.races.mpi.judgement import ModelVerdict
 
 __all__ = ["MemoryModel", "ModelVerdict", "decide", "decide_file", "expected_status"]

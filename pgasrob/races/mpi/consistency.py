@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from pgasrob.frontends.apis.mpi.window_calls import SyncKind
-from pgasrob.races.mpi.actions import Action, Edge, Execution, Operation, Synchronisation
-from pgasrob.races.mpi.findings import MemoryModel
+from pgasrob.races.mpi.actions import Action, Edge, Execution, MemoryModel, Operation, Synchronisation
 
 Rule = Callable[["Orders"], Iterator[Edge]]
 

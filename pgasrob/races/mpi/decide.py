@@ -11,11 +11,10 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.core import Cell
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.instance import Instance
+from pgasrob.races.mpi.actions import MemoryModel, Misuse, ModelRace
 from pgasrob.races.mpi.execution import NotCovered
 from pgasrob.races.mpi.executions import GaveUp, executions
-from pgasrob.races.mpi.findings import MemoryModel, Misuse, ModelRace
-from pgasrob.races.mpi.status import Drawn, judge
-from pgasrob.races.mpi.verdict import ModelVerdict, Status
+from pgasrob.races.mpi.judgement import Drawn, ModelVerdict, Status, judge
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load

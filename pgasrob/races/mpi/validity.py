@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pgasrob.frontends.apis.mpi.window_calls import RmaCall, SyncCall
-from pgasrob.races.mpi.actions import Action
+from pgasrob.races.mpi.actions import Action, Misuse
 from pgasrob.races.mpi.consistency import Orders
-from pgasrob.races.mpi.findings import Misuse
 
 
 @dataclass(slots=True)

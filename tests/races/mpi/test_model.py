@@ -9,11 +9,10 @@ import pytest
 
 from pgasrob.frontends.lower import CProgram, parse_c
 from pgasrob.races.mpi import decide
-from pgasrob.races.mpi.actions import Execution
+from pgasrob.races.mpi.actions import Execution, MemoryModel
 from pgasrob.races.mpi.decide import exposed_cells
 from pgasrob.races.mpi.executions import executions
-from pgasrob.races.mpi.findings import MemoryModel
-from pgasrob.races.mpi.status import judge
+from pgasrob.races.mpi.judgement import judge
 from tests.oracle.mpi_model import Program, status
 from tests.oracle.mpi_model import Statement as S
 from tests.races.mpi.random_programs import in_c, random_program

@@ -123,7 +123,7 @@ impl Search {
     }
 }
 
-/// A search for races over a program given as tables, by rules (``pgasrob.races.rules.Rules``).
+/// A search for races over a program given as tables, by rules (``pgasrob.races.native_races.Rules``).
 ///
 /// It looks for one race, or for ``all``: one for each pair of places. A fault ends it. What else it takes is as in
 /// ``Search``.

@@ -4,7 +4,7 @@ use crate::memory::{Result, filled};
 use crate::raw::{below, collect, malformed, number, offsets, rows};
 use crate::touch::{self, Ways};
 
-/// The rules as they come from Python (`pgasrob/races/rules.py`, which documents their format).
+/// The rules as they come from Python (`pgasrob/races/native_races.py`, which documents their format).
 #[derive(Clone, Debug, Default)]
 pub struct RawRules {
     pub starts: Vec<i64>,
