@@ -7,7 +7,7 @@ writer has a table that says how it shows them (`Sheet` of `drawing.pen`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +55,10 @@ class Graph:
     lanes: Mapping[int, str] = field(default_factory=dict)
     rows: Sequence[Sequence[str]] = ()
     start: str | None = None
+
+
+def prefixed(graph: Graph, title: str, prefix: str) -> Graph:
+    """``graph``, which has nodes and edges alone, with another title and with ``prefix`` before all names."""
+    nodes = [replace(node, name=prefix + node.name) for node in graph.nodes]
+    edges = [replace(edge, source=prefix + edge.source, target=prefix + edge.target) for edge in graph.edges]
+    return replace(graph, title=title, nodes=nodes, edges=edges)

@@ -9,7 +9,8 @@ from pathlib import Path, PurePath
 from pgasrob.diagnostics import visible
 from pgasrob.models.litmus.litmus_program import Value
 from pgasrob.render import english
-from pgasrob.render.execution_graph import Panel, executions_dot, executions_svg
+from pgasrob.render.execution_graph import executions_dot, executions_svg, panel
+from pgasrob.render.lane_panels import Panel
 from pgasrob.render.lines import together
 from pgasrob.render.litmus import forbidding_rules
 from pgasrob.render.litmus_json import ExecutionObject, ForbiddenObject, LitmusResult, values_text
@@ -73,7 +74,7 @@ def _panels(results: Sequence[LitmusResult], wanted: Sequence[dict[str, Value]])
         for outcome, execution in zip(result["outcomes"], result.get("executions", []), strict=True):
             if not wanted or any(values.items() <= outcome.items() for values in wanted):
                 title = f"{values_text(outcome)}: allowed in {result['label']}"
-                yield Panel(title, (_initially(execution),), execution)
+                yield panel(title, (_initially(execution),), execution)
         for why in result["forbidden"]:
             shown = why["execution"]
             if shown is not None and (not wanted or why["values"] in wanted):
@@ -85,7 +86,7 @@ def _forbidden(result: LitmusResult, why: ForbiddenObject, execution: ExecutionO
     rules = [together(f"{number} {edge['rule']}") for number, edge in enumerate(execution["cycle"], 1) if edge["rule"]]
     if rules:
         sentences.append(f"The edges of the cycle are by {', '.join(rules)}.")
-    return Panel(f"{values_text(why['values'])}: forbidden in {result['label']}", sentences, execution)
+    return panel(f"{values_text(why['values'])}: forbidden in {result['label']}", sentences, execution)
 
 
 def _initially(execution: ExecutionObject) -> str:

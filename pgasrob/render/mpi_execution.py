@@ -13,11 +13,6 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
-from pgasrob.drawing.labels import BADGE
-from pgasrob.drawing.lanes import layout
-from pgasrob.drawing.lanes_svg import draw_lanes
-from pgasrob.drawing.palette import coloured, variables
-from pgasrob.drawing.svg_pen import PAPER, Frame, Stroke, SvgPen, document
 from pgasrob.program.instance import Instance
 from pgasrob.races.mpi.actions import Action
 from pgasrob.races.mpi.actions import Edge as Pair
@@ -25,6 +20,7 @@ from pgasrob.races.mpi.consistency import Orders
 from pgasrob.races.mpi.decide import exposed_cells
 from pgasrob.races.mpi.judgement import Drawn, conflicts
 from pgasrob.render import english
+from pgasrob.render.lane_panels import Look, Panel, panels_svg
 from pgasrob.render.lines import Line
 
 RULES = {
@@ -35,36 +31,21 @@ RULES = {
 """The numbers of the rules of `races.mpi.consistency`."""
 MOST_PAIRS = 40
 """Pairs of conflicting accesses up to which all are drawn. Of more only the races are, and a note counts the rest."""
-TOP, LEFT = 56.0, 16.0
-LEGEND = "gray po; so; co with its rule; cohb between conflicting accesses; hb: paths of po and so"
-STYLE = f"""{variables("pg-execution", ("paper", "ink", "faint", "rule", "box", "po", "cf", "id", "accent"))}{
-    coloured('''
-.pg-execution text{font:13px ui-monospace,"DejaVu Sans Mono","Liberation Mono",Menlo,Consolas,monospace;white-space:pre;
-fill:@ink}
-.pg-execution .paper{fill:@paper}
-.pg-execution .headline,.pg-execution .thread{font-weight:bold}
-.pg-execution .faint{fill:@faint}
-.pg-execution .event rect{fill:@box;stroke:@faint;stroke-width:1}
-.pg-execution .halo{fill:none;stroke:@paper;stroke-width:5}
-.pg-execution .way{fill:none;stroke:@po;stroke-width:1.3}
-.pg-execution .head{fill:@po;stroke:@po;stroke-width:1.3;stroke-linejoin:round}
-.pg-execution .so .way,.pg-execution .coso .way{stroke:@id}
-.pg-execution .so .way{stroke-dasharray:5 3}
-.pg-execution .so .head,.pg-execution .coso .head{stroke:@id;fill:@id}
-.pg-execution .co .way{stroke:@cf}
-.pg-execution .co .head{stroke:@cf;fill:@cf}
-.pg-execution .cohb .way{stroke:@ink;stroke-width:2.2}
-.pg-execution .cohb .head{stroke:@ink;fill:@ink}
-.pg-execution .race .way{stroke:@accent;stroke-width:2.4}
-.pg-execution .race .head{stroke:@accent;fill:@accent}
-.pg-execution .badge rect{fill:@paper;stroke:none}
-.pg-execution .badge text{font-size:11px;text-anchor:middle}
-.pg-execution .badge.so text,.pg-execution .badge.coso text{fill:@id}
-.pg-execution .badge.co text{fill:@cf}
-.pg-execution .badge.race text{fill:@accent;font-weight:bold}
-''')
+LEGEND = (
+    "gray: program order (po)",
+    "so: synchronisation order",
+    "co: consistency order, with its rule",
+    "cohb: happens-before and consistent, of conflicting accesses",
+    "hb: paths of po and so",
+)
+LOOKS = {
+    "po": Look("po"),
+    "so": Look("id", "5 3"),
+    "coso": Look("id"),
+    "co": Look("cf"),
+    "cohb": Look("ink", width=2.2),
+    "race": Look("accent", width=2.4),
 }
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +263,6 @@ def execution_graph(drawn: Drawn, instance: Instance) -> Graph:
 
 def execution_svg(drawn: Drawn, instance: Instance) -> str:
     """The execution as an SVG document."""
-    graph, notes = execution_graph(drawn, instance), _left_out(arrows(drawn, instance)[1])
-    picture = layout(graph)
-    pen = SvgPen({"event": 3.0, "badge": BADGE / 2}, {"way": Stroke(7.0, 6.0, filled=True)})
-    pen.text(LEFT, 22, graph.title, "headline")
-    pen.text(LEFT, 40, LEGEND, "faint")
-    with pen.group(at=(LEFT, TOP)):
-        draw_lanes(pen, picture, graph.lanes.values())
-    for place, note in enumerate(notes, 1):
-        pen.text(LEFT, TOP + picture.height + 20 * place, note, "faint")
-    frame = Frame(picture.width + 2 * LEFT, TOP + picture.height + 14 + 20 * len(notes))
-    return document("pg-execution", graph.title, PAPER + pen.drawn, STYLE, frame)
+    graph = execution_graph(drawn, instance)
+    panel = Panel(graph.title, _left_out(arrows(drawn, instance)[1]), graph, LEGEND, graph.lanes.values())
+    return panels_svg("pg-execution", graph.title, [panel], LOOKS)

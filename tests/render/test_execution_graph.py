@@ -13,7 +13,7 @@ from pgasrob.drawing.labels import BADGE, label_width
 from pgasrob.drawing.lanes import Box, Picture, layout
 from pgasrob.models.litmus.litmus_parser import parse, parse_file
 from pgasrob.models.model_table import asked
-from pgasrob.render.execution_graph import INITIALLY, Panel, edges, execution_graph, executions_dot, executions_svg
+from pgasrob.render.execution_graph import INITIALLY, edges, execution_graph, executions_dot, executions_svg, panel
 from pgasrob.render.litmus_json import ExecutionObject, execution_to_json, values_text
 from tests.models.strategies import random_text
 from tests.render.test_litmus import CORPUS, REUSE, result_of
@@ -145,7 +145,7 @@ def test_initial_writes_have_a_lane_where_the_cycle_passes_one() -> None:
 
 def test_svg_has_every_event_and_edge() -> None:
     found = executions(FAR, "corerma")
-    panels = [Panel("first & <last>", ("Initially.",), each) for each in found[:2]]
+    panels = [panel("first & <last>", ("Initially.",), each) for each in found[:2]]
     svg = executions_svg("two", panels)
     root = ElementTree.fromstring(svg)
     assert "first &amp; &lt;last&gt;" in svg
@@ -165,7 +165,7 @@ def test_pictures_of_long_names_hold_all_values() -> None:
         boxes = [(box.heading, *(line.strip() for line in box.lines)) for box in drawn(execution).boxes]
         assert not any(each.endswith("…") for box in boxes for each in box)
         assert boxes[0][0].endswith("= 2147483647") and boxes[0][1].endswith("= 2147483647")
-    svg = executions_svg("long", [Panel(values_text(each["outcome"]), (), each) for each in found])
+    svg = executions_svg("long", [panel(values_text(each["outcome"]), (), each) for each in found])
     width = float(re.findall(r'<svg[^>]* width="([\d.]+)"', svg)[0])
     titles = re.findall(r'class="headline"[^>]*>([^<]*)<', svg)
     assert titles and all(20 + 10 * len(title) <= width for title in titles), "bold letters have some 10 pixels"
@@ -173,14 +173,14 @@ def test_pictures_of_long_names_hold_all_values() -> None:
 
 def test_the_legend_has_program_order_where_there_is_some() -> None:
     told = "program order (po)"
-    assert told in executions_svg("t", [Panel("t", (), executions("x@1=0 :: 1: x = 1; a = x", "sc")[0])])
+    assert told in executions_svg("t", [panel("t", (), executions("x@1=0 :: 1: x = 1; a = x", "sc")[0])])
     for text in ("x@1=0 :: 1: ", "x@1=0 :: 1: x = 1 || 1: a = x"):
-        assert told not in executions_svg("t", [Panel("t", (), executions(text, "sc")[0])])
+        assert told not in executions_svg("t", [panel("t", (), executions(text, "sc")[0])])
 
 
 def test_dot_has_every_event_and_edge() -> None:
     *_, forbidden = executions(REUSE, "rdma-tso")
-    dot = executions_dot('say "this"', [Panel("a=1", (), forbidden)])
+    dot = executions_dot('say "this"', [panel("a=1", (), forbidden)])
     assert r"say \"this\"" in dot
     assert len(re.findall(r"^ +e1_\d+ \[", dot, re.MULTILINE)) == 5
     assert len(re.findall(r"label=\"  \d \w+", dot)) == 4
