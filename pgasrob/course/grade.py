@@ -38,8 +38,9 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.question import Question, Robustness
 from pgasrob.robustness.session import Session
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -171,13 +172,11 @@ class Grader:
                 return self._answer(exercise, text)
             if exercise.insertions and (gone := self._gone(exercise, text)):
                 return Mark(exercise, "wrong", f"a line that was handed out is gone: {gone}")
-            program = self._within(lambda: load(path))
+            program = self._within(exercise, lambda: load(path))
         except SourceError as error:
             first = error.diagnostics[0]
             return Mark(exercise, "no program", f"line {first.line}: {first.message}" if first.line else first.message)
-        except LimitReached as limit:
-            return Mark(exercise, "undecided", str(limit))
-        return self._program(exercise, program)
+        return program if isinstance(program, Mark) else self._program(exercise, program)
 
     def _answer(self, exercise: Exercise, text: str) -> Mark:
         """The mark of a verdict that a student gives."""
@@ -231,10 +230,7 @@ class Grader:
                 if asked == "unknown" and right.verdict == "robust":
                     return Mark(exercise, "undecided", f"it is not known whether {fact} {where}", verdict)
         robust = [count for count in exercise.counts if known.verdicts[count].verdict == "robust"]
-        try:
-            return self._within(lambda: _ending(exercise, known.ends, program, robust))
-        except LimitReached as limit:
-            return Mark(exercise, "undecided", str(limit))
+        return self._within(exercise, lambda: _ending(exercise, known.ends, program, robust))
 
     def _key_of(self, exercise: Exercise) -> _Known | str:
         """What is known of a program of the key, or the limit that was hit."""
@@ -255,8 +251,11 @@ class Grader:
     def _check(self, program: Program | CProgram, nodes: int) -> Verdict:
         return check(Session(Question(program, nodes, Robustness(effect=False), limits=self._limits)))
 
-    def _within(self, work: Callable[[], T]) -> T:
-        return Watch(self._limits, None, time.monotonic()).within("while grading", work)
+    def _within(self, exercise: Exercise, work: Callable[[], T]) -> T | Mark:
+        """What ``work`` gives; where it comes to a limit, the mark that says so."""
+        with until_limit() as stopped:
+            return Watch(self._limits, None, time.monotonic()).within("while grading", work)
+        return Mark(exercise, "undecided", str(stopped.reason))
 
 
 def _ending(exercise: Exercise, key: Before, program: Program | CProgram, counts: Sequence[int]) -> Mark:
