@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pgasrob.program.corpus import NoExample as NoExample
     from pgasrob.program.corpus import example as example
     from pgasrob.program.program import Program as Program
-    from pgasrob.races.verdict import RaceVerdict as RaceVerdict
+    from pgasrob.races.race_verdict import RaceVerdict as RaceVerdict
     from pgasrob.repairs.candidates import Costs as Costs
     from pgasrob.repairs.search import Repair as Repair
     from pgasrob.robustness.limits import Limits as Limits
@@ -52,7 +52,7 @@ _HOMES = {
     "NoExample": "pgasrob.program.corpus",
     "Outcomes": "pgasrob.runs.outcomes",
     "Program": "pgasrob.program.program",
-    "RaceVerdict": "pgasrob.races.verdict",
+    "RaceVerdict": "pgasrob.races.race_verdict",
     "Repair": "pgasrob.repairs.search",
     "Simulated": "pgasrob.runs.simulate",
     "SourceError": "pgasrob.diagnostics",

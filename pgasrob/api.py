@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.models.litmus_answers import Answers
-    from pgasrob.races.verdict import RaceVerdict
+    from pgasrob.races.race_verdict import RaceVerdict
     from pgasrob.repairs import Costs, Repair
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.question import Question
@@ -121,7 +121,7 @@ def race(
     >>> pgasrob.race(pgasrob.example("one_to_one"), nodes=2).races[0].lines
     (11, 13)
     """
-    from pgasrob.races.decide import races
+    from pgasrob.races.race_check import races
     from pgasrob.robustness.question import Races
     from pgasrob.robustness.session import Session
 

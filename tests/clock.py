@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import pytest
 
 from pgasrob.batch import checker
-from pgasrob.races import decide
+from pgasrob.races import race_check
 from pgasrob.robustness import check, watch
 
 DAY = 86_400.0
@@ -35,5 +35,5 @@ def leaping(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in ((time, "monotonic"), (watch, "perf_counter")):
         real = getattr(module, name)
         monkeypatch.setattr(module, name, lambda real=real: real() + ahead)
-    for telling in (checker, check, decide):
+    for telling in (checker, check, race_check):
         monkeypatch.setattr(telling, "GRACE", 60.0)

@@ -17,7 +17,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from pgasrob import api
-from pgasrob.models.store_buffers import check as on_tso
+from pgasrob.models.store_buffers import tso_check as on_tso
 from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Binary, Const, Expr, Register
 from pgasrob.program.instance import Instance, Registers

@@ -229,7 +229,7 @@ SLOW: dict[str, str] = {
     "races/mpi/test_model.py": """
         each_rule_matters random_programs some_rules_follow_from_the_others
     """,
-    "races/test_decide.py": """
+    "races/test_race_check.py": """
         the_time_limit_holds_in_every_phase
     """,
     "races/test_elements.py": """
@@ -355,7 +355,7 @@ SLOW: dict[str, str] = {
     "robustness/every_n/test_c_programs.py": """
         random_programs the_corpus
     """,
-    "robustness/every_n/test_check.py": """
+    "robustness/every_n/test_every_count_check.py": """
         options_that_are_about_some_number
     """,
     "robustness/every_n/test_corpus.py": """
@@ -366,7 +366,7 @@ SLOW: dict[str, str] = {
         no_proof_of_a_random_program_is_wrong no_proof_of_random_messages_is_wrong
         without_a_rule_there_is_a_wrong_proof
     """,
-    "robustness/every_n/test_views.py": """
+    "robustness/every_n/test_named_views.py": """
         no_proof_of_a_random_program_is_wrong
     """,
     "robustness/reduction/test_elements.py": """
@@ -394,7 +394,7 @@ SLOW: dict[str, str] = {
     "robustness/test_diagnosis.py": """
         every_violation_has_an_operation_that_is_late
     """,
-    "robustness/test_effect.py": """
+    "robustness/test_effect_search.py": """
         loops_put_nothing_off_for_ever what_is_seen_of_maximal_runs_is_what_all_of_them_show
     """,
     "robustness/test_engines_agree.py": """

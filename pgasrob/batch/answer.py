@@ -19,11 +19,11 @@ def about_robustness(session: Session, asked: AboutRobustness) -> Verdict:
 
             return check(session)
         case RobustnessOnTso():
-            from pgasrob.models.store_buffers.check import check_on_tso
+            from pgasrob.models.store_buffers.tso_check import check_on_tso
 
             return check_on_tso(session)
         case RobustnessOnEveryCount():
-            from pgasrob.robustness.every_n.check import check_every_count
+            from pgasrob.robustness.every_n.every_count_check import check_every_count
 
             return check_every_count(session)
         case _:

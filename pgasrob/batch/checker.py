@@ -24,7 +24,7 @@ from pgasrob.robustness.watch import GRACE, LimitReached, Watch
 if TYPE_CHECKING:
     from pgasrob.batch.store import Store
     from pgasrob.frontends.lower import CProgram
-    from pgasrob.races.verdict import RaceVerdict
+    from pgasrob.races.race_verdict import RaceVerdict
     from pgasrob.robustness.engine import FoundInPart
 
 T = TypeVar("T")
@@ -156,7 +156,7 @@ class Checker:
             if races is None or races.robustness == "first":
                 verdict = about_robustness(session, job.asked)
             if races is not None and verdict.verdict != "error":
-                from pgasrob.races.decide import races as decide_races
+                from pgasrob.races.race_check import races as decide_races
 
                 known = verdict if races.robustness == "first" else None
                 answer = decide_races(session.asking(replace(question, asked=races)), known)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pgasrob.batch.headers import Header
     from pgasrob.batch.kept import Kept
     from pgasrob.frontends.options import FrontEnd
-    from pgasrob.races.verdict import RaceVerdict
+    from pgasrob.races.race_verdict import RaceVerdict
 
 SUFFIXES = (".pgas", ".c")
 

@@ -20,7 +20,7 @@ class KeptError(RuntimeError):
 @dataclass(frozen=True, slots=True)
 class Kept:
     """The results in the file ``path`` about what is ``asked``: a text that has all that they depend on beside the
-    programs, the build (:func:`~pgasrob.batch.build.whole_build`) too."""
+    programs, the build (:func:`~pgasrob.batch.build_id.whole_build`) too."""
 
     path: str
     asked: str

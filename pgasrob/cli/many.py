@@ -151,7 +151,7 @@ def programs(paths: tuple[str, ...], front_end: FrontEnd) -> Found:
 
 def kept_in(file: str, job: Job, what: str) -> Kept:
     """Where `--resume` keeps the results of ``job``, of which ``what`` is made."""
-    from pgasrob.batch.build import whole_build
+    from pgasrob.batch.build_id import whole_build
     from pgasrob.batch.job import asked
     from pgasrob.batch.kept import Kept
 

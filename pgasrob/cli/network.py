@@ -63,7 +63,7 @@ def on_network(options: CheckOptions) -> int:
 
 
 def _in_the_calculus(options: CheckOptions, limits: Limits) -> int:
-    from pgasrob.batch.litmus import checked
+    from pgasrob.batch.litmus_checks import checked
     from pgasrob.render.printers import PrintOptions, VerdictForm, printer
     from pgasrob.render.verdict_json import checked_to_json
 

@@ -44,7 +44,7 @@ def traces(paths: Sequence[str], front_end: FrontEnd) -> Found | None:
 def checked_traces(found: Found, reading: Reading, limits: Limits) -> Iterator[Result]:
     """The answers about robustness, each within ``limits``."""
     from pgasrob.batch.job import Checked
-    from pgasrob.recording.decide import check_trace
+    from pgasrob.recording.recorded_answers import check_trace
     from pgasrob.render.verdict_json import checked_to_json
 
     for file in found.files:
@@ -55,7 +55,7 @@ def raced_traces(found: Found, job: Job) -> Iterator[RaceResult]:
     """The answers about races as ``job`` asks about them, and beside these about robustness where it is asked for."""
     from dataclasses import replace
 
-    from pgasrob.recording.decide import check_trace, trace_races
+    from pgasrob.recording.recorded_answers import check_trace, trace_races
     from pgasrob.render.races_json import races_to_json
 
     asked, reading, limits = job.races, job.reading, job.limits
@@ -93,8 +93,8 @@ def report_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_
 
 
 def _alarms(result: RaceResult, front_end: FrontEnd, reading: Reading) -> list[tuple[int, int]]:
-    from pgasrob.recording.decide import trace_alarms
     from pgasrob.recording.must_rma import alarms
+    from pgasrob.recording.recorded_answers import trace_alarms
     from pgasrob.recording.simulated import recorded, sc_run
 
     file = result["file"]

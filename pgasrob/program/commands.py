@@ -25,7 +25,7 @@ class Plain:
 
     Both fields decide only whether accesses race, never what a run does. ``atomic``: the type in which the access to
     the target is atomic, "" for a plain one; the local sides of transfers are always plain. A word ``by`` and an
-    operation may follow the type, for atomics that are allowed to race with their own kind (`races.facts`).
+    operation may follow the type, for atomics that are allowed to race with their own kind (`races.access_facts`).
     ``bytes``: for each access, in order, the first byte of the cell that it touches and the one after the last; empty
     where every access touches its whole cell.
     """

@@ -9,7 +9,7 @@ from pgasrob.analysis.placement import DELAYED, NOW
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
-from pgasrob.races.pairs import Next, Places, standing, step_of
+from pgasrob.races.racing_pairs import Next, Places, standing, step_of
 from pgasrob.robustness.engine import Stepwise
 from pgasrob.robustness.normal_form import Word, numbered
 from pgasrob.semantics.computation import Computation

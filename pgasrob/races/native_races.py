@@ -12,9 +12,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from pgasrob.program.instance import Instance
-from pgasrob.races.facts import Fact, atomic_together, made_up, overlap
+from pgasrob.races.access_facts import Fact, atomic_together, made_up, overlap
 from pgasrob.races.found import FoundRace, found_race, has_awaits
-from pgasrob.races.pairs import Kinds, Pairs, Places, places
+from pgasrob.races.racing_pairs import Kinds, Pairs, Places, places
 from pgasrob.robustness.engine import PIECE
 from pgasrob.robustness.native_attack import LARGE, LARGE_PIECE, Decoder
 from pgasrob.robustness.native_traces import MOST_EVENTS
@@ -39,7 +39,7 @@ class Rules:
     - ``starts``, ``accesses``: for every transition the piece with the kinds of its accesses, in their order.
     - ``kinds``: rows (place in the source, fact, flags, ways), the ways as in the tables.
     - ``facts``: how many facts there are, and ``excluded``: a square with 1 for two of which no accesses race.
-    - ``made_up``: the addresses of cells that never race. ``strict`` as of :class:`~pgasrob.races.pairs.Pairs`.
+    - ``made_up``: the addresses of cells that never race. ``strict`` as of :class:`~pgasrob.races.racing_pairs.Pairs`.
     """
 
     starts: list[int]

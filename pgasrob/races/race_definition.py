@@ -2,7 +2,7 @@
 
 This is the oracle. It is slow and follows the definition word by word: breadth-first over the reachable states of X
 (`semantics.state_space`), each with the commands that its pending operations belong to, which X itself forgets; all
-pairs of accesses that are next; compatibility (`races.pairs`). Where the pending operations of a program are not
+pairs of accesses that are next; compatibility (`races.racing_pairs`). Where the pending operations of a program are not
 bounded it has to give up.
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.races.found import FoundRace
-from pgasrob.races.pairs import Next, Pairs, Places, places, standing
+from pgasrob.races.racing_pairs import Next, Pairs, Places, places, standing
 from pgasrob.robustness.definition import MOST_PENDING, CutSearch
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.semantics.computation import POPS, has_steps

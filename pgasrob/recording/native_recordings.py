@@ -18,7 +18,7 @@ from pgasrob.program.core import Place
 from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.races.facts import Fact, atomic_together, command_facts, made_up, overlap
+from pgasrob.races.access_facts import Fact, atomic_together, command_facts, made_up, overlap
 from pgasrob.recording.events import Recorded, Recording, value_of
 from pgasrob.recording.straight import form_of, in_turn, straight_line, trace_of
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts

@@ -16,7 +16,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Const, Expr, evaluator
 from pgasrob.program.instance import Instance, Registers
-from pgasrob.races.facts import facts_of
+from pgasrob.races.access_facts import facts_of
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.semantics.effect import execute
 from pgasrob.semantics.sequential import SequentialSpace

@@ -26,7 +26,7 @@ from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
 from pgasrob.races.found import FoundRace, found_fault, found_race, has_awaits
-from pgasrob.races.pairs import Kinds, Next, Pairs, Places, accesses, places, standing, step
+from pgasrob.races.racing_pairs import Kinds, Next, Pairs, Places, accesses, places, standing, step
 from pgasrob.reference.attack import Attack, Edge, Found, State, moved, transferred
 from pgasrob.reference.liveness import has_ended
 from pgasrob.reference.reduced_search import Exploration

@@ -21,7 +21,7 @@ from pgasrob.program import core
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.races.found import FoundRace, found_fault, found_race
-from pgasrob.races.pairs import Next, Pairs, Places, accesses, places
+from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
 from pgasrob.reference.delaying import Left, Order
 from pgasrob.reference.exploration import Exploration
 from pgasrob.robustness.moves import Move, Rerun

@@ -25,8 +25,8 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import EVERY_QUEUE, Cell
 from pgasrob.program.instance import Instance
-from pgasrob.races.pairs import Next, Pairs
-from pgasrob.races.pairs import step as step_of
+from pgasrob.races.racing_pairs import Next, Pairs
+from pgasrob.races.racing_pairs import step as step_of
 from pgasrob.recording.native_recordings import Undecided
 from pgasrob.reference.closing import Closing
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts

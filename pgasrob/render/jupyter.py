@@ -16,7 +16,7 @@ from pgasrob.diagnostics import SourceError, visible
 from pgasrob.drawing.palette import COLOURS
 from pgasrob.models.litmus_answers import Answers
 from pgasrob.program.program import Program
-from pgasrob.races.verdict import RaceVerdict
+from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.render import english, words
 from pgasrob.render.diagram.model import numbered, shown
 from pgasrob.render.litmus import NO, OPEN, YES

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from pgasrob.program.core import steps_of
-from pgasrob.races.verdict import Race as FoundRace
-from pgasrob.races.verdict import RaceVerdict
+from pgasrob.races.race_verdict import Race as FoundRace
+from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.render.run_json import Event, Witness, event_to_json, witness_to_json
 from pgasrob.render.shared_json import SCHEMA, assumptions_to_json, errors_to_json, stats_to_json, unicode_name
 from pgasrob.render.source_commands import Calls, WrittenCommands
@@ -24,7 +24,7 @@ from pgasrob.semantics.replay import ReplayedEvent
 if TYPE_CHECKING:
     from pgasrob.batch.job import Checked
     from pgasrob.program.control import Transition
-    from pgasrob.races.verdict import RacingAccess as FoundAccess
+    from pgasrob.races.race_verdict import RacingAccess as FoundAccess
 
 NO_RACES, ONE_PAIR = "none", "1 pair"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.models.litmus_answers import Answers
-from pgasrob.races.verdict import RaceVerdict
+from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.render import english
 from pgasrob.render.files import UnknownFormat, format_of, replace_file, write
 from pgasrob.render.jupyter import html, svg

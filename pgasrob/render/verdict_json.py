@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.analysis.hardware import Difference
 from pgasrob.program.reading import Conflicts, FailedPolls
-from pgasrob.races.verdict import RaceKind
+from pgasrob.races.race_verdict import RaceKind
 from pgasrob.render.effect_json import EffectDetail, effect_to_json
 from pgasrob.render.every_count_json import (
     Claim,

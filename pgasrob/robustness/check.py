@@ -37,7 +37,7 @@ from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.replay import replay
 
 if TYPE_CHECKING:
-    from pgasrob.robustness.effect import EffectSearch
+    from pgasrob.robustness.effect_search import EffectSearch
 
 SC_RUNS, EFFECT = "SC runs", "outcomes"
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
@@ -206,7 +206,7 @@ class Judged:
             self.effect = Effect("none found", ended) if self._meaning is None else self._meaning.effect
 
     def _search_for_an_effect(self, run: Witness) -> None:
-        from pgasrob.robustness.effect import EffectSearch
+        from pgasrob.robustness.effect_search import EffectSearch
 
         watch = self._session.watch
         self._meaning = meaning = EffectSearch(self._decided.instance, self._session.question.engine.name, run)

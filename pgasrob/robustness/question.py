@@ -50,7 +50,7 @@ class Races:
 
     ``strict``: an await and a value that arrives are one. ``every``: all races, one for each pair of places in the
     source, else the first found. ``robustness``: in a batch, robustness is asked "first" and as a whole, or "after"
-    this question and without its effect, or "never". ``engine`` is one of `races.decide.RACE_ENGINES`.
+    this question and without its effect, or "never". ``engine`` is one of `races.race_check.RACE_ENGINES`.
     """
 
     strict: bool = False

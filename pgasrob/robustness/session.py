@@ -2,7 +2,7 @@
 
     Question ── load ──> Loaded ── place ──> Placed ── the decision of what is asked ──> verdict
 
-`check` goes on from `Placed` through `Decided` and `Judged`, `races.decide` through a search for races.
+`check` goes on from `Placed` through `Decided` and `Judged`, `races.race_check` through a search for races.
 """
 
 from __future__ import annotations

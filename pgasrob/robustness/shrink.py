@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.needed import Commands, Cycles, Item, Ways, everything, items_of
+from pgasrob.robustness.needed_commands import Commands, Cycles, Item, Ways, everything, items_of
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Event, has_steps, writes
 from pgasrob.semantics.happens_before import HappensBefore

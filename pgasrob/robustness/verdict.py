@@ -35,7 +35,7 @@ Deadlock = bool | Literal["unknown"]
 class Witness:
     """A replayed run and what it shows.
 
-    ``shows`` is "violation", "fault", "assertion", "deadlock", "race" (`races.verdict`), or "run" for a simulated one.
+    ``shows``: "violation", "fault", "assertion", "deadlock", "race" (`race_verdict`), or "run" for a simulated one.
     A violation has its happens-before ``cycle``; when the engine works with normal forms also the part of each event
     (1..), its marks and the cycle type. For a fault, ``fault`` says which command of which rank cannot be evaluated and
     why. ``sequential``: the SC run that it looks like, without the last command e where there is a cycle; None when it

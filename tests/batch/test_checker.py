@@ -18,7 +18,7 @@ from pgasrob.batch.checker import check_all
 from pgasrob.batch.crew import WorkerError
 from pgasrob.batch.job import Checked, Job
 from pgasrob.batch.side_by_side import convert_all
-from pgasrob.races import decide
+from pgasrob.races import race_check
 from pgasrob.render.verdict_json import checked_to_json
 from pgasrob.robustness.engine import WithoutFacts
 from pgasrob.robustness.engines import ENGINES
@@ -62,7 +62,7 @@ def test_races_are_asked_besides(
     when: Any, verdicts: list[str], answers: list[str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an error nothing more is asked, and what is not asked has no answer."""
-    monkeypatch.setattr(decide, "races", replies)
+    monkeypatch.setattr(race_check, "races", replies)
     files = [str(tmp_path / f"{name}.pgas") for name in ("good", "bad", "wrong")]
     for file in files[:2]:
         Path(file).write_text(f"program {Path(file).stem}; process {{ skip; }}")
@@ -77,7 +77,7 @@ def test_ctrl_c_keeps_the_answer_about_races(tmp_path: Path, monkeypatch: pytest
     def interrupted(*_: object) -> NoReturn:
         raise Interrupted(Replied("cut"))
 
-    monkeypatch.setattr(decide, "races", interrupted)
+    monkeypatch.setattr(race_check, "races", interrupted)
     (tmp_path / "p.pgas").write_text("process { skip; }")
     results = check_all([str(tmp_path / "p.pgas")], Job(races=Races()))
     one = next(results)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pgasrob.batch import build, checker
+from pgasrob.batch import build_id, checker
 from pgasrob.batch.answer import about_robustness
 from pgasrob.batch.job import Checked, Job, asked
 from pgasrob.batch.kept import Kept, KeptError
@@ -26,7 +26,7 @@ from pgasrob.batch.side_by_side import convert_all
 from pgasrob.batch.store import Store
 from pgasrob.cli import cli
 from pgasrob.frontends.options import FrontEnd
-from pgasrob.races.verdict import RaceVerdict
+from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.render.verdict_json import checked_to_json
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Resources
@@ -150,7 +150,7 @@ def test_another_build_takes_nothing_from_it(monkeypatch: pytest.MonkeyPatch) ->
     Path("a.pgas").write_text(ROBUST)
     for rebuilt, expected in ((False, 1), (False, 1), (True, 2)):
         if rebuilt:
-            monkeypatch.setattr(build, "build", lambda: "another")
+            monkeypatch.setattr(build_id, "build", lambda: "another")
         assert CliRunner().invoke(cli, ["check", "a.pgas", "--resume", "kept.db"]).exit_code == 0
         assert rows() == expected
 

@@ -27,8 +27,8 @@ from pgasrob.robustness.limits import Limits
 from tests.certificates.mutants import Edit, mutant
 from tests.robustness.every_n.drawn import drawn
 from tests.robustness.every_n.test_corpus import PROVED, programs
-from tests.robustness.every_n.test_values import TYPES
-from tests.robustness.every_n.test_values import drawn as random_expression
+from tests.robustness.every_n.test_symbolic_values import TYPES
+from tests.robustness.every_n.test_symbolic_values import drawn as random_expression
 from tests.support import examples, sampled
 
 C_CERTIFIED = {

@@ -10,7 +10,7 @@ from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
-from pgasrob.races.facts import Fact, facts_of, made_up
+from pgasrob.races.access_facts import Fact, facts_of, made_up
 
 SHMEM = """
 #include <shmem.h>

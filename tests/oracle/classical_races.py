@@ -21,8 +21,8 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.instance import Instance
-from pgasrob.races.facts import atomic_together
-from pgasrob.races.pairs import Next, Pairs, Places, places, standing, step
+from pgasrob.races.access_facts import atomic_together
+from pgasrob.races.racing_pairs import Next, Pairs, Places, places, standing, step
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.effect import execute, put
 from pgasrob.semantics.sequential import SequentialState

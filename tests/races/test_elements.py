@@ -13,8 +13,8 @@ from pgasrob.api import race as races
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.races.pairs import Places
 from pgasrob.races.race_definition import DefinitionSearch
+from pgasrob.races.racing_pairs import Places
 from pgasrob.robustness.reduction.elements import represented
 from pgasrob.robustness.reduction.unused import without_unused
 from tests.robustness.reduction.test_elements import Drawing

@@ -21,11 +21,11 @@ from pgasrob.analysis.placement import NOW
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
-from pgasrob.races.facts import updates_may_race
+from pgasrob.races.access_facts import updates_may_race
 from pgasrob.races.found import RaceSearch as Searching
 from pgasrob.races.native_races import NativeRaceSearch
-from pgasrob.races.pairs import Places
 from pgasrob.races.race_definition import DefinitionSearch
+from pgasrob.races.racing_pairs import Places
 from pgasrob.reference import persistent_sets
 from pgasrob.reference import race_search as search_module
 from pgasrob.reference import race_traces as traces_module

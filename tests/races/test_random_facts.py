@@ -11,7 +11,7 @@ from pgasrob.api import race as races
 from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
 from pgasrob.program.program import Program
-from pgasrob.races.verdict import RaceVerdict
+from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.robustness.limits import Limits
 from tests.oracle.strategies import random_program
 from tests.races.test_races_agree import CHOICES

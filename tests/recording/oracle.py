@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pgasrob.automata.automaton import Reached
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
-from pgasrob.races.pairs import Next, Pairs, standing
+from pgasrob.races.racing_pairs import Next, Pairs, standing
 from pgasrob.robustness.definition import DefinitionState, HappensBeforeSpace
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, has_steps

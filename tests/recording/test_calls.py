@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgasrob import twins
-from pgasrob.recording.decide import check_trace, trace_races
+from pgasrob.recording.recorded_answers import check_trace, trace_races
 from pgasrob.robustness.question import Races
 from tests.runtime.recorded import built, traced
 from tests.support import sampled

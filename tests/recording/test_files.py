@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from pgasrob import twins
 from pgasrob.cli import cli
-from pgasrob.recording.decide import check_trace, trace_alarms, trace_races
+from pgasrob.recording.recorded_answers import check_trace, trace_alarms, trace_races
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Races
 from tests.runtime.recorded import built, traced

@@ -11,8 +11,8 @@ import pytest
 
 import pgasrob
 from pgasrob import twins
-from pgasrob.recording.decide import check_trace, trace_races
 from pgasrob.recording.lowering import Lowering
+from pgasrob.recording.recorded_answers import check_trace, trace_races
 from pgasrob.robustness.question import Races
 from tests.recording.test_calls import MPI
 from tests.runtime.recorded import built, traced

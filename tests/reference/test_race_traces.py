@@ -13,10 +13,10 @@ from pgasrob import twins
 from pgasrob.api import race as races
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
-from pgasrob.races import decide
-from pgasrob.races.decide import SEARCH, TRACES
+from pgasrob.races import race_check
 from pgasrob.races.native_races import NativeTracesRaceSearch
-from pgasrob.races.verdict import RaceVerdict
+from pgasrob.races.race_check import SEARCH, TRACES
+from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.reference.race_traces import TracesRaceSearch
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
@@ -144,10 +144,10 @@ def test_the_answer_is_the_same_whoever_comes_first(monkeypatch: pytest.MonkeyPa
         _, on, strict = drawn(seed)
         question = Question(on.program, on.nodes, Races(strict, every=True), on.reading, limits=limits)
         found = []
-        for turns in (((SEARCH, None),), ((TRACES, None), (SEARCH, None)), decide.TURNS):
+        for turns in (((SEARCH, None),), ((TRACES, None), (SEARCH, None)), race_check.TURNS):
             with monkeypatch.context() as patch:
-                patch.setattr(decide, "TURNS", turns)
-                found.append(told(decide.races(Session(question, instance=on))))
+                patch.setattr(race_check, "TURNS", turns)
+                found.append(told(race_check.races(Session(question, instance=on))))
         assert found[0] == found[1] == found[2], seed
         seen[f"{found[0][0]}, {'whole' if found[0][2] else 'in part'}"] += 1
     assert seen["race, whole"] > 15 and seen["no race, whole"] > 5, seen
@@ -164,7 +164,7 @@ def test_states_behind_a_violation_are_searched_whoever_comes_first(monkeypatch:
     limits = Limits(max_sc_states=1)
     by_traces = races(stale, all_=True, engine=TRACES, limits=limits)
     assert len(by_traces.races) == 3
-    monkeypatch.setattr(decide, "TURNS", ((TRACES, None), (SEARCH, None)))
+    monkeypatch.setattr(race_check, "TURNS", ((TRACES, None), (SEARCH, None)))
     found = races(stale, all_=True, limits=limits)
     assert found.robustness is not None and found.robustness.verdict == "not robust"
     assert len(found.races) == 4
@@ -184,8 +184,8 @@ def test_who_gives_up_leaves_it_to_the_other(monkeypatch: pytest.MonkeyPatch, re
         def states(self) -> int:
             return 10**9
 
-    monkeypatch.setattr(decide, "race_trace_search", lambda instance, strict, *_: Given(instance, strict))
-    monkeypatch.setattr(decide, "TURNS", ((TRACES, None), (SEARCH, None), (TRACES, None)))
+    monkeypatch.setattr(race_check, "race_trace_search", lambda instance, strict, *_: Given(instance, strict))
+    monkeypatch.setattr(race_check, "TURNS", ((TRACES, None), (SEARCH, None), (TRACES, None)))
     quiet = program("put(x, 1, y, q); wait(q); barrier;", "barrier; r <- mem[y];")
     verdict = races(quiet)
     assert (verdict.verdict, verdict.reason) == ("no race", None)

@@ -7,7 +7,7 @@ from string import Formatter
 
 import pytest
 
-import pgasrob.recording.decide  # noqa: F401  # which has some of its own
+import pgasrob.recording.recorded_answers  # noqa: F401  # which has some of its own
 from pgasrob.robustness.reasons import (
     CountLeft,
     FaultPossible,

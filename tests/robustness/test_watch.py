@@ -90,7 +90,7 @@ def test_a_limit_ends_what_decides(place: str, phase: str, source: Any, monkeypa
 DECORATIONS = {
     "robustness.shrink:Shrinking.run": "the run may be longer than it has to be",
     "robustness.maximal_runs:Runs.explore": "",
-    "robustness.effect:Viewer": "",
+    "robustness.effect_search:Viewer": "",
     "render.run_json:late_operations": "the run is not shown",
     "render.run_json:HappensBefore": "the run is not shown",
 }

@@ -13,7 +13,7 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pgasrob.batch.build import build
+from pgasrob.batch.build_id import build
 from pgasrob.batch.cluster import ClusterError
 from pgasrob.batch.cluster.child import Request
 from pgasrob.batch.cluster.worker import WrongBuild

@@ -13,7 +13,7 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from pgasrob.batch.build import Build, build
+from pgasrob.batch.build_id import Build, build
 from pgasrob.batch.cluster.child import Request
 from pgasrob.batch.workers import cause_of_death
 from pgasrob.robustness.limits import spare_memory

@@ -17,7 +17,7 @@ from pgasrob.program.commands import Fetch, Mark
 from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
-from pgasrob.races.facts import Fact, facts_of
+from pgasrob.races.access_facts import Fact, facts_of
 from pgasrob.races.mpi.actions import Action, Execution, Kind, More, Operation, Place, Synchronisation
 from pgasrob.semantics.trace import Event
 

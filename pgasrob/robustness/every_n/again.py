@@ -27,7 +27,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.linear import NODES
-from pgasrob.robustness.every_n.values import File, Values
+from pgasrob.robustness.every_n.symbolic_values import File, Values
 
 Edge = tuple[int, Transition]
 """A transition with the control state that it leaves."""

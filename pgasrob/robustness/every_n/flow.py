@@ -16,7 +16,7 @@ from pgasrob.program.expressions import INT32, constant, parts
 from pgasrob.robustness.every_n.known import ZERO, Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Domain, Linear, Value, between, number
 from pgasrob.robustness.every_n.memory import Layout
-from pgasrob.robustness.every_n.values import File, Values
+from pgasrob.robustness.every_n.symbolic_values import File, Values
 
 EXACT_GROWTHS = 10
 """Times that what is known of a control state or an address grows before it is widened."""

@@ -24,9 +24,9 @@ from pgasrob.program.expressions import (
     parts,
     registers_of,
 )
-from pgasrob.robustness.every_n.cases import Frame
 from pgasrob.robustness.every_n.linear import ANYTHING, RANK, Domain, Linear
-from pgasrob.robustness.every_n.values import File, Values
+from pgasrob.robustness.every_n.rank_cases import Frame
+from pgasrob.robustness.every_n.symbolic_values import File, Values
 
 MOST_AROUND, MOST_ENDS, MOST_MODULUS = 4, 8, 8
 MOST_NUMBERED = 16

@@ -10,10 +10,10 @@ from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form, Place, Role
 from pgasrob.program.expressions import Expr
-from pgasrob.robustness.every_n.cases import Name
 from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Linear, Value, between, number
 from pgasrob.robustness.every_n.memory import Layout
-from pgasrob.robustness.every_n.values import File, Values
+from pgasrob.robustness.every_n.rank_cases import Name
+from pgasrob.robustness.every_n.symbolic_values import File, Values
 from pgasrob.semantics.effect import OPERATOR_OF
 
 ZERO = between(0, 0)

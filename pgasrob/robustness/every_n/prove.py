@@ -18,17 +18,17 @@ from pgasrob.program.polls import has_one_control, with_polls
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.every_n import flow as flows
-from pgasrob.robustness.every_n.cases import Case, Frame, Name
-from pgasrob.robustness.every_n.commands import Ranks, rules_of
-from pgasrob.robustness.every_n.facts import Facts
 from pgasrob.robustness.every_n.frame import MOST_NUMBERED, frame_of
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.known import Ranks as RanksOf
-from pgasrob.robustness.every_n.meetings import Pairs, TooMany
 from pgasrob.robustness.every_n.memory import Layout
+from pgasrob.robustness.every_n.named_commands import Ranks, rules_of
+from pgasrob.robustness.every_n.named_views import views_of
+from pgasrob.robustness.every_n.pair_states import PairStates, TooMany
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
+from pgasrob.robustness.every_n.proved_facts import Facts
+from pgasrob.robustness.every_n.rank_cases import Case, Frame, Name
 from pgasrob.robustness.every_n.unfold import Unfolded
-from pgasrob.robustness.every_n.views import views_of
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.abstract_commands import Command
 from pgasrob.robustness.reduction.fixpoint import Fixpoint
@@ -150,12 +150,12 @@ class Prover:
     def setting(self, case: Case, known: Known, by_pairs: bool = False) -> Setting:
         """What the fixpoints for all sources share in ``case``; ``by_pairs``: with where two ranks may be at once.
 
-        Raises :class:`~pgasrob.robustness.every_n.meetings.TooMany`, with these.
+        Raises :class:`~pgasrob.robustness.every_n.pair_states.TooMany`, with these.
         """
         ranks = Ranks(case, known, self._kinds, self._rules, self._polls_wait)
         commands = ranks.commands()
         views = views_of(known, ranks, commands, self._initial) if isinstance(known, Unfolded) else None
-        pairs = Pairs(known, ranks, commands, self._initial) if by_pairs and isinstance(known, Unfolded) else None
+        pairs = PairStates(known, ranks, commands, self._initial) if by_pairs and isinstance(known, Unfolded) else None
         return Setting(commands, views, pairs)
 
     @property

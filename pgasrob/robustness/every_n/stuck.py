@@ -18,7 +18,7 @@ from pgasrob.program.expressions import NEGATED, Expr
 from pgasrob.program.graphs import components
 from pgasrob.program.walks import negated
 from pgasrob.robustness.every_n.linear import NODES, number
-from pgasrob.robustness.every_n.pairs import Meanwhile, Pairs, members
+from pgasrob.robustness.every_n.sc_pairs import Meanwhile, ScPairs, members
 from pgasrob.robustness.reduction.views import States
 
 Label = tuple[int, int]
@@ -39,7 +39,7 @@ class Stuck:
     """Where the first rank of a case may be stuck in a deadlock. ``open``: a command that it stands before then; None:
     there is none, if nothing comes back to itself by ``dependencies``."""
 
-    def __init__(self, pairs: Pairs, labels: Sequence[Sequence[Label]]) -> None:
+    def __init__(self, pairs: ScPairs, labels: Sequence[Sequence[Label]]) -> None:
         """``labels``: by name and state."""
         self._pairs, self._labels = pairs, labels
         self._out = [ranks.automaton.out for ranks in pairs.ranks]

@@ -16,7 +16,7 @@ from pgasrob.program.live_registers import live_registers
 from pgasrob.robustness.every_n.flow import Flow
 from pgasrob.robustness.every_n.known import Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
-from pgasrob.robustness.every_n.values import File
+from pgasrob.robustness.every_n.symbolic_values import File
 
 MOST_FILES = 32
 """Register files that are told apart at one control state; all others there are one."""

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from pgasrob.batch.litmus import checked
+from pgasrob.batch.litmus_checks import checked
 from pgasrob.models.networks.network_verdict import verdicts
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.reading import DEFAULT_READING

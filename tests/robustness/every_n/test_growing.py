@@ -13,8 +13,8 @@ from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.robustness.every_n.again import Again
-from pgasrob.robustness.every_n.commands import Ranks
 from pgasrob.robustness.every_n.memory import Layout
+from pgasrob.robustness.every_n.named_commands import Ranks
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
 from tests.support import examples

@@ -14,12 +14,12 @@ from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING
-from pgasrob.robustness.every_n import cases, flow, values
-from pgasrob.robustness.every_n.cases import Case, Frame
-from pgasrob.robustness.every_n.commands import Ranks, Target
+from pgasrob.robustness.every_n import flow, rank_cases, symbolic_values
 from pgasrob.robustness.every_n.linear import Value, exactly
+from pgasrob.robustness.every_n.named_commands import Ranks, Target
 from pgasrob.robustness.every_n.proof import Proof
 from pgasrob.robustness.every_n.prove import Prover
+from pgasrob.robustness.every_n.rank_cases import Case, Frame
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reduction import fixpoint
 from tests.robustness.every_n.drawn import drawn, messages
@@ -118,12 +118,12 @@ def without_passing_barriers(patch: pytest.MonkeyPatch) -> None:
 
 
 def with_tests_that_fail_unless_they_hold(patch: pytest.MonkeyPatch) -> None:
-    before = values.Values.may_be
+    before = symbolic_values.Values.may_be
 
-    def may_be(self: values.Values, symbol: str, one: Value, other: Value) -> bool:
+    def may_be(self: symbolic_values.Values, symbol: str, one: Value, other: Value) -> bool:
         return before(self, symbol, one, other) and not (symbol == "==" and one != other)
 
-    patch.setattr(values.Values, "may_be", may_be)
+    patch.setattr(symbolic_values.Values, "may_be", may_be)
 
 
 def with_the_first_case_alone(patch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def with_the_first_case_alone(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_the_rest(patch: pytest.MonkeyPatch) -> None:
-    before = cases.Frame._with_rest
+    before = rank_cases.Frame._with_rest
 
     def with_rest(self: Frame, *names: Any) -> Case:
         return Case(tuple(name for name in before(self, *names).names if not name.rest))
@@ -154,18 +154,18 @@ def without_waiting_for_updates(patch: pytest.MonkeyPatch) -> None:
 
 
 def with_bits_that_are_added(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(values.BITS, "^", add)
+    patch.setitem(symbolic_values.BITS, "^", add)
 
 
 def with_quotients_that_leave_nothing(patch: pytest.MonkeyPatch) -> None:
-    def quotient(self: values.Values, one: Value, divisor: int) -> Value:
+    def quotient(self: symbolic_values.Values, one: Value, divisor: int) -> Value:
         return one[0].over(divisor), one[1].over(divisor)
 
-    patch.setattr(values.Values, "_quotient", quotient)
+    patch.setattr(symbolic_values.Values, "_quotient", quotient)
 
 
 def without_powers_of_two(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(values.Values, "_without_last_bit", lambda _, form: exactly(form.shifted(-1)))
+    patch.setattr(symbolic_values.Values, "_without_last_bit", lambda _, form: exactly(form.shifted(-1)))
 
 
 def without_remainders_of_nodes(patch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-//! What decides whether two accesses race, besides cells and ways (`pgasrob/races/pairs.py`).
+//! What decides whether two accesses race, besides cells and ways (`pgasrob/races/racing_pairs.py`).
 
 use crate::memory::{Result, filled};
 use crate::raw::{below, collect, malformed, number, offsets, rows};

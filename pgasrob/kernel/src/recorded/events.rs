@@ -12,7 +12,7 @@ pub struct Access {
     pub fact: Fact,
 }
 
-/// What is to be known of an access for races (`pgasrob/races/facts.py`), `number` among all that there are.
+/// What is to be known of an access for races (`pgasrob/races/access_facts.py`), `number` among all that there are.
 #[derive(Clone, Copy, Debug)]
 pub struct Fact {
     pub number: u16,

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from pgasrob.program import core
 from pgasrob.program.core import Place
 from pgasrob.program.expressions import MOST_NODES
-from pgasrob.robustness.every_n.commands import Ranks, Target
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, exactly, number
+from pgasrob.robustness.every_n.named_commands import Ranks, Target
+from pgasrob.robustness.every_n.symbolic_values import constant
 from pgasrob.robustness.every_n.unfold import MOST_READ, Unfolded
-from pgasrob.robustness.every_n.values import constant
 from pgasrob.robustness.reduction.abstract_commands import Access, Command, Commands
 from pgasrob.robustness.reduction.views import BeforeBarrier, Happened, States
 
@@ -89,7 +89,7 @@ class TooMany(Exception):
     """More than `MOST_MET` states of two ranks."""
 
 
-class Pairs:
+class PairStates:
     """The pairs of states that two ranks of a case may be in.
 
     Raises :class:`TooMany`.
@@ -439,7 +439,7 @@ class Pairs:
 class _BeforeBarrier:
     def __init__(
         self,
-        pairs: Pairs,
+        pairs: PairStates,
         states_of_others: Sequence[set[int]],
         source: int,
         delayed: Callable[[Access], bool],

@@ -18,11 +18,11 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Place
 from pgasrob.program.walks import is_read
 from pgasrob.robustness.every_n.again import Again
-from pgasrob.robustness.every_n.cases import Case, Name
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.linear import NODES, Linear, Value, number
 from pgasrob.robustness.every_n.memory import Element
-from pgasrob.robustness.every_n.values import constant
+from pgasrob.robustness.every_n.rank_cases import Case, Name
+from pgasrob.robustness.every_n.symbolic_values import constant
 from pgasrob.robustness.reduction.abstract_commands import Access, Command, Commands, known_operands
 
 

@@ -13,8 +13,8 @@ from operator import or_
 from pgasrob.analysis.bits import members
 from pgasrob.program import core
 from pgasrob.program.graphs import following
-from pgasrob.robustness.every_n.commands import Ranks
 from pgasrob.robustness.every_n.linear import Value, exactly, number
+from pgasrob.robustness.every_n.named_commands import Ranks
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction.abstract_commands import Command, Commands
 from pgasrob.robustness.reduction.views import States, Views, Writer

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.statements import Span
-from pgasrob.robustness.every_n import pairs as two
-from pgasrob.robustness.every_n.cases import Case
-from pgasrob.robustness.every_n.commands import Rules
+from pgasrob.robustness.every_n import sc_pairs as two
 from pgasrob.robustness.every_n.flow import Flow
 from pgasrob.robustness.every_n.known import Known
-from pgasrob.robustness.every_n.pairs import Pairs, TooManyPairs
+from pgasrob.robustness.every_n.named_commands import Rules
 from pgasrob.robustness.every_n.proof import Claim, CommandText
+from pgasrob.robustness.every_n.rank_cases import Case
+from pgasrob.robustness.every_n.sc_pairs import ScPairs, TooManyPairs
 from pgasrob.robustness.every_n.stuck import Dependency, Stuck, comes_back
 from pgasrob.robustness.every_n.unfold import Unfolded
 
@@ -80,7 +80,7 @@ class Facts:
             false &= self._may_be_false(unfolded)
             if not false and not looks_for_deadlocks:
                 return
-            pairs = Pairs(case, unfolded, self._initial, self._rules, self._looks)
+            pairs = ScPairs(case, unfolded, self._initial, self._rules, self._looks)
             labels = [
                 [(self._blocks[id(ranks.automaton)], leaving[0][0] if leaving else -1) for leaving in origins]
                 for ranks, origins in zip(flow.ranks, unfolded.origins, strict=True)

@@ -13,10 +13,10 @@ from pgasrob.program.instance import instantiate
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.every_n import facts, pairs
-from pgasrob.robustness.every_n.cases import Frame
-from pgasrob.robustness.every_n.pairs import UNWRITTEN, Meanwhile, Pairs
+from pgasrob.robustness.every_n import proved_facts, sc_pairs
 from pgasrob.robustness.every_n.prove import Prover
+from pgasrob.robustness.every_n.rank_cases import Frame
+from pgasrob.robustness.every_n.sc_pairs import UNWRITTEN, Meanwhile, ScPairs
 from pgasrob.robustness.every_n.stuck import Stuck
 from pgasrob.twins import search_of_sc_runs
 from tests.robustness.every_n.drawn_facts import drawn_facts
@@ -80,45 +80,45 @@ Mutation = Callable[[pytest.MonkeyPatch], None]
 
 
 def with_cells_that_are_certain(patch: pytest.MonkeyPatch) -> None:
-    before = Pairs._located_at
-    patch.setattr(Pairs, "_located_at", lambda self, *place: (before(self, *place)[0], True))
+    before = ScPairs._located_at
+    patch.setattr(ScPairs, "_located_at", lambda self, *place: (before(self, *place)[0], True))
 
 
 def with_updates_that_all_write(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(pairs, "_ALWAYS", frozenset(("set", "compare_swap")))
+    patch.setattr(sc_pairs, "_ALWAYS", frozenset(("set", "compare_swap")))
 
 
 def without_what_was_there_from_the_beginning(patch: pytest.MonkeyPatch) -> None:
-    before = Pairs._with_last
+    before = ScPairs._with_last
     patch.setattr(
-        Pairs, "_with_last", lambda self, rank, cell, bit: 0 if bit == UNWRITTEN else before(self, rank, cell, bit)
+        ScPairs, "_with_last", lambda self, rank, cell, bit: 0 if bit == UNWRITTEN else before(self, rank, cell, bit)
     )
 
 
 def without_the_writes_of_others(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Pairs, "_after_write", lambda *_: None)
+    patch.setattr(ScPairs, "_after_write", lambda *_: None)
 
 
 def with_one_rank_of_the_rest(patch: pytest.MonkeyPatch) -> None:
-    others, at = Pairs.others, Pairs.at
-    patch.setattr(Pairs, "others", lambda self, rank: [each for each in others(self, rank) if each != rank])
+    others, at = ScPairs.others, ScPairs.at
+    patch.setattr(ScPairs, "others", lambda self, rank: [each for each in others(self, rank) if each != rank])
 
-    def alone(self: Pairs, rank: int, state: int) -> Meanwhile:
+    def alone(self: ScPairs, rank: int, state: int) -> Meanwhile:
         return tuple(1 if other == rank else states for other, states in enumerate(at(self, rank, state)))
 
-    patch.setattr(Pairs, "at", alone)
+    patch.setattr(ScPairs, "at", alone)
 
 
 def with_two_ranks_in_each_part(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(pairs, "_may_be", lambda _, meanwhile: all(meanwhile))
+    patch.setattr(sc_pairs, "_may_be", lambda _, meanwhile: all(meanwhile))
 
 
 def without_what_follows(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Pairs, "_after_each", lambda self, rank: [1 << state for state in range(len(self.files[rank]))])
+    patch.setattr(ScPairs, "_after_each", lambda self, rank: [1 << state for state in range(len(self.files[rank]))])
 
 
 def with_x_the_same_for_all(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Pairs, "_seen_by", lambda self, rank, writer, value: value)
+    patch.setattr(ScPairs, "_seen_by", lambda self, rank, writer, value: value)
 
 
 def with_assumes_that_hold(patch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def with_waits_that_are_over(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_circles(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(facts, "comes_back", lambda _: False)
+    patch.setattr(proved_facts, "comes_back", lambda _: False)
 
 
 def with_others_that_are_all_smaller(patch: pytest.MonkeyPatch) -> None:

@@ -17,13 +17,13 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Form, Place
 from pgasrob.program.expressions import Expr
 from pgasrob.program.graphs import following
-from pgasrob.robustness.every_n.cases import Case
-from pgasrob.robustness.every_n.commands import Ranks, Rules
 from pgasrob.robustness.every_n.flow import EXACT_GROWTHS
 from pgasrob.robustness.every_n.known import Known, with_register
 from pgasrob.robustness.every_n.linear import ANYTHING, Value, exactly, number
+from pgasrob.robustness.every_n.named_commands import Ranks, Rules
+from pgasrob.robustness.every_n.rank_cases import Case
+from pgasrob.robustness.every_n.symbolic_values import File
 from pgasrob.robustness.every_n.unfold import Unfolded
-from pgasrob.robustness.every_n.values import File
 from pgasrob.robustness.reduction.views import States
 
 MOST_LOOKS = 40_000
@@ -73,7 +73,7 @@ Meanwhile = tuple[States, ...]
 """For each name where its ranks may be; that of a single rank, seen by itself, is left out and has some bit."""
 
 
-class Pairs(Known):
+class ScPairs(Known):
     """What is known of pairs of ranks of a case in SC runs, from ``unfolded`` automata in which no read fails.
 
     ``meanwhile``: for each name, state and other name where that one may be at once; for the rest also where another

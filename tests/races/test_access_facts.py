@@ -9,8 +9,8 @@ from pgasrob.api import race as races
 from pgasrob.program import core
 from pgasrob.program.commands import Command
 from pgasrob.program.statements import Do
-from pgasrob.races.decide import RACE_ENGINES
-from pgasrob.races.facts import Fact, atomic_together, command_facts, facts_of, overlap, updates_may_race
+from pgasrob.races.access_facts import Fact, atomic_together, command_facts, facts_of, overlap, updates_may_race
+from pgasrob.races.race_check import RACE_ENGINES
 from tests.program.strategies import commands
 from tests.support import examples, instance, program
 

@@ -16,8 +16,8 @@ from pgasrob.diagnostics import Diagnostic
 from pgasrob.program import core
 from pgasrob.program.declarations import Source
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.races.pairs import Next, Pairs
-from pgasrob.races.verdict import Race, RaceVerdict
+from pgasrob.races.race_verdict import Race, RaceVerdict
+from pgasrob.races.racing_pairs import Next, Pairs
 from pgasrob.recording import must_rma
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.recording.lowering import Lowering

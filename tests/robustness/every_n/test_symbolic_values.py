@@ -24,7 +24,7 @@ from pgasrob.program.expressions import (
     specialise,
 )
 from pgasrob.robustness.every_n.linear import RANK, Domain, Linear, Number, Value
-from pgasrob.robustness.every_n.values import File, Values
+from pgasrob.robustness.every_n.symbolic_values import File, Values
 from tests.support import alternating, examples
 
 TYPES = (INT32, INT32, IntType(64, True), IntType(64, False), IntType(32, False), IntType(16, False), IntType(8, True))

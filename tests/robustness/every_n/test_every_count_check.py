@@ -13,7 +13,7 @@ import pgasrob
 from pgasrob.cli import cli
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.parser import parse
-from pgasrob.robustness.every_n import check as every_check
+from pgasrob.robustness.every_n import every_count_check as every_check
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load

@@ -12,8 +12,8 @@ from pgasrob import twins
 from pgasrob.api import check
 from pgasrob.api import race as races
 from pgasrob.program.program import Program
-from pgasrob.races import decide
-from pgasrob.races.verdict import RaceVerdict
+from pgasrob.races import race_check
+from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Races
 from pgasrob.robustness.reasons import FaultReached, LeftUndone, RunsLeftOut, ScStateLimit, StateLimit, TimeLimit
@@ -100,7 +100,7 @@ def test_a_harmless_conflict_asks_for_robustness() -> None:
     assert verdict.verdict == "no race"
     assert verdict.robustness is not None and verdict.robustness.verdict == "robust"
     known = check(waiting)
-    assert decide.races(Session(Question(waiting, asked=Races())), known).robustness is known
+    assert race_check.races(Session(Question(waiting, asked=Races())), known).robustness is known
     assert races(waiting, strict=True).verdict == "race"
 
 
@@ -163,7 +163,7 @@ def test_too_many_states_may_have_one_trace() -> None:
                 yield
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decide, "race_search", lambda *_: Endless())
+        patch.setattr(race_check, "race_search", lambda *_: Endless())
         assert races(apart).verdict == "no race"
         racy = program("put(x, 1, y, q);", "r <- mem[y];")
         assert races(racy).verdict == races(racy, engine="traces").verdict == "race"
@@ -183,7 +183,7 @@ def test_with_races_the_rest_has_a_limit_of_its_own() -> None:
 
 
 @pytest.mark.usefixtures("any_engine")
-@pytest.mark.parametrize("engine", decide.RACE_ENGINES)
+@pytest.mark.parametrize("engine", race_check.RACE_ENGINES)
 def test_faults(engine: str) -> None:
     faulty = program("r <- 1 / r;", "")
     verdict = races(faulty, engine=engine)
@@ -204,11 +204,11 @@ def test_the_time_limit_holds_in_every_phase(monkeypatch: pytest.MonkeyPatch, ph
         case "instantiate":
             monkeypatch.setattr(Program, "instantiate", for_ever)
         case "search":
-            monkeypatch.setattr(decide, "race_search", for_ever)
+            monkeypatch.setattr(race_check, "race_search", for_ever)
         case "check":
             monkeypatch.setattr("pgasrob.robustness.check.ENGINES", dict.fromkeys(("portfolio",), for_ever))
         case "replay":
-            monkeypatch.setattr(decide, "replay", for_ever)
+            monkeypatch.setattr(race_check, "replay", for_ever)
     verdict = races(waiting, limits=Limits(timeout=60))
     assert verdict.verdict == "unknown" and isinstance(verdict.reason, TimeLimit) and not verdict.races
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from pgasrob.program.parser import parse
-from pgasrob.robustness.every_n import meetings
+from pgasrob.robustness.every_n import pair_states
 from pgasrob.robustness.every_n.linear import NODES, Linear
-from pgasrob.robustness.every_n.meetings import Pairs
+from pgasrob.robustness.every_n.pair_states import PairStates
 from pgasrob.robustness.every_n.prove import Prover
 from pgasrob.robustness.reduction.fixpoint import Fixpoint
 from tests.robustness.every_n.drawn_rounds import drawn_rounds
-from tests.robustness.every_n.test_views import COUNTED, DEFAULT_READING, FRAMES, HEADER, proof, verdict
+from tests.robustness.every_n.test_named_views import COUNTED, DEFAULT_READING, FRAMES, HEADER, proof, verdict
 from tests.support import examples
 
 
@@ -86,63 +86,63 @@ def beyond_the_next_barrier(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_other_ranks(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Pairs, "_moves_of_others", lambda *_: iter(()))
+    patch.setattr(PairStates, "_moves_of_others", lambda *_: iter(()))
 
 
 def without_what_the_source_rank_writes(patch: pytest.MonkeyPatch) -> None:
-    before = Pairs.before_barrier
+    before = PairStates.before_barrier
 
-    def before_barrier(self: Pairs, others: Sequence[set[int]], source: int, delayed: object, _: object) -> object:
+    def before_barrier(self: PairStates, others: Sequence[set[int]], source: int, delayed: object, _: object) -> object:
         return before(self, others, source, delayed, frozenset())  # type: ignore[arg-type]
 
-    patch.setattr(Pairs, "before_barrier", before_barrier)
+    patch.setattr(PairStates, "before_barrier", before_barrier)
 
 
 def without_barriers(patch: pytest.MonkeyPatch) -> None:
-    before = Pairs._behind
+    before = PairStates._behind
 
-    def behind(self: Pairs, pair: meetings._Pair, state: meetings._State) -> Iterator[meetings._State]:
+    def behind(self: PairStates, pair: pair_states._Pair, state: pair_states._State) -> Iterator[pair_states._State]:
         return (each for each in before(self, pair, state) if each.first == state.first or each.second == state.second)
 
-    patch.setattr(Pairs, "_behind", behind)
+    patch.setattr(PairStates, "_behind", behind)
 
 
 def with_each_rank_adding_once(patch: pytest.MonkeyPatch) -> None:
-    def most(self: Pairs, *_: object) -> Linear:
+    def most(self: PairStates, *_: object) -> Linear:
         return NODES.shifted(-2)
 
-    patch.setattr(Pairs, "_most_of_others", most)
+    patch.setattr(PairStates, "_most_of_others", most)
 
 
 def with_whatever_is_added_for_one(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meetings, "constant", lambda _: 1)
+    patch.setattr(pair_states, "constant", lambda _: 1)
 
 
 def with_counts_from_anywhere(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meetings, "MOST_NODES", (1 << 31) - 1)
+    patch.setattr(pair_states, "MOST_NODES", (1 << 31) - 1)
 
 
 def with_updates_that_always_write(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Pairs, "_is_written", lambda *_: True)
+    patch.setattr(PairStates, "_is_written", lambda *_: True)
 
 
 def with_targets_that_are_known_alone(patch: pytest.MonkeyPatch) -> None:
-    before = Pairs._at
+    before = PairStates._at
 
-    def at(self: Pairs, *arguments: object) -> tuple[list[meetings._Cell], bool]:
+    def at(self: PairStates, *arguments: object) -> tuple[list[pair_states._Cell], bool]:
         found, sure = before(self, *arguments)  # type: ignore[arg-type]
         return found if sure else [], sure
 
-    patch.setattr(Pairs, "_at", at)
+    patch.setattr(PairStates, "_at", at)
 
 
 def with_the_source_rank_where_it_pleases(patch: pytest.MonkeyPatch) -> None:
-    before = Pairs.before_barrier
+    before = PairStates.before_barrier
 
-    def before_barrier(self: Pairs, others: Sequence[set[int]], source: int, *further: object) -> object:
+    def before_barrier(self: PairStates, others: Sequence[set[int]], source: int, *further: object) -> object:
         return before(self, others, 0, *further)  # type: ignore[arg-type]
 
-    patch.setattr(Pairs, "before_barrier", before_barrier)
+    patch.setattr(PairStates, "before_barrier", before_barrier)
 
 
 def count_of(twice: str) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pgasrob.program.reading import Reading
-from pgasrob.races.facts import updates_may_race
+from pgasrob.races.access_facts import updates_may_race
 from pgasrob.races.found import FoundRace, RaceSearch
-from pgasrob.races.pairs import Pairs, Places
-from pgasrob.races.verdict import Race, RaceVerdict
+from pgasrob.races.race_verdict import Race, RaceVerdict
+from pgasrob.races.racing_pairs import Pairs, Places
 from pgasrob.robustness.check import check
 from pgasrob.robustness.counterexample import fault_reached, fault_witness
 from pgasrob.robustness.question import EngineChoice, Races, Robustness

@@ -15,7 +15,7 @@ from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING
-from pgasrob.robustness import effect as searching
+from pgasrob.robustness import effect_search as searching
 from pgasrob.robustness import maximal_runs
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load

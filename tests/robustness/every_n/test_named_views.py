@@ -14,12 +14,12 @@ from pgasrob.program import polls
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.every_n import unfold, views
-from pgasrob.robustness.every_n.cases import Frame
-from pgasrob.robustness.every_n.commands import Ranks
+from pgasrob.robustness.every_n import named_views, unfold
+from pgasrob.robustness.every_n.named_commands import Ranks
 from pgasrob.robustness.every_n.proof import Proof
 from pgasrob.robustness.every_n.prove import Prover
-from pgasrob.robustness.every_n.values import File
+from pgasrob.robustness.every_n.rank_cases import Frame
+from pgasrob.robustness.every_n.symbolic_values import File
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.abstract_commands import Command, Commands
@@ -74,27 +74,27 @@ Mutation = Callable[[pytest.MonkeyPatch], None]
 
 
 def with_nothing_there_from_the_beginning(patch: pytest.MonkeyPatch) -> None:
-    before = views._Search.__init__
+    before = named_views._Search.__init__
 
-    def without(self: views._Search, *arguments: object) -> None:
+    def without(self: named_views._Search, *arguments: object) -> None:
         before(self, *arguments[:-1], [99] * 7)  # type: ignore[arg-type]
 
-    patch.setattr(views._Search, "__init__", without)
+    patch.setattr(named_views._Search, "__init__", without)
 
 
 def with_the_first_writer_alone(patch: pytest.MonkeyPatch) -> None:
-    before = views._Search._writers
+    before = named_views._Search._writers
 
-    def first(self: views._Search, rank: int, state: int, place: int) -> list[views.Writer] | None:
+    def first(self: named_views._Search, rank: int, state: int, place: int) -> list[named_views.Writer] | None:
         found = before(self, rank, state, place)
         return found and found[:1]
 
-    patch.setattr(views._Search, "_writers", first)
+    patch.setattr(named_views._Search, "_writers", first)
 
 
 def without_what_follows_writers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        views._Search, "_after", lambda self, rank: [1 << state for state in range(len(self.commands.of[rank]))]
+        named_views._Search, "_after", lambda self, rank: [1 << state for state in range(len(self.commands.of[rank]))]
     )
 
 
@@ -153,18 +153,18 @@ def with_what_is_known_later(patch: pytest.MonkeyPatch) -> None:
 
 
 def with_a_rest_of_one_rank(patch: pytest.MonkeyPatch) -> None:
-    before = views._Search.__init__
+    before = named_views._Search.__init__
 
     def of_one(
-        self: views._Search, known: unfold.Unfolded, ranks: Ranks, commands: Commands, initial: list[int]
+        self: named_views._Search, known: unfold.Unfolded, ranks: Ranks, commands: Commands, initial: list[int]
     ) -> None:
         before(self, known, ranks, replace(commands, many=frozenset()), initial)
 
-    patch.setattr(views._Search, "__init__", of_one)
+    patch.setattr(named_views._Search, "__init__", of_one)
 
 
 def with_barriers_that_lead_to_the_end(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(views._Search, "_behind_barrier", lambda self, rank, _: 1 << len(self.commands.of[rank]) - 2)
+    patch.setattr(named_views._Search, "_behind_barrier", lambda self, rank, _: 1 << len(self.commands.of[rank]) - 2)
 
 
 def with_one_file_at_each_state(patch: pytest.MonkeyPatch) -> None:
