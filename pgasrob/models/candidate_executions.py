@@ -25,7 +25,8 @@ INITIAL = -1
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An event whose values are open. ``towards``: the remote node of its operation."""
+    """An event of a path. Its values are not known yet, for they depend on what is read. ``towards``: the remote node
+    of its operation."""
 
     thread: int
     operation: int
@@ -83,34 +84,35 @@ class Path:
         self.span = NOWHERE
 
     def add(self, kind: str, location: int | None = None, *, towards: int | None = None) -> int:
-        """An event that reads and writes nothing, or has no value of its own. Returns its number."""
+        """Add an event that reads and writes nothing. Returns its number."""
         return self._add(kind, location, False, False, towards)
 
     def read(self, kind: str, location: int, *, towards: int | None = None) -> int:
-        """An event that reads. Returns the slot of what it reads."""
+        """Add an event that reads. Returns the slot of the value that it reads."""
         return self._slot(_Read(self._add(kind, location, True, False, towards)))
 
     def write(self, kind: str, location: int, slot: int, *, towards: int | None = None) -> None:
-        """An event that writes what is in ``slot``."""
+        """Add an event that writes the value in ``slot``."""
         self.written[self._add(kind, location, False, True, towards)] = slot
 
     def update(self, kind: str, location: int, *, towards: int | None = None) -> tuple[int, int]:
-        """An event that reads and writes: its number, for ``written``, and the slot of what it reads."""
+        """Add an event that reads and writes. Returns its number, for ``written``, and the slot of the value that it
+        reads."""
         number = self._add(kind, location, True, True, towards)
         return number, self._slot(_Read(number))
 
     def computed(self, expr: Expr) -> int:
-        """The slot of what an expression over the thread's registers is worth now."""
+        """The slot of the value that an expression over the thread's registers has at this point of the path."""
         needed = registers_of(expr)
         parts = tuple(slot if number in needed else None for number, slot in enumerate(self.registers))
         return self._slot(_Computed(evaluator(expr), parts, self.span))
 
     def function(self, compute: Callable[[Sequence[int]], int], *slots: int) -> int:
-        """The slot of ``compute`` on what is in ``slots``."""
+        """The slot of the value of ``compute`` for the values in ``slots``."""
         return self._slot(_Computed(compute, slots, self.span))
 
     def require(self, slot: int, holds: bool = True) -> None:
-        """Only if what is in ``slot`` is (not) zero is the path taken."""
+        """The path is taken only if the value in ``slot`` is not zero or, without ``holds``, is zero."""
         self.conditions.append((slot, holds))
 
     def fix(self, slot: int, other: int) -> None:
@@ -121,7 +123,7 @@ class Path:
 
     @property
     def open(self) -> bool:
-        """Whether the conditions may hold, for all that is known without knowing what is read."""
+        """Whether all conditions can hold, as far as that is known without the values that are read."""
         values = [(self._certain(slot), holds) for slot, holds in self.conditions]
         return all(value is None or bool(value) == holds for value, holds in values)
 
@@ -155,8 +157,8 @@ Expansion = Callable[[Path, Instruction], Sequence[Callable[[], object]]]
 
 
 def paths_of(program: Program, thread: int, expand: Expansion) -> Iterator[Path]:
-    """Every path of a thread, with the events of the model's ``expand``, but for those whose conditions contradict one
-    another whatever is read."""
+    """Every path of a thread, with the events of the model's ``expand``. Paths whose conditions contradict one another
+    whatever is read are left out."""
     for instructions in dict.fromkeys(program.threads[thread].graph.paths()):
         choices: list[int] = []
         while True:
@@ -248,7 +250,7 @@ class Candidate:
         )
 
     def outcome(self, values: Values, last: Sequence[int]) -> Outcome:
-        """The outcome when the ``last`` write to each location of the program is this event (or INITIAL)."""
+        """The outcome when the last write to each location of the program is the event in ``last`` (or INITIAL)."""
         memory = tuple(
             location.initial if event == INITIAL else values.written(event)
             for location, event in zip(self.program.locations, last, strict=True)
@@ -263,15 +265,15 @@ def candidates(program: Program, expand: Expansion) -> Iterator[Candidate]:
 
 
 class Unknown(Exception):
-    """A value hangs on a read whose source has not been chosen."""
+    """A value depends on a read whose source has not been chosen yet."""
 
 
 class Circular(Exception):
-    """A value hangs on itself: it would come out of thin air."""
+    """A value depends on itself: it would come out of thin air."""
 
 
 class Faulted(Exception):
-    """A value is none: an expression is at fault."""
+    """An expression cannot be evaluated; ``refusal`` says why."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.reason)
@@ -280,15 +282,15 @@ class Faulted(Exception):
 
 @dataclass
 class Values:
-    """The values of a candidate whose reads read from ``sources``: for each event the write it reads from, INITIAL, or
-    None (not a read, or not yet chosen)."""
+    """The values of a candidate by reads-from: ``sources`` has for each event the write that it reads from, INITIAL for
+    the initial one, or None (it does not read, or that is not chosen yet)."""
 
     candidate: Candidate
     sources: Sequence[int | None]
     _known: dict[int, int | None] = field(default_factory=dict)
 
     def value(self, slot: int) -> int:
-        """What is in ``slot``. Raises :class:`Unknown`, :class:`Circular`, :class:`Faulted`."""
+        """The value in ``slot``. Raises :class:`Unknown`, :class:`Circular`, :class:`Faulted`."""
         if slot in self._known:
             value = self._known[slot]
             if value is None:
@@ -319,8 +321,8 @@ class Values:
         return self.value(self.candidate.written[event])
 
     def may_hold(self) -> bool:
-        """Whether the conditions of the paths hold, as far as is known. One that is at fault counts as held; so the run
-        with the fault is found."""
+        """Whether the conditions of the paths may hold, as far as values are known. A condition with a fault counts as
+        holding, so that the run with the fault is found."""
         for slot, holds in self.candidate.conditions:
             try:
                 value = self.value(slot)

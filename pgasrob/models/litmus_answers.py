@@ -78,11 +78,11 @@ class Answers(Result):
     answers: tuple[Answer, ...]
 
     def items(self) -> Iterator[tuple[str, Answer]]:
-        """Each answer with what its model is called."""
+        """Each answer with the label of its model."""
         return ((label(each.model), each) for each in self.answers)
 
     def __getitem__(self, name: str) -> Answer:
-        """The answer of the model that is called so. Raises KeyError, with those that were asked."""
+        """The answer of the model with this label. Raises KeyError, which lists those that were asked."""
         found = dict(self.items())
         if name not in found:
             raise KeyError(f"{name!r} was not asked; there is {', '.join(found)}")

@@ -80,7 +80,7 @@ class Outcomes:
 
 
 class Model(Protocol):
-    """A memory model with its options settled."""
+    """A memory model whose options are chosen."""
 
     @property
     def name(self) -> str:
@@ -89,12 +89,12 @@ class Model(Protocol):
 
     @property
     def semantics(self) -> str | None:
-        """Which of several equal ones it is, as `--semantics` has it; None where there is one."""
+        """Which of several equal semantics it has, as `--semantics` has it; None where there is one."""
         ...
 
     @property
     def variant(self) -> str:
-        """What is not as in the paper ("no-pcie", "without IR"), empty for the stock model."""
+        """In which options it differs from its paper ("no-pcie", "without IR"); empty for the stock model."""
         ...
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
@@ -108,7 +108,7 @@ class Model(Protocol):
 
 @runtime_checkable
 class Axiomatic(Model, Protocol):
-    """A model by consistent executions of bounded programs."""
+    """A model whose outcomes are those of consistent executions, for programs without unbounded loops."""
 
     def executions(self, program: Program, watch: Watch | None = None) -> Iterator[Execution]:
         """All consistent executions. Raises :class:`Refused`, and LimitReached of ``watch``."""

@@ -143,8 +143,8 @@ def known(name: str) -> Known:
 
 
 def parted(text: str) -> tuple[str, ...]:
-    """The models that ``text`` names, which commas part; what goes on about the model before its comma stays with it:
-    "corerma vpi, without LO" is one. So expectations have it, too."""
+    """The models that ``text`` names, with commas between them. Words about a model may follow a comma too: "corerma
+    vpi, without LO" is one model."""
     found: list[str] = []
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
         first = piece.replace(":", " ").split()[:1]
@@ -157,7 +157,7 @@ def parted(text: str) -> tuple[str, ...]:
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a variant that there are of the model ``name``, beside `without` and a rule."""
+    """The words for variants of the model ``name``, except `without` and a rule."""
     entry = known(name)
     return (*entry.semantics, *(word for word, change in WORDS.items() if set(change) <= set(entry.options)))
 
@@ -241,7 +241,7 @@ def label(model: Model) -> str:
 
 
 def variant_of(model: Model) -> str:
-    """What is not as in the paper, as a line of expectation has it behind the name of the model, without commas."""
+    """The variant of ``model`` as a line of expectation writes it behind the name, without commas."""
     return model.variant.replace(",", "")
 
 
@@ -257,7 +257,7 @@ def model(name: str, options: Options = STOCK) -> Model:
 
 
 def unfit(entry: Known, options: Options) -> str:
-    """Why the model does not take ``options``, as a sentence without its end; "" where it does."""
+    """Why the model does not take ``options``, as a sentence without a full stop; empty where it does."""
     chosen = options.semantics
     if chosen is not None and chosen not in entry.semantics:
         if not entry.semantics:
@@ -289,7 +289,7 @@ def of_others(rule: str, names: Iterable[str]) -> list[str]:
 
 
 def _no_rule(rule: str, entries: Sequence[Known]) -> str:
-    """That none of the models has the ``rule``."""
+    """A message that none of the models has the ``rule``."""
     rules = list(dict.fromkeys(rule for entry in entries for rule in entry.rules()))
     names = list(dict.fromkeys(entry.name for entry in entries if entry.rules()))
     what = f"{names[0]} has no rule {rule!r}" if len(names) == 1 else f"no rule {rule!r}"
@@ -299,7 +299,7 @@ def _no_rule(rule: str, entries: Sequence[Known]) -> str:
 
 
 def _no_semantics(wanted: str, entries: Sequence[Known]) -> str:
-    """That none of the models has a semantics of the name ``wanted``."""
+    """A message that none of the models has a semantics with the name ``wanted``."""
     of = {each: entry.name for entry in entries for each in entry.semantics}
     near = did_you_mean(wanted, of)
     return f"no model has a semantics {wanted!r}; {near or f'there is {_some(list(of))}'}"

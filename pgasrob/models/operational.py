@@ -61,8 +61,8 @@ class Access(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A letter: what a thread, or the network for it, does at once. ``instruction`` where one is executed (or handed
-    over for later), None for what follows from it."""
+    """A letter: what a thread, or the network for it, does at once. ``instruction``: the one that is executed (or
+    handed over for later), None for what the network does."""
 
     thread: int
     name: str
@@ -75,7 +75,7 @@ Word = tuple[Step, ...]
 
 
 class Result(NamedTuple):
-    """What comes of an option: the word, the next state of the thread, and what is written, in this order."""
+    """What an option leads to: the word, the next state of the thread, and the writes in their order."""
 
     word: Word
     local: Any
@@ -83,37 +83,37 @@ class Result(NamedTuple):
 
 
 class Option(NamedTuple):
-    """What a thread may do next: it ``reads`` these locations, and ``then`` gives what comes of their values, None
-    where that is nothing."""
+    """What a thread may do next: it ``reads`` these locations, and ``then`` gives the result for their values, None
+    where there is none."""
 
     reads: tuple[int, ...]
     then: Callable[..., Result | None]
 
 
 def fixed(result: Result) -> Option:
-    """What has this ``result``, whatever memory holds."""
+    """The option that has ``result`` whatever memory holds."""
     return Option((), lambda: result)
 
 
 class Component(Protocol[Local]):
-    """A thread with all that is its own."""
+    """A thread with everything that belongs to it alone."""
 
     @property
     def initial(self) -> Local: ...
 
     def options(self, local: Local) -> tuple[bool, Sequence[Option]]:
-        """What it may do next. True: there may be more, but these can be done first."""
+        """What it may do next; with True not all of it, but these can be done first."""
         ...
 
     def finished(self, local: Local) -> bool:
-        """Whether it has ended and nothing is on its way any more."""
+        """Whether it has ended and nothing of it is pending."""
         ...
 
     def registers(self, local: Local) -> tuple[int, ...]: ...
 
 
 class Sharing:
-    """Which locations a part of a machine may access first, for nobody else has to do with them.
+    """Which locations a part of a machine may access first, because no other part accesses (or writes) them.
 
     ``part``: which part of the machine makes an access of a thread, which its whole thread is as a rule. ``constant``:
     the locations that nobody writes.
@@ -297,7 +297,7 @@ def at(items: tuple[Item, ...], place: int, item: Item) -> tuple[Item, ...]:
 
 
 class _Waiting:
-    """An event of a run: what it is, and from which event it has read."""
+    """An event of a run that is being replayed."""
 
     def __init__(self, thread: int, operation: int, begun: Begun, instruction: Instruction) -> None:
         self.thread, self.operation, self.begun, self.instruction = thread, operation, begun, instruction

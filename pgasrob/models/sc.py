@@ -73,7 +73,7 @@ class Local(NamedTuple):
 
 
 class Thread(litmus.Visitor[Execute[Local]]):
-    """What a thread does."""
+    """What a thread does in one step."""
 
     def __init__(self, program: Program, number: int, sharing: Sharing, split: bool, reduced: bool) -> None:
         thread = program.threads[number]

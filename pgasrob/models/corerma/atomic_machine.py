@@ -25,9 +25,9 @@ NETWORK = frozenset(("IR", "VPI", "F1", "F2", "F3"))
 
 
 class Local(NamedTuple):
-    """``issued``: whether the process has begun; it hands everything over at once, for nothing that it does depends on
-    what it reads. ``done``: the actions that have taken effect, as bits. ``held``: the slots that are needed still,
-    with their values."""
+    """``issued``: whether the process has issued its actions, all at once, since nothing that it issues depends on what
+    it reads. ``done``: the actions that have taken effect, as bits. ``held``: the slots that are still needed, with
+    their values."""
 
     issued: bool
     done: int
@@ -35,8 +35,8 @@ class Local(NamedTuple):
 
 
 def machine(program: Program, settings: Settings | None = None) -> Machine[Local]:
-    """The machine of ``program``, without rules of the network at most. Raises :class:`Refused`, also where an access
-    is not atomic."""
+    """The machine of ``program``; ``settings`` may leave out rules of :data:`NETWORK`. Raises :class:`Refused`, also
+    where an access is not atomic."""
     settings = settings or Settings()
     if unknown := settings.without - NETWORK:
         raise ValueError(f"the machine cannot be without {', '.join(sorted(unknown))}")
@@ -126,7 +126,7 @@ class _Process:
         return tuple((slot, value) for slot, value in sorted(held.items()) if needed >> slot & 1)
 
     def _value(self, held: dict[int, int], slot: int) -> int:
-        """What ``slot`` holds, which is noted in ``held``."""
+        """The value of ``slot``, which is kept in ``held``."""
         if slot in held:
             return held[slot]
         step = self._of.get(slot)
@@ -149,5 +149,5 @@ class _Process:
 
 
 def _queue(action: Action) -> Queue:
-    """One for each action: which may go before which the process says."""
+    """A queue for each action: which of them may take effect first, ``_Process`` decides."""
     return "cpu", action.number

@@ -60,7 +60,7 @@ class Candidate:
 
 
 class Frame:
-    """A program's actions with the rules in force: what is the same in all its executions."""
+    """The actions of a program and the rules in force: what all its executions have in common."""
 
     def __init__(self, actions: Actions, settings: Settings) -> None:
         self.actions, self.settings = actions, settings
@@ -77,8 +77,9 @@ class Frame:
         return found
 
     def orders(self) -> Iterator[tuple[Rows, tuple[bool | None, ...]]]:
-        """The least order by the program alone. Where one of CAS-F and CAS-T is in force it depends on which cas
-        succeed: then one for each guess (None: what it compares is T, and it is by either rule)."""
+        """The least order by the program alone, with a guess for each cas whether it succeeds (None: an operand is T,
+        and either rule orders it). There is one order, without guesses, unless exactly one of CAS-F and CAS-T is in
+        force."""
         base = self._base()
         if not self.cas:
             yield base, ()
@@ -109,8 +110,8 @@ class Frame:
         return True
 
     def values(self, source: Sequence[int], undefined: int) -> list[Value] | None:
-        """What each slot holds when the reads of ``undefined`` give T and the others what they read from; None where
-        values would come from nothing but themselves."""
+        """The value of each slot when the reads of ``undefined`` give T and the others what their ``source`` has
+        written; None where a value would depend on itself."""
         size = len(self.actions.actions)
         slots: list[Value | None] = [None] * self.actions.slots
         for slot, constant in self.actions.constants.items():
@@ -156,7 +157,8 @@ class Frame:
                         yield from self._finished(hb, source, guess)
 
     def _reads(self, hb: Rows, source: list[int], place: int) -> Iterator[Rows]:
-        """Orders with what each read reads from (in ``source``), from that of number ``place`` on."""
+        """Choose for each read from number ``place`` on a write (in ``source``), in every way; yields the orders that
+        follow."""
         actions = self.actions
         if place == len(actions.readers):
             if is_acyclic(source):
@@ -175,7 +177,7 @@ class Frame:
         source[read] = -1
 
     def closed(self, hb: Rows, source: Sequence[int]) -> Rows | None:
-        """``hb`` with what follows by R1; None where that closes a cycle."""
+        """``hb`` with the pairs that R1 adds; None where they close a cycle."""
         if not self.settings.has("R1"):
             return hb
         order: Rows | None = hb
@@ -187,7 +189,7 @@ class Frame:
         return hb
 
     def _writes(self, hb: Rows, source: Sequence[int]) -> Iterator[Rows]:
-        """Orders with any two atomic writes to one location in one order."""
+        """Order all atomic writes to each location, in every way."""
         if self.settings.has("WS"):
             for first, second in rules.ws(self.actions, hb):
                 for order in self._either(hb, source, first, second):
@@ -196,13 +198,14 @@ class Frame:
         yield hb
 
     def _either(self, hb: Rows, source: Sequence[int], first: int, second: int) -> Iterator[Rows]:
-        """``hb`` with the two in the one order, and in the other."""
+        """``hb`` with ``first`` before ``second``, then with ``second`` before ``first``, each unless it closes a
+        cycle."""
         for pair in ((first, second), (second, first)):
             if (order := joined(hb, *pair)) is not None and (order := self.closed(order, source)) is not None:
                 yield order
 
     def _any(self, hb: Rows, source: Sequence[int]) -> Iterator[Rows]:
-        """Orders with any two accesses in conflict in one order, in the other, or in none."""
+        """Order any two accesses in conflict, or leave them unordered, in every way."""
         pairs = list(self.actions.conflicting())
 
         def decided(hb: Rows, place: int, apart: Rows) -> Iterator[Rows]:
@@ -224,7 +227,7 @@ class Frame:
         return decided(hb, 0, empty(len(hb)))
 
     def _finished(self, hb: Rows, source: Sequence[int], guess: Sequence[bool | None]) -> Iterator[Candidate]:
-        """The executions with this order: one, or more where several writes may be the last without WS."""
+        """The executions with the order ``hb``: one, or without WS more where several writes may be the last."""
         actions = self.actions
         before = converse(hb)
         ordered = union(hb, before)
@@ -246,8 +249,8 @@ class Frame:
         return not self.settings.has("no-C") or (conflict and self.settings.has("C"))
 
     def _last(self, hb: Rows, ordered: Rows, location: int) -> list[int]:
-        """The writes one of which a location has the value of at the end; -1: T. It is what a read after all actions
-        would give: of a last write, or T where that is in conflict."""
+        """The writes that may give a location its value at the end, -1 for T. They are those that a read after all
+        actions could read from."""
         writers = self.actions.writers_of[location]
         found = []
         for write in members(writers):
@@ -268,7 +271,7 @@ class Frame:
 
 
 def _along(hb: Rows, pairs: Iterable[Pair]) -> Rows:
-    """``hb`` with ``pairs``, all of which go along program order, so that they close no cycle."""
+    """``hb`` with ``pairs``, which follow program order and so close no cycle."""
     for pair in pairs:
         order = joined(hb, *pair)
         assert order is not None
@@ -281,7 +284,7 @@ def _ordered(hb: Rows, first: int, second: int) -> bool:
 
 
 def is_acyclic(source: Sequence[int]) -> bool:
-    """Whether reads-from is: read-writes may read from each other in a circle only where R2 does not say otherwise."""
+    """Whether reads-from has no cycle. Without R2 read-writes could read from each other in one."""
     fine = {-1}
     for number in range(len(source)):
         way = []

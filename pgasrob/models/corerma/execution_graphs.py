@@ -13,8 +13,8 @@ from pgasrob.models.relations import Rows, converse
 
 
 def execution_of(frame: Frame, candidate: Candidate) -> Execution:
-    """The graph of ``candidate``: po and hb by their immediate pairs, mo (hb among the writes to a location) and rb by
-    all."""
+    """The graph of ``candidate``. po and hb have their immediate pairs; mo (hb among the writes to a location) and rb
+    have all pairs."""
     actions = frame.actions
     values, size = candidate.values, len(actions.actions)
     events = tuple(
@@ -41,7 +41,7 @@ def execution_of(frame: Frame, candidate: Candidate) -> Execution:
 
 
 def _towards(actions: Actions, action: Action) -> int | None:
-    """The node at the other end: of an operation its target, of a flush what it waits for."""
+    """The node at the other end: the target of an operation, the node that a flush waits for."""
     if action.kind == "flush":
         return action.dst
     remote = actions.statements[actions.statement_of[action.number]].remote

@@ -76,7 +76,7 @@ def _witness(frame: Frame, wanted: Wanted, without: Rules) -> Candidate | None:
 
 
 def _minimal(names: Sequence[str], allows: Callable[[Rules], bool]) -> list[Rules]:
-    """The minimal sets that ``allows`` holds of, which holds of whatever has one of them in it.
+    """The minimal sets that ``allows`` accepts. It must accept every superset of a set that it accepts.
 
     What is left of ``names`` when a set is taken out, and still forbids, is shrunk to a core: each set that allows has
     one of a core's rules in it. So the next set to try is a smallest one with one of each core's.
@@ -104,7 +104,8 @@ def _minimal(names: Sequence[str], allows: Callable[[Rules], bool]) -> list[Rule
 
 
 class _Edges:
-    """Pairs that happens-before has, by the rules that put them there, and the order that they make."""
+    """The pairs that happens-before of an execution has, each labelled with its relation and rule, and their
+    closure."""
 
     def __init__(self, frame: Frame, candidate: Candidate, without: Rules) -> None:
         self.actions, self.without = frame.actions, without

@@ -31,7 +31,7 @@ from pgasrob.models.relations import Rows, converse, empty, joined
 
 
 class Alternative(NamedTuple):
-    """Pairs that are in order, and pairs that are not."""
+    """One way to satisfy a clause: the pairs ``edges`` are in the order, and the pairs of ``never`` are not."""
 
     edges: tuple[Pair, ...] = ()
     never: tuple[Pair, ...] = ()
@@ -41,8 +41,8 @@ Clause = tuple[Alternative, ...]
 
 
 class Choice(NamedTuple):
-    """A read gives what ``write`` wrote, or T where ``undefined``; ``clauses`` say when it may. A write of -1: whatever
-    a read in conflict may read from."""
+    """What a read gives: what ``write`` has written, or T where ``undefined``. ``clauses`` must hold then. A ``write``
+    of -1 is any write that a read in conflict may read from."""
 
     write: int
     undefined: bool
@@ -60,7 +60,8 @@ class State(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What is chosen so far: of the ends of the first locations, and of reads; those ``needed`` are still to be."""
+    """What has been chosen so far: the ends of the first locations, and what some reads give (``chosen``). ``needed``:
+    the reads for which something must be chosen, as bits."""
 
     state: State
     chosen: Chosen
@@ -72,7 +73,8 @@ Node = TypeVar("Node")
 
 
 def leaves(root: Node, further: Callable[[Node], Iterator[Node] | None]) -> Iterator[Node]:
-    """The nodes below ``root`` of which there is nothing ``further``, depth first; a tree may be deep."""
+    """The nodes below ``root`` for which ``further`` gives None, depth first. The stack is explicit, for a tree may be
+    deep."""
     branches: list[Iterator[Node]] = [iter((root,))]
     while branches:
         node = next(branches[-1], None)
@@ -103,8 +105,8 @@ Wanted = Mapping[str, Value]
 def outcomes(
     frame: Frame, look_around: Callable[[], None] = lambda: None, wanted: Wanted = MappingProxyType({})
 ) -> Iterator[Candidate]:
-    """An execution for each outcome, at least; with ``wanted`` for each that may have these values, at least.
-    ``look_around`` is called again and again."""
+    """At least one execution for each outcome, or only for each that may have the values of ``wanted``. ``look_around``
+    is called for every candidate."""
     if frame.settings.hb == "any" or frame.actions.is_atomic:  # then the least order has the same outcomes
         yield from Search(frame, look_around, wanted).outcomes()
         return
@@ -149,7 +151,7 @@ class Search:
                     yield candidate
 
     def _prune(self, wanted: Wanted) -> None:
-        """Leave out choices that give another value than ``wanted`` whatever else is chosen."""
+        """Leave out choices that give a value other than ``wanted`` whatever else is chosen."""
         actions = self.actions
         constant = actions.known()
 
@@ -175,6 +177,7 @@ class Search:
     # --- what a read asks for ----------------------------------------------------------------------------------------
 
     def _of_read(self, read: int) -> Iterator[Choice]:
+        """The choices for what ``read`` gives."""
         location = self.actions.actions[read].rloc
         assert location is not None
         writes = [write for write in members(self.actions.writers_of[location]) if write != read]
@@ -192,7 +195,7 @@ class Search:
             yield Choice(-1, True, (races,))
 
     def _reads(self, read: int, write: int, others: Sequence[int]) -> Iterator[Clause]:
-        """``read`` reads from ``write`` (R1, R2, and what ``repair`` asks for)."""
+        """The clauses that hold when ``read`` reads from ``write`` (R1, R2, and what ``repair`` asks for)."""
         if self._both_atomic(read, write):
             if self.has("R2"):
                 yield (_order((write, read)),)
@@ -205,12 +208,12 @@ class Search:
                 yield _never((write, other)), _never((other, read))
 
     def _r1(self, read: int, write: int, other: int) -> Iterator[Clause]:
-        """Of three atomic actions. Without WS it is looked after as the order grows."""
+        """The clause of R1 for three atomic actions. Without WS :meth:`_written` looks after R1 instead."""
         if self.has("R1") and self.has("WS"):
             yield _order((other, write)), _order((read, other))
 
     def _unraced(self, read: int, write: int, others: Sequence[int]) -> Iterator[Clause]:
-        """The same, and ``read`` is in no conflict."""
+        """The clauses of :meth:`_reads`, and those by which ``read`` is in no conflict."""
         yield from self._reads(read, write, others)
         for other in (write, *others):
             if not self._both_atomic(read, other):
@@ -220,7 +223,7 @@ class Search:
                     yield _order((other, read)), _order((read, other))
 
     def _defined(self, read: int, write: int, others: Sequence[int]) -> Iterator[Clause]:
-        """The same, and ``write`` is in no conflict either."""
+        """The clauses of :meth:`_unraced`, and those by which ``write`` is in no conflict either."""
         ordered = self.repair and self.has("WS")  # then what is before the read is before the write
         if not (ordered and (self.has("R2") or not self._both_atomic(read, write))):
             yield from self._unraced(read, write, others)
@@ -238,7 +241,7 @@ class Search:
                 yield _order((other, write)), _order((read, other))
 
     def _of_end(self, location: int) -> Iterator[Choice]:
-        """What a location holds at the end: what a read after all actions would give."""
+        """The choices for what a location holds at the end: what a read after all actions could give."""
         writes = list(members(self.actions.writers_of[location]))
         races = []
         for write in writes:
@@ -292,7 +295,7 @@ class Search:
             yield decided.state, decided.chosen, decided.ends
 
     def _all(self, state: State, chosen: Chosen) -> Iterator[tuple[State, Chosen]]:
-        """The same with something chosen of each read."""
+        """The same states with a choice for every read."""
 
         def further(node: tuple[State, Chosen]) -> Iterator[tuple[State, Chosen]] | None:
             here, known = node
@@ -312,7 +315,7 @@ class Search:
         return self._propagated(State(state.hb, state.never, state.clauses + choice.clauses))
 
     def _settled(self, state: State) -> Iterator[State]:
-        """States in which an alternative of each clause holds."""
+        """The states in which some alternative of each clause holds."""
 
         def further(here: State) -> Iterator[State] | None:
             if not here.clauses:
@@ -324,7 +327,7 @@ class Search:
         return leaves(state, further)
 
     def _propagated(self, state: State) -> State | None:
-        """``state`` with what follows; None where nothing satisfies it."""
+        """``state`` with all that follows from clauses that have one alternative left; None where a clause has none."""
         hb, never, clauses = state
         while True:
             left = []
@@ -392,7 +395,7 @@ class Search:
         return None
 
     def _values(self, chosen: Chosen) -> tuple[Sequence[Value] | None, Refused | None]:
-        """Those of the slots, where reads of which nothing is chosen give T; or what faults."""
+        """The values of the slots, where reads without a choice give T; or the refusal where an expression faults."""
         source = [-1] * len(self.actions.actions)
         undefined = 0
         for read in self.actions.readers:
@@ -407,7 +410,7 @@ class Search:
             return None, refused
 
     def _sources(self, state: State, chosen: Chosen) -> Iterator[tuple[list[int], Rows]]:
-        """What each action reads from, with an order in which all atomic writes are."""
+        """The write that each action reads from, with an order that has all atomic writes in it."""
         source = [-1] * len(self.actions.actions)
         for read, choice in chosen.items():
             source[read] = choice.write
@@ -422,7 +425,7 @@ class Search:
                 source[read] = -1
 
     def _written(self, hb: Rows, never: Rows, source: Sequence[int]) -> Iterator[Rows]:
-        """``hb`` with the atomic writes to each location in some order that keeps ``never``."""
+        """``hb`` with the atomic writes to each location in an order that keeps ``never``, in every way."""
         closed = self.frame.closed(hb, source)
         if closed is None or any(after & row for after, row in zip(closed, never, strict=True)):
             return
@@ -435,7 +438,8 @@ class Search:
         yield closed
 
     def _raced(self, hb: Rows, read: int) -> Iterator[int]:
-        """What a read may read from that is in conflict: what it is so with, or a last write before it."""
+        """The writes that a read in conflict may read from: those that it is in conflict with, and the last writes
+        before it."""
         location = self.actions.actions[read].rloc
         assert location is not None
         before = converse(hb)
@@ -447,7 +451,7 @@ class Search:
 
 
 def _verdict(hb: Rows, never: Rows, alternative: Alternative) -> bool | None:
-    """Whether an alternative holds whatever comes; None when that is open."""
+    """Whether ``alternative`` holds however ``hb`` and ``never`` grow; None while that is open."""
     holds = True
     for first, second in alternative.edges:
         if not hb[first] >> second & 1:

@@ -61,8 +61,8 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The numbers of its actions in program order; ``remote``: that of its action in the paper's set Remote, the one at
-    the target."""
+    """``actions``: their numbers in program order. ``remote``: the one in the paper's set Remote, which is the action
+    at the target."""
 
     kind: StatementKind
     actions: tuple[int, ...]
@@ -74,7 +74,7 @@ Compute = Callable[[Sequence[Value]], Value]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The slot ``target`` has what ``compute`` makes of those of ``sources``."""
+    """The value of the slot ``target`` is ``compute`` of the values of ``sources``."""
 
     target: int
     sources: tuple[int, ...]
@@ -125,7 +125,7 @@ class Actions:
         return self.atomic == self.everything
 
     def behind(self, slot: int) -> int:
-        """The reads in a process that the value of ``slot`` comes from, as bits."""
+        """The reads that the value of ``slot`` is computed from within its process, as bits."""
         found = self.reads_behind.get(slot)
         if found is None:
             found = 1 << slot if slot < len(self.actions) else 0
@@ -314,7 +314,7 @@ def _sum(values: Sequence[Value]) -> Value:
 
 
 def _exchanged(values: Sequence[Value]) -> Value:
-    """What a cas leaves: a comparison with T leaves T."""
+    """What a cas writes to the remote location; T where it compares T."""
     expected, new, held = values
     if expected == UNDEFINED or held == UNDEFINED:
         return UNDEFINED
@@ -322,7 +322,7 @@ def _exchanged(values: Sequence[Value]) -> Value:
 
 
 def _computed(value: Expr, registers: Sequence[int]) -> tuple[tuple[int, ...], Compute]:
-    """The slots that ``value`` is computed from, and how. T spreads: what mentions it is T."""
+    """The slots that ``value`` is computed from, and how. An expression that mentions T is T."""
     mentioned = sorted(registers_of(value))
     compute = evaluator(value)
     size = mentioned[-1] + 1 if mentioned else 0

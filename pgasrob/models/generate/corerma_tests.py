@@ -19,7 +19,7 @@ from pgasrob.program.declarations import Source
 
 
 def initial_states(count: int, conventions: Conventions) -> list[tuple[int, ...]]:
-    """The initial values of so many locations with which a program is a test of its own."""
+    """The initial values of ``count`` locations that ``conventions`` makes tests of."""
     match conventions.initial:
         case "distinct":
             return [tuple(range(count))]
@@ -122,7 +122,8 @@ def generate(
 
 
 def _spare(shape: Shape, rule: str, initial: tuple[int, ...], conventions: Conventions) -> bool:
-    """Whether by these conventions a statement is one too many: without some statements (flushes) it is a test."""
+    """Whether ``conventions`` rejects the test because some statements (flushes) can be left out and it is still a
+    test."""
     if conventions.minimal:
         spare = [(t, s) for t, thread in enumerate(shape.threads) for s in range(len(thread))]
     elif conventions.flushes == "useful":
@@ -148,7 +149,7 @@ def _spare(shape: Shape, rule: str, initial: tuple[int, ...], conventions: Conve
 
 
 def _read(shape: Shape, conventions: Conventions) -> bool:
-    """Whether it has the local reads that the conventions ask for."""
+    """Whether the program has the local reads that ``conventions`` asks for."""
     lack = [0] * len(shape.owners)
     for thread in shape.threads:
         for kind, operands in thread:

@@ -94,7 +94,7 @@ def _static_pivots(actions: Actions, rule: str, name: str, conventions: Conventi
 
 
 def _closes(reach: Reach, edges: Sequence[Edge]) -> bool:
-    """Whether ``edges`` together close a cycle in what is acyclic."""
+    """Whether ``edges`` together close a cycle in ``reach``, which has none."""
     reach = list(reach)
     return not all(add(reach, edge.before, edge.after) for edge in edges)
 
@@ -135,12 +135,13 @@ class _Executions:
         self.source: dict[int, int | None] = {}
 
     def within(self, reach: Reach) -> Iterator[Found]:
+        """The choices that keep ``reach`` acyclic."""
         if self.required is not None:
             for found in self._ordered(0, list(reach), self.required):
                 yield found, dict(self.source), tuple(self.orders)
 
     def _ordered(self, place: int, reach: Reach, required: int) -> Iterator[Reach]:
-        """With an order of the writes to each location from ``place`` on."""
+        """Order the writes to each location from ``place`` on, in every way."""
         if place == len(self.writers):
             yield from self._read(0, reach, required)
             return
@@ -157,8 +158,8 @@ class _Executions:
                 yield from self._ordered(place + 1, after, required)
 
     def _read(self, at: int, reach: Reach, unread: int) -> Iterator[Reach]:
-        """With what the reading actions from number ``at`` on read from; the writes ``unread`` must still be read by
-        local reads."""
+        """Choose what the reading actions from number ``at`` on read from, in every way. The writes ``unread`` must
+        still be read by local reads."""
         if at == len(self.reads):
             yield reach
             return
@@ -180,7 +181,8 @@ class _Executions:
                 yield from self._read(at + 1, after, still)
 
     def _with_edges(self, reach: Reach, reader: int, write: int | None, later: tuple[int, ...]) -> bool:
-        """Put into ``reach`` what R2 and R1 say of a ``reader`` of ``write``, before the ``later`` writes."""
+        """Add the edges of R2 and R1 for a ``reader`` of ``write`` that comes before the ``later`` writes; False where
+        they close a cycle."""
         left_out = self.left_out if reader == self.of else None
         if write is not None and left_out != "R2" and not add(reach, write, reader):
             return False
@@ -191,8 +193,8 @@ class _Executions:
 
 
 def _compares(actions: Actions, pivot: Pivot, initial: Sequence[int]) -> bool | None:
-    """Whether the cas of the pivot compares equal values in the execution with the cycle; None: values of which one
-    comes out of thin air, and may be any."""
+    """Whether the cas of the pivot compares equal values in the execution with the cycle; None where a value comes out
+    of thin air, and so may be any."""
     erw = next(number for edge in pivot.edges for number in edge if actions.actions[number].kind == "erw")
     at = actions.actions[erw]
     expected = next(
@@ -309,6 +311,7 @@ def _order_pivots(actions: Actions, conventions: Conventions) -> Iterator[Pivot]
 
 
 def _closed_by(reach: Reach, source: dict[int, int | None], first: int, second: int) -> bool:
-    """Whether a cycle comes of the write ``first`` before ``second``, with what R1 makes of it."""
+    """Whether there is a cycle when the write ``first`` comes before ``second``, with the edges that R1 adds for
+    that."""
     befores = [first, *(reader for reader, write in source.items() if write == first and reader != second)]
     return any(reach[second] >> before & 1 for before in befores)

@@ -76,7 +76,7 @@ class Distinguishing:
 
 
 def bounds_for(first: Model, second: Model, bounds: Bounds, waits: bool = False) -> Bounds:
-    """``bounds`` with the statements that both models know. ``waits``: also waiting for all operations to a node."""
+    """``bounds`` with the statements that both models know; with ``waits`` also "wait for all operations to a node"."""
     known, other = KINDS[first.name], KINDS[second.name]
     kinds = [kind for kind in known if kind in other]
     if waits:
@@ -90,7 +90,7 @@ def bounds_for(first: Model, second: Model, bounds: Bounds, waits: bool = False)
 
 
 def spelled(shape: Shape, model: Model) -> Shape:
-    """The program with each statement "wait" as ``model`` has it."""
+    """The program in the spelling of ``model``, which has its own form of each statement "wait"."""
     flushes = "flush" in KINDS[model.name]
     threads = []
     for thread in shape.threads:

@@ -18,7 +18,7 @@ Registers = tuple[int, ...]
 
 
 def outcomes(actions: Actions, initial: Sequence[int]) -> frozenset[Registers]:
-    """The final values of the registers in all executions, from these values of the locations.
+    """The final values of the registers in all executions that begin with the values ``initial`` of the locations.
 
     ``actions`` decide about the reading of IR: with its premise they are made by ``actions_of(shape, ir_own=False)``.
     """

@@ -58,8 +58,8 @@ class Shape:
         return sum(statement[0] == "load" for thread in self.threads for statement in thread)
 
     def without(self, left_out: Collection[tuple[int, int]], initial: Sequence[int]) -> tuple[Shape, tuple[int, ...]]:
-        """It and its initial values when some statements, by thread and place, are left out, and what nobody mentions
-        then."""
+        """The program and its initial values without some statements, given by thread and place, and without the
+        locations that nothing mentions then."""
         threads = tuple(
             tuple(statement for at, statement in enumerate(thread) if (number, at) not in left_out)
             for number, thread in enumerate(self.threads)
@@ -115,7 +115,7 @@ class Shape:
 
 
 def plainest(shape: Shape) -> tuple[int, Shape]:
-    """What programs of a size are sorted by: plain statements first, then the order of the canonical forms."""
+    """A sort key for programs of one size: programs of plain statements first, then by their canonical forms."""
     return sum(RARE.get(kind, 0) for thread in shape.threads for kind, _ in thread), shape
 
 

@@ -45,7 +45,7 @@ def shapes(statements: int, bounds: Bounds) -> Iterator[Shape]:
 
 
 def _on_nodes(count: int, bounds: Bounds) -> Iterator[tuple[int, ...]]:
-    """Nodes of so many threads, numbered as they come."""
+    """The nodes of ``count`` threads, numbered in the order of their first thread."""
 
     def grow(nodes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if len(nodes) == count:
@@ -60,7 +60,7 @@ def _on_nodes(count: int, bounds: Bounds) -> Iterator[tuple[int, ...]]:
 
 
 def connected(shape: Shape) -> bool:
-    """Whether the threads hang together by locations that they share."""
+    """Whether the threads are connected by the locations that they share."""
     groups: list[tuple[set[int], set[int]]] = []
     for number, thread in enumerate(shape.threads):
         places = {place for kind, at in thread if kind not in ("poll", "rfence", "flush", "wait") for place in at}
@@ -139,7 +139,8 @@ class _Search:
                     yield "put", (z, x)
 
     def _places(self, nodes: Collection[int]) -> Iterator[int]:
-        """Locations of these nodes; new ones are added and taken back, a new node only after those that there are."""
+        """Locations of ``nodes``, and a new one on each while the bounds allow one. New ones are taken back; a new node
+        comes only after those that there are."""
         for place in range(len(self.owners)):
             if self.owners[place] in nodes:
                 yield place

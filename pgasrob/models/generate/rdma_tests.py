@@ -55,7 +55,7 @@ def changed(rule: str) -> Orders:
 
 @dataclass(frozen=True)
 class CellTest:
-    """A program, what it has in RDMA-TSO, and in RDMA-TSO with the cells of ``rule`` changed."""
+    """A program with its outcomes in RDMA-TSO, and in RDMA-TSO with the cells of ``rule`` changed."""
 
     rule: str
     shape: Shape
@@ -157,7 +157,7 @@ def _meaning(cell: str) -> str:
 
 
 class Sensitive:
-    """Which cells can matter to a program at all: those that decide about a pair of its events that others leave open.
+    """Which cells can matter to a program at all: those that order a pair of its events that no other cell orders.
 
     Only the closures of ib and ob are in the axioms, so that a pair which remaining pairs of the same table put in
     order makes no difference.
@@ -194,7 +194,7 @@ class Sensitive:
         )
 
     def to(self, cell: str, other: Orders) -> bool:
-        """Whether the table with ``cell`` in it orders other pairs of events when it is as in ``other``."""
+        """Whether changing ``cell`` to its value in ``other`` changes which pairs of events are in order."""
         table = cell.partition(".")[0]
         if cell not in self.cells:
             return False

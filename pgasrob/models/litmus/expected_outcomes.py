@@ -40,7 +40,7 @@ class Expectation:
         return not self.values
 
     def concerns(self, model: str, variant: str = "") -> bool:
-        """Whether it says something of this model with this variant."""
+        """Whether the line is about this model with this variant."""
         wanted = (model, settings(variant))
         return not self.models or any((name, settings(words)) == wanted for name, words in self.models)
 
@@ -82,7 +82,7 @@ class Compared:
 
 
 def settings(variant: str) -> frozenset[str]:
-    """What a variant consists of, in whatever order: "vpi, without IR GA" of `vpi`, `without IR` and `without GA`."""
+    """The settings that a variant consists of: "vpi, without IR GA" has `vpi`, `without IR` and `without GA`."""
     found, without = set(), False
     for word in variant.replace(",", " ").split():
         if word == "without":

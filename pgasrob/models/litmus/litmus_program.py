@@ -57,8 +57,8 @@ Block = tuple["Instruction | Choose | Loop", ...]
 
 @dataclass(frozen=True)
 class Graph:
-    """The control states of a thread from 0 on, the instructions that leave each with where they go, and in which it
-    has ended. No edge is silent; a state in which it has ended may have edges as well."""
+    """``out``: for each control state, from 0 on, the instructions that leave it, each with the state that it leads to.
+    ``ends``: the states in which the thread may have ended; they may have edges as well."""
 
     out: tuple[tuple[tuple[Instruction, int], ...], ...]
     ends: frozenset[int]
@@ -164,7 +164,7 @@ class Program:
 
 
 def graph_of(block: Block) -> Graph:
-    """The control graph of what is written: an acyclic one, for loops are bounded."""
+    """The control graph of a block. It has no cycle, for loops are bounded."""
     out: list[list[tuple[Instruction, int]]] = []
 
     def state() -> int:
@@ -172,7 +172,7 @@ def graph_of(block: Block) -> Graph:
         return len(out) - 1
 
     def follow(part: Block, fronts: frozenset[int]) -> frozenset[int]:
-        """The states in which ``part`` may have ended that was begun in ``fronts``."""
+        """The states in which ``part`` may end when it begins in ``fronts``."""
         for item in part:
             match item:
                 case Choose(branches):

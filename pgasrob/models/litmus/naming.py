@@ -74,7 +74,7 @@ class Naming:
             self.locations[declared.name] = Location(declared.name, declared.node, declared.initial)
 
     def program(self) -> Program:
-        """The program. It is none when something was reported."""
+        """The program; it is of no use when something was reported."""
         threads = [_ThreadNaming(self, number, thread) for number, thread in enumerate(self.text.threads)]
         for thread in threads:
             thread.find_locations()
@@ -100,7 +100,7 @@ class Naming:
 
 
 class _ThreadNaming:
-    """One thread of the text."""
+    """Names and instructions of one thread of the text."""
 
     def __init__(self, naming: Naming, number: int, text: ThreadText) -> None:
         self.naming = naming
@@ -115,7 +115,8 @@ class _ThreadNaming:
     # Which names are what
 
     def find_locations(self) -> None:
-        """Names that nobody declares and that are the local end of an operation of the adapter."""
+        """Make locations of the names that nobody declares and that are the local end of an operation of the
+        adapter."""
         for statement in statements(self.text.body):
             for mention in self.local_ends(statement):
                 name = mention.name
@@ -142,7 +143,7 @@ class _ThreadNaming:
                 yield from (operand.mention for operand in operands if operand.mention)
 
     def implied_elsewhere(self, mention: Mention) -> None:
-        """A location that another thread has made without declaring it."""
+        """Report a location that another thread has made without declaring it."""
         name = mention.name
         if self.naming.implied.get(name, self.number) != self.number:
             node = self.naming.locations[name].node
@@ -175,7 +176,8 @@ class _ThreadNaming:
                     self.set.add(name)
 
     def find_misspelled(self) -> None:
-        """A constant goes to a name that nothing reads and that is much like that of a location: a misspelled store."""
+        """Report a constant that is stored to a name that nothing reads and that looks like a location: a misspelled
+        store."""
         named = {name for line in self.naming.text.lines for name, _, _ in line.values or ()}
         read = {
             mention.name for each in statements(self.text.body) for mention, sets in self.mentioned(each) if not sets
@@ -192,7 +194,7 @@ class _ThreadNaming:
                         self.report.add("PG173", what, target.span, hint)
 
     def mentioned(self, statement: Set | Call) -> Iterator[tuple[Mention, bool]]:
-        """The names in ``statement`` in their order, and whether it sets each."""
+        """The names in ``statement`` in their order, each with whether the statement sets it."""
         match statement:
             case Set(target, operand):
                 yield target, True
@@ -400,7 +402,7 @@ class _ThreadNaming:
         return Cell(mention.name, mention.atomic)
 
     def source(self, operand: Operand, what: str) -> Cell | None:
-        """What the adapter reads at its near end: a location, or a constant, for which there is one."""
+        """What the adapter reads at its near end: a location, or for a constant the hidden location that holds it."""
         if operand.mention:
             if operand.mention.node is None and self.location(operand.mention) is None:
                 name = short(operand.mention.name)

@@ -101,7 +101,7 @@ def cycle_of(run: Execution, copies: frozenset[str] = frozenset()) -> tuple[Cycl
 
 
 def violation_in(run: Execution, copies: frozenset[str] = frozenset()) -> Violation | None:
-    """The violation that a consistent execution is, if it is one."""
+    """The violation that the consistent execution ``run`` is; None where it has no cycle and no undefined value."""
     cycle = cycle_of(run, copies)
     undefined = UNDEFINED in run.outcome or any(UNDEFINED in (event.reads, event.writes) for event in run.events)
     return Violation(run, cycle) if cycle or undefined else None
@@ -114,7 +114,7 @@ def by_executions(
     copies: frozenset[str] = frozenset(),
     most: int | None = None,
 ) -> Found:
-    """Every consistent execution of a bounded program is looked at, until one is violating; at ``most`` so many.
+    """Looks at every consistent execution of a bounded program until one is violating, or ``most`` have been seen.
 
     Raises :class:`~pgasrob.models.model_interface.Refused`."""
     count = 0
@@ -140,7 +140,7 @@ Watched = tuple[MachineState, Summary | None]
 
 
 class MonitoredRuns(Generic[Local]):
-    """The runs of a machine, final are the complete ones that have a cycle.
+    """The runs of a machine, watched by a monitor of happens-before. Final states end complete runs with a cycle.
 
     ``cut``: whether a state was not expanded because a thread had more than MOST_PENDING commands pending.
     """
@@ -217,7 +217,8 @@ class MonitoredRuns(Generic[Local]):
                 del waiting[command]
 
     def _part(self, thread: int, instruction: Instruction) -> str:
-        """Which part of a command: of a captured put the load is the first, the store the middle, the put the last."""
+        """Which part of a command an instruction is: of a captured put the load is the first, the store the middle, the
+        put the last."""
         match instruction:
             case Load() if (thread, instruction) in self._begin:
                 return "first"
@@ -229,7 +230,7 @@ class MonitoredRuns(Generic[Local]):
 
 
 def _beginnings(program: Program, copies: frozenset[str]) -> frozenset[tuple[int, Instruction]]:
-    """The loads that belong to captured puts: a store of what they have read to a copy follows."""
+    """The loads that begin captured puts: a store of the value to a copy follows them."""
     return frozenset(
         (number, instruction)
         for number, thread in enumerate(program.threads)

@@ -120,7 +120,7 @@ class _Places:
         return Cell(self._instance.cell_name(number))
 
     def copy(self, rank: int, occurrence: int, busy: Iterable[str]) -> Cell:
-        """A location that none of ``busy`` is, for what a command of ``rank`` has read."""
+        """A location for what a command of ``rank`` has read, other than the copies in ``busy``."""
         number = 0
         while (name := f"$copy{occurrence}.{number}@{rank}") in busy:
             number += 1
@@ -134,7 +134,7 @@ class _Places:
 
 
 class _No(Exception):
-    """What is refused, by the construct that is missing."""
+    """An instruction is refused; the argument is the construct that is missing (`counterparts`)."""
 
 
 class _State(NamedTuple):
@@ -162,7 +162,8 @@ class _Thread:
         self._at_the_end = _last_barriers(instance)
 
     def _before_waits(self) -> frozenset[int]:
-        """The control states from which a wait, or a captured put, can be reached: what is pending counts there."""
+        """The control states from which a wait, or a captured put, can be reached. Only there the pending operations
+        make a difference."""
         out = self._automaton.out
         found = {
             state
@@ -182,7 +183,7 @@ class _Thread:
             found |= more
 
     def graph(self) -> Graph:
-        """The graph; what is refused is in ``refusals``, and the graph is then worth nothing."""
+        """The graph of the rank. Where ``refusals`` has something it is of no use."""
         first = self._state(0, (Peer(),) * self.instance.nodes)
         numbers: dict[_State, int] = {first: 0}
         order = [first]
@@ -213,7 +214,7 @@ class _Thread:
         return graph
 
     def _straight(self) -> None:
-        """Refuses what coreRMA has no control flow for."""
+        """Refuse control flow, which coreRMA does not have."""
         out = self._automaton.out
         for edges in out:
             if len(edges) > 1:
@@ -233,8 +234,8 @@ class _Thread:
         self.refusals.append(missing(construct, self.network).refusal(edge.span, show(edge.command)))
 
     def _made(self, edge: Transition, state: _State) -> list[tuple[tuple[Instruction, ...], _State]]:
-        """The instructions of a command, and the state behind it; where it is refused there are none, and what comes
-        behind it is looked at for more to refuse."""
+        """The instructions of a command, with the state behind it. A refused one has no instructions, and the search
+        for more refusals goes on behind it."""
         try:
             instructions, peers = self._command(edge, state.peers)
         except _No as no:

@@ -179,7 +179,8 @@ def _polls(thread: Thread) -> bool:
 
 
 def _bad_polls(program: Program, thread: Thread) -> Iterator[Refusal]:
-    """The polls that are neither of all that is pending nor followed by such at once."""
+    """Refusals of polls that wait for some of the pending operations only, unless polls for the others follow at
+    once."""
     for state, pending in _reached(program, thread):
         for instruction, target in thread.graph.out[state]:
             if isinstance(instruction, litmus.Poll) and dict(pending).get(instruction.node, 0) > 1:
@@ -194,7 +195,7 @@ def _bad_polls(program: Program, thread: Thread) -> Iterator[Refusal]:
 
 
 def _reached(program: Program, thread: Thread) -> dict[At, None]:
-    """What can be reached from the beginning, in the order in which it is met."""
+    """The control states that can be reached, each with what is pending there, in the order of the search."""
     start: At = (0, ())
     found: dict[At, None] = {start: None}
     polls, stack = _polls(thread), [start]

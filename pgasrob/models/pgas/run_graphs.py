@@ -82,8 +82,8 @@ def _event(translation: Translation, instance: Instance, replayed: ReplayedEvent
 
 
 def communication(events: Sequence[Event], order: Sequence[int]) -> dict[str, Pairs]:
-    """rf, mo and rb among ``events`` that take effect in ``order``: a read takes from the latest write to its location,
-    and comes before the later ones. mo has its immediate pairs. Initial writes are events, too, and come first."""
+    """rf, mo and rb among ``events`` that take effect in ``order``, initial writes first: a read reads from the latest
+    write to its location, and comes before the later ones. mo has its immediate pairs."""
     writes: dict[int, list[int]] = {}
     read: list[tuple[int, int, int]] = []  # event, location, how many writes there had been
     for number in order:

@@ -18,7 +18,8 @@ from pgasrob.robustness.watch import Watch
 
 
 def _settled(rows: Rows, choices: Sequence[Choice]) -> tuple[Rows, list[Choice]] | None:
-    """``rows`` with all that follows where one side of a choice would be a cycle, and the choices that are left."""
+    """``rows`` with one side of each choice whose other side would close a cycle, and the choices that are left; None
+    where both sides would."""
     left, progress = list(choices), True
     while progress:
         progress, undecided = False, []
@@ -72,7 +73,7 @@ def _orders(rows: Rows, orders: Sequence[Choice], flushes: Sequence[Choice]) -> 
 
 @dataclass
 class Solution:
-    """A consistent execution, in the candidate's numbers of events."""
+    """A consistent execution, with the events numbered as in its candidate."""
 
     graph: Graph
     sources: tuple[int | None, ...]
@@ -117,7 +118,7 @@ class Search:
         self.looked_at = 0
 
     def graphs(self) -> Iterator[tuple[Graph, Rows]]:
-        """What is to be searched: candidates, with their fixed edges."""
+        """The graphs to search: each candidate with each way to poll, and the closure of its fixed edges."""
         for candidate in self.every:
             for polled in polls_from(candidate, self.rules):
                 graph = Graph(candidate, self.rules, polled)
@@ -174,7 +175,7 @@ class Search:
     def each_new(
         self, found: dict[Outcome, Solution], wanted: Callable[[Outcome], bool] = lambda _: True
     ) -> Iterator[Solution]:
-        """A consistent execution for each outcome that is ``wanted`` and not yet ``found``; it is put there."""
+        """A consistent execution for each outcome that is ``wanted`` and not in ``found`` yet; it is added there."""
         for graph, start in self.graphs():
             candidate, flushes = graph.candidate, graph.flush_choices()
             for sources, rows in self.reads_from(graph, start):
@@ -200,7 +201,8 @@ class Search:
                         yield solution
 
     def _last_writes(self, graph: Graph, rows: Rows) -> Iterator[tuple[int, ...]]:
-        """Which writes may be the last to each location; for one that no outcome shows that is left open."""
+        """The writes that may be the last to each location; INITIAL for a location that no outcome shows, where it
+        makes no difference."""
         each: list[tuple[int, ...]] = []
         for place, location in enumerate(self.program.locations):
             writes = graph.candidate.writes.get(place, ())
@@ -252,7 +254,7 @@ def refuse_faults(values: Values) -> None:
 
 
 def execution(solution: Solution) -> Execution:
-    """What the search has found, as others read it: initial writes come first; po of neighbours, mo of all pairs."""
+    """The execution graph of ``solution``: initial writes come first; po has its immediate pairs, mo all."""
     graph, candidate = solution.graph, solution.graph.candidate
     events = candidate.events(solution.values)
     first = len(events) - len(candidate.actions)

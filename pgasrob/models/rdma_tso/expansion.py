@@ -100,7 +100,7 @@ class _Expanding(litmus.Visitor[Ways]):
 
 
 def kinds_in_order(program: Program) -> set[tuple[str, str]]:
-    """The types of events of which a thread may have one before the other."""
+    """The pairs of types of events that some thread of ``program`` has one before the other."""
     found = set()
     for thread in range(len(program.threads)):
         for path in paths_of(program, thread, expand):
@@ -120,8 +120,8 @@ def same_queue_pair(candidate: Candidate, first: int, second: int) -> bool:
 
 
 def polls_from(candidate: Candidate, rules: Rules) -> Iterator[dict[int, int]]:
-    """pf: which write each poll polls from. There is one, or none when a poll has nothing left to wait for, unless the
-    rules that make it one are left out."""
+    """pf: the write that each poll polls from. There is one way, or none when a poll has nothing to wait for, unless
+    the rules that say so are left out."""
     actions = candidate.actions
     polls = [number for number, action in enumerate(actions) if action.kind == "P"]
     earlier = [

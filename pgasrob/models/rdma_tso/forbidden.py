@@ -61,7 +61,8 @@ def _rank(rules: frozenset[str]) -> tuple[bool, int, list[str]]:
 
 
 def _hitting(sets: set[frozenset[str]], core: frozenset[str]) -> set[frozenset[str]]:
-    """The minimal sets that have a member of all cores so far and of one more (Berge)."""
+    """The minimal sets that have a member of ``core`` and of every core before it (Berge), of the minimal ``sets`` for
+    those."""
     kept = {each for each in sets if each & core}
     more = {each | {rule} for each in sets - kept if len(each) < MOST for rule in core}
     return kept | {each for each in more if not any(other < each for other in kept | more)}

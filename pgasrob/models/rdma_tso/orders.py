@@ -174,14 +174,14 @@ class Rules:
 
     @staticmethod
     def of(*, pcie: bool = True, placed: bool = False, without: frozenset[str] = frozenset()) -> Rules:
-        """Raises ValueError for a name that is not in :data:`RULES`."""
+        """Figure 9 as it is, ``without`` some rules. Raises ValueError for a name that is not in :data:`RULES`."""
         if unknown := sorted(without - RULES.keys()):
             raise ValueError(f"RDMA-TSO has no rule {', '.join(unknown)}")
         return Rules.with_orders(FIGURE_9, pcie=pcie, placed=placed, without=without)
 
     @staticmethod
     def with_orders(orders: Orders, *, pcie: bool, placed: bool, without: frozenset[str]) -> Rules:
-        """The same for other tables than those of Figure 9."""
+        """The same for other ``orders`` than Figure 9."""
         for cell in without & frozenset(CELLS):
             orders = orders.with_cell(cell, "no")
         if not pcie:
@@ -189,7 +189,7 @@ class Rules:
         return Rules(orders, without - frozenset(CELLS), pcie, placed)
 
     def leaving_out(self, without: frozenset[str]) -> Rules:
-        """The same without these rules, too."""
+        """These rules without some more."""
         more = self.without | without
         return Rules.with_orders(self.orders, pcie=self.pcie, placed=self.placed, without=more)
 

@@ -21,7 +21,8 @@ Edges = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Two writes to a location, or a read and a write of an adapter: the edges if the first comes first, and if not."""
+    """Two events of which one must come first, with the edges for either: two writes to a location, or a read and a
+    write of an adapter."""
 
     first: int
     second: int
@@ -30,7 +31,7 @@ class Choice:
 
 
 class Graph:
-    """The points of a candidate's events, the edges that do not hang on rf, mo and nfo, and those that do."""
+    """The points of a candidate's events, the edges that do not depend on rf, mo and nfo, and those that do."""
 
     def __init__(self, candidate: Candidate, rules: Rules, polled: Mapping[int, int]) -> None:
         self.candidate, self.rules, self.polled = candidate, rules, polled
@@ -52,7 +53,7 @@ class Graph:
 
     @property
     def start(self) -> Rows | None:
-        """The closure of what holds whatever is read; None when that has a cycle."""
+        """The closure of the edges that hold whatever is read; None when they have a cycle."""
         rules, rows = self.rules, [0] * self.size
         issue, seen = self.issue, self.seen
         closure: Rows | None = rows
@@ -87,7 +88,7 @@ class Graph:
                     yield first, second
 
     def by_read(self, write: int, read: int) -> Edges:
-        """What holds when ``read`` reads from ``write``."""
+        """The edges that hold when ``read`` reads from ``write``."""
         edges = []
         if self.rules.has("ib") and self.rules.has("ib.rf"):
             edges.append((self.issue[write], self.issue[read]))
@@ -96,7 +97,7 @@ class Graph:
         return tuple(edges)
 
     def by_later_write(self, read: int, write: int) -> Edges:
-        """What holds when ``read`` reads before ``write``."""
+        """The edges that hold when ``read`` reads from a write before ``write``."""
         edges = []
         if self.rules.has("ib") and self.rules.has("ib.rbb") and self.buffered_rb(read, write):
             edges.append((self.issue[read], self.issue[write]))
@@ -123,7 +124,7 @@ class Graph:
         )
 
     def order_choices(self, sources: Sequence[int | None]) -> list[Choice]:
-        """mo: for each two writes to a location which comes first; with what that says of those who read them."""
+        """mo: a choice for any two writes to a location, with the edges that follow for those who read them."""
         readers: dict[int, list[int]] = {}
         for read in self.candidate.reads:
             source = sources[read]
@@ -145,7 +146,7 @@ class Graph:
         ]
 
     def flush_choices(self) -> list[Choice]:
-        """nfo: for each read and write of an adapter which comes first."""
+        """nfo: a choice for each read and write of one adapter."""
         rules = self.rules
         into_issue = rules.has("ib") and rules.has("ib.nfo")
         into_seen = rules.has("ob") and rules.has("ob.nfo")

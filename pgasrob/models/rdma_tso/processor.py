@@ -130,7 +130,7 @@ class Processor(litmus.Visitor[Execute[Local[Pair]]], Generic[Pair]):
         return (True, mine) if first and self.reduced else (False, mine + options)
 
     def _changes(self, local: Local[Pair]) -> Iterator[PairChange]:
-        """What may happen without the CPU."""
+        """What may happen to the queue pairs and the store buffer without the CPU."""
         for pair in range(len(self.nodes)):
             yield from self._pairs.changes(local, pair)
         yield from self._debuffed(local)
@@ -314,8 +314,8 @@ def machine_of(
     premises: Collection[str],
     reduced: bool,
 ) -> Machine[Local[Pair]]:
-    """The machine whose threads have such ``pairs``, without some of its ``premises``; ValueError for others. What may
-    be done first is so with all premises alone."""
+    """The machine whose threads have such ``pairs``, without some of its ``premises``; ValueError for other names. The
+    reduction is proved for all premises only, so it is off where some are left out."""
     if unknown := without.difference(premises):
         raise ValueError(f"no premise {', '.join(sorted(unknown))}")
     sharing, reduced = sharing_of(program), reduced and not without

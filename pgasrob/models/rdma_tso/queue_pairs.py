@@ -92,7 +92,7 @@ class QueuePairs(ABC, Generic[Pair]):
 
     @abstractmethod
     def enter(self, pair: Pair, operation: Entry) -> Pair:
-        """The operation comes from the store buffer."""
+        """The pair with an ``operation`` that has left the store buffer."""
 
     @abstractmethod
     def inside(self, local: Local[Pair], number: int, pair: Pair, then: Then[Pair]) -> Iterator[PairChange]:
@@ -130,7 +130,8 @@ class QueuePairs(ABC, Generic[Pair]):
                 before += 1
 
     def polled(self, pair: Pair) -> Pair | None:
-        """The pair after a poll, which takes the oldest notification if nothing in wbL is older; None if it waits.
+        """The pair after a poll, which takes the oldest notification unless something in wbL is older; None while it
+        waits.
 
         ``placed``: that is so when there are fewer writes in wbR than puts that went there and have not been polled,
         for both are in the order of the puts."""
@@ -170,14 +171,14 @@ class QueuePairs(ABC, Generic[Pair]):
         return (*local.pairs[number].returned, *entries)
 
     def _kept(self, local: Local[Pair], number: int, notification: Write) -> tuple[Write, ...]:
-        """The notification, unless no poll is ahead any more that could take it: nothing else takes notice of it, and
-        without a bound on them a loop of puts that are never polled would have no end of states."""
+        """The notification, if a poll that could take it may still come: nothing else depends on it, and without a
+        bound on notifications a loop of puts that are never polled would have infinitely many states."""
         needed = not self._thread.reduced or number in self._thread.polls_ahead[local.control]
         return (notification,) if needed else ()
 
     def _may_put(self, local: Local[Pair], number: int) -> bool:
-        """Whether a put of pair ``number`` has not read its source yet, or may still come. Then the value of a get that
-        goes to wbL keeps it waiting."""
+        """Whether a put of pair ``number`` has not read its source yet, or may still come: it would have to wait for
+        the value of a get in wbL."""
         return (
             number in self._thread.puts_ahead[local.control]
             or any(kind == "put" and pair == number for kind, _, _, pair in local.buffer)

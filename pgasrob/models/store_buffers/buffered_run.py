@@ -29,7 +29,7 @@ class _Store(NamedTuple):
 
 
 class _Recorder:
-    """The events of a run, in the order in which they happen, and in that of what they do to memory."""
+    """Records the events of a run in the order in which they happen, and in the order of their effects on memory."""
 
     def __init__(self, ranks: int) -> None:
         self.events: list[BufferedEvent] = []

@@ -88,7 +88,7 @@ class BufferedSpace:
         yield from self.drains(state)
 
     def drains(self, state: State) -> Iterator[tuple[tuple[Move, ...], State]]:
-        """The moves that no command has to be issued for."""
+        """The moves that need no command to be issued."""
         for rank in range(self.instance.nodes):
             if state.buffers[rank]:
                 yield self._drain(state, rank)
@@ -133,7 +133,7 @@ class BufferedSpace:
     def _at_once(
         self, rank: int, control: int, transition: Transition, operands: Operands, buffer: tuple[Buffered, ...]
     ) -> bool:
-        """Whether a store is not to go into the buffer; then it goes to memory when this is empty."""
+        """Whether a store goes to memory at once, when the buffer is empty, and not into the buffer."""
         if self._known is None:
             return False
         site, made = (rank, control, transition.occurrence), core.at_issue(operands)

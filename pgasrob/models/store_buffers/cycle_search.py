@@ -101,7 +101,7 @@ class BufferedSearch(CutSearch[SearchState, Move]):
             yield
 
     def _completed(self, path: list[Word], state: State) -> list[Word]:
-        """``path`` continued by what is left to happen when no rank issues any more."""
+        """``path`` continued by what still happens when no rank issues any more."""
         words = list(path)
         machine = self._runs.machine
         while not machine.is_final(state):
