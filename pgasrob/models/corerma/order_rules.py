@@ -70,32 +70,22 @@ def cas(statement: Statement) -> Iterator[Pair]:
 
 def f1(actions: Actions) -> Iterator[Pair]:
     """F1: a flush before every later local action."""
-    for flush, later in _flushes(actions):
-        for action in later:
-            if action.local:
-                yield flush.number, action.number
+    for thread, place, flush in _flushes(actions):
+        yield from ((flush.number, later) for later in thread[place + 1 :] if actions.actions[later].local)
 
 
 def f2(actions: Actions) -> Iterator[Pair]:
     """F2: all actions of earlier operations to the node of a flush before it."""
-    for thread in actions.threads:
-        for number in thread:
-            flush = actions.actions[number]
-            if flush.kind == "flush":
-                for statement in _operations(actions, thread, flush.dst):
-                    if statement.remote is not None and statement.remote < number:
-                        yield from ((action, number) for action in statement.actions)
+    for thread, place, flush in _flushes(actions):
+        for statement in _operations(actions, thread[:place], flush.dst):
+            yield from ((action, flush.number) for action in statement.actions)
 
 
 def f3(actions: Actions) -> Iterator[Pair]:
     """F3: a flush before all actions of later operations to its node."""
-    for thread in actions.threads:
-        for number in thread:
-            flush = actions.actions[number]
-            if flush.kind == "flush":
-                for statement in _operations(actions, thread, flush.dst):
-                    if statement.remote is not None and number < statement.remote:
-                        yield from ((number, action) for action in statement.actions)
+    for thread, place, flush in _flushes(actions):
+        for statement in _operations(actions, thread[place + 1 :], flush.dst):
+            yield from ((flush.number, action) for action in statement.actions)
 
 
 def pg(actions: Actions) -> Iterator[Pair]:
@@ -119,16 +109,17 @@ def lo_text(actions: Actions) -> Iterator[Pair]:
     return ((first, second) for first, second in lo(actions) if actions.actions[second].local)
 
 
-def _flushes(actions: Actions) -> Iterator[tuple[Action, list[Action]]]:
+def _flushes(actions: Actions) -> Iterator[tuple[Sequence[int], int, Action]]:
+    """Each flush, with its thread and its place there."""
     for thread in actions.threads:
         for place, number in enumerate(thread):
             if actions.actions[number].kind == "flush":
-                yield actions.actions[number], [actions.actions[later] for later in thread[place + 1 :]]
+                yield thread, place, actions.actions[number]
 
 
-def _operations(actions: Actions, thread: Sequence[int], node: int) -> Iterator[Statement]:
-    """The operations of a thread to ``node``."""
-    for number in thread:
+def _operations(actions: Actions, some: Sequence[int], node: int) -> Iterator[Statement]:
+    """The operations to ``node`` whose remote actions are among ``some``."""
+    for number in some:
         statement = actions.statements[actions.statement_of[number]]
         if statement.remote == number and actions.actions[number].dst == node:
             yield statement

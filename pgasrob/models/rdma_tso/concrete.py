@@ -122,22 +122,18 @@ class ConcretePairs(QueuePairs[ConcretePair]):
     def _fetches(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[PairChange]:
         """What may be fetched: any get in outR."""
         before = 0
-        for place, (kind, target, remote) in enumerate(pair.outbox):
-            if kind == "get":
-
-                def fetched(value: int, place: int = place, target: int = target) -> Local[ConcretePair]:
-                    return then(pair._replace(outbox=at(pair.outbox, place, ("got", target, value))))
-
-                yield from self._read(FETCH, number, pair, remote, before, fetched)
-                before += 1
-        if not self._has("fetch-in-outR"):
-            for place, (kind, target, remote) in enumerate(pair.inbox):
+        for early in (False,) if self._has("fetch-in-outR") else (False, True):
+            entries = pair.inbox if early else pair.outbox
+            for place, (kind, target, remote) in enumerate(entries):
                 if kind == "get":
 
-                    def early(value: int, place: int = place, target: int = target) -> Local[ConcretePair]:
-                        return then(pair._replace(inbox=at(pair.inbox, place, ("got", target, value))))
+                    def fetched(
+                        value: int, early: bool = early, place: int = place, target: int = target
+                    ) -> Local[ConcretePair]:
+                        after = at(pair.inbox if early else pair.outbox, place, ("got", target, value))
+                        return then(pair._replace(inbox=after) if early else pair._replace(outbox=after))
 
-                    yield from self._read(FETCH, number, pair, remote, before, early)
+                    yield from self._read(FETCH, number, pair, remote, before, fetched)
                     before += 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -76,7 +77,6 @@ class Solution:
     """A consistent execution, with the events numbered as in its candidate."""
 
     graph: Graph
-    sources: tuple[int | None, ...]
     values: Values
     rows: Rows
     flushes: Sequence[Choice]
@@ -162,43 +162,38 @@ class Search:
 
     def solutions(self) -> Iterator[Solution]:
         """All consistent executions, one for each rf and mo. Raises :class:`Refused` for a run with a fault."""
+        for graph, flushes, values, rows in self._readings():
+            for found in _orders(rows, graph.order_choices(values.sources), flushes):
+                refuse_faults(values)
+                yield Solution(graph, values, found, flushes)
+
+    def _readings(self) -> Iterator[tuple[Graph, list[Choice], Values, Rows]]:
+        """Every choice of rf with which the conditions hold and no value is out of thin air; mo and nfo are open."""
         for graph, start in self.graphs():
             flushes = graph.flush_choices()
             for sources, rows in self.reads_from(graph, start):
                 values = Values(graph.candidate, sources)
-                if not values.may_hold() or has_circular(values):
-                    continue
-                for found in _orders(rows, graph.order_choices(sources), flushes):
-                    refuse_faults(values)
-                    yield Solution(graph, sources, values, found, flushes)
+                if values.may_hold() and not has_circular(values):
+                    yield graph, flushes, values, rows
 
     def each_new(
         self, found: dict[Outcome, Solution], wanted: Callable[[Outcome], bool] = lambda _: True
     ) -> Iterator[Solution]:
         """A consistent execution for each outcome that is ``wanted`` and not in ``found`` yet; it is added there."""
-        for graph, start in self.graphs():
-            candidate, flushes = graph.candidate, graph.flush_choices()
-            for sources, rows in self.reads_from(graph, start):
-                values = Values(candidate, sources)
-                if not values.may_hold() or has_circular(values):
-                    continue
-                choices = graph.order_choices(sources)
-                for last in self._last_writes(graph, rows):
-                    try:
-                        outcome = candidate.outcome(values, last)
-                        if outcome in found or not wanted(outcome):
-                            continue
-                    except Faulted:
-                        pass
-                    chosen = _with(rows, _to_be_last(choices, last))
-                    if chosen is None:
+        for graph, flushes, values, rows in self._readings():
+            choices = graph.order_choices(values.sources)
+            for last in self._last_writes(graph, rows):
+                with suppress(Faulted):  # such a run is refused below, if it is a run
+                    outcome = graph.candidate.outcome(values, last)
+                    if outcome in found or not wanted(outcome):
                         continue
-                    complete = next(_orders(chosen, choices, flushes), None)
-                    if complete is not None:
-                        refuse_faults(values)
-                        solution = Solution(graph, sources, values, complete, flushes)
-                        found[solution.outcome] = solution
-                        yield solution
+                chosen = _with(rows, _to_be_last(choices, last))
+                complete = None if chosen is None else next(_orders(chosen, choices, flushes), None)
+                if complete is not None:
+                    refuse_faults(values)
+                    solution = Solution(graph, values, complete, flushes)
+                    found[solution.outcome] = solution
+                    yield solution
 
     def _last_writes(self, graph: Graph, rows: Rows) -> Iterator[tuple[int, ...]]:
         """The writes that may be the last to each location; INITIAL for a location that no outcome shows, where it
@@ -264,7 +259,7 @@ def execution(solution: Solution) -> Execution:
         return frozenset((a + first, b + first) for a, b in found)
 
     actions = candidate.actions
-    writes, sources = candidate.writes, solution.sources
+    writes, sources = candidate.writes, solution.values.sources
     rf, rb, mo = set(), set(), set()
     for location, each in writes.items():
         mo |= {(place[location], write + first) for write in each}

@@ -121,7 +121,7 @@ def test_nfo_of_a_remote_node_is_implied(seed: int) -> None:
     program = random_program(Random(seed), "rdma-tso", statements=7)
     rules = Rules.of(placed=seed % 2 > 0)
     with_it, without = (
-        {(s.sources, s.outcome) for s in Search(program, each).solutions()}
+        {(s.values.sources, s.outcome) for s in Search(program, each).solutions()}
         for each in (rules, rules.leaving_out(frozenset(("nfo.remote",))))
     )
     assert with_it == without
