@@ -38,14 +38,13 @@ class Changeable(NamedTuple):
 class ChangeOptions:
     """Where and within which limits changes of a source are looked for."""
 
+    # fmt: off
     nodes: tuple[int, ...] | None = node_counts_option(
         "Node counts on which it has to hold: 2..5 or 2,4. Default: the program's own, or 2."
     )
-    costs_file: str | None = option(
-        "--costs", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+    costs_file: str | None = option("--costs", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
         help="A TOML file with costs: order (1), local-completion (2), completion (4), notification (6), barrier (8), "
-        "and loop (3), by which each loop around the place multiplies.",
-    )  # fmt: skip
+        "and loop (3), by which each loop around the place multiplies.")
     limits: Limits = group(
         SearchLimits,
         states="Give up a check after so many states",
@@ -53,6 +52,7 @@ class ChangeOptions:
         memory="Give up a check when it takes so much memory",
     )
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
     def read(self, file: str) -> Changeable:
         """What is in ``file``; ends the command when that is no program."""

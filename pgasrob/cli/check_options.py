@@ -26,94 +26,67 @@ ONE_FILE = "--why is about two lines of one FILE, on this machine."
 class CheckOptions:
     """What is asked of which programs, and how the answers are printed."""
 
+    # fmt: off
     paths: tuple[str, ...] = paths_argument()
-    nodes: tuple[int, ...] | str | None = option(
-        "-n", "--nodes", type=NodeCounts(every=True), metavar="COUNTS",
+    nodes: tuple[int, ...] | str | None = option("-n", "--nodes", type=NodeCounts(every=True), metavar="COUNTS",
         help="Node counts: 2, 2..5 or 2,4; all: every number of nodes, by a proof from some number on. Default: the "
-        "program's own, or 2.",
-    )  # fmt: skip
-    engine: str = option(
-        "--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
-        help=lambda: f"How to decide. {EngineName().descriptions()}",
-    )  # fmt: skip
-    cpu: str = option(
-        "--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,
+        "program's own, or 2.")
+    engine: str = option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
+        help=lambda: f"How to decide. {EngineName().descriptions()}")
+    cpu: str = option("--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,
         help="How a rank's stores reach memory. sc: in program order; tso: by a store buffer, which its loads may "
-        "overtake, as on x86.",
-    )  # fmt: skip
+        "overtake, as on x86.")
     network: str = option(
         "--network", type=click.Choice(["pgas", "rdma-tso", "corerma"]), default="pgas", show_default=True,
         help="Which network FILE runs on, which may be a .litmus test, too. pgas: the calculus; rdma-tso: InfiniBand "
         "verbs between x86 CPUs (Ambal et al. 2024); corerma: coreRMA (Dan et al. 2016). What the network has no "
-        "counterpart of is refused.",
-    )  # fmt: skip
-    no_pcie: bool = flag(
-        "--no-pcie", help="RDMA-TSO without the guarantee of PCI Express that a read places the writes before it."
-    )
-    placed: bool = flag(
-        "--placed", help="RDMA-TSO on adapters that acknowledge a put when it is in memory, as all do today."
-    )
+        "counterpart of is refused.")
+    no_pcie: bool = flag("--no-pcie",
+        help="RDMA-TSO without the guarantee of PCI Express that a read places the writes before it.")
+    placed: bool = flag("--placed",
+        help="RDMA-TSO on adapters that acknowledge a put when it is in memory, as all do today.")
     max_sc_states: int = option(
         "--max-sc-states", type=click.IntRange(min=0), default=MOST_SC_STATES, show_default=True, metavar="N",
-        help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: never.",
-    )  # fmt: skip
+        help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: never.")
     limits: BatchLimits = group(BatchLimits, what="check")
-    cluster: str | None = option(
-        "--cluster", metavar="ADDRESS",
+    cluster: str | None = option("--cluster", metavar="ADDRESS",
         help="Check on the workers of the Dask scheduler there (tcp://host:8786), one job per thread of theirs. The "
-        "same pgasrob has to be on all machines.",
-    )  # fmt: skip
+        "same pgasrob has to be on all machines.")
     resume: str | None = resume_option()
     output: OutputOptions = group(OutputOptions, runs="the run")
     expect: bool = flag("--expect", help="Compare every verdict with the program's header `// expect: ...`.")
-    key: str | None = option(
-        "--headers", type=click.Path(file_okay=False), metavar="KEY",
+    key: str | None = option("--headers", type=click.Path(file_okay=False), metavar="KEY",
         help="With --expect: compare with the headers of the programs of the same names in the folder KEY, on the node "
-        "counts of those, whatever the programs themselves say.",
-    )  # fmt: skip
+        "counts of those, whatever the programs themselves say.")
     strict: bool = flag("--strict", help="A failing assertion or a deadlock makes the exit code 1; when left open, 3.")
-    report: str = option(
-        "--report", type=click.Choice(["all", "outcomes"]), default="all", show_default=True,
+    report: str = option("--report", type=click.Choice(["all", "outcomes"]), default="all", show_default=True,
         help="What makes the exit code 1. outcomes: of what is not robust only that of which some run on the network "
-        "has an outcome, or fails an assertion, that no SC run has or fails, as far as one is found.",
-    )  # fmt: skip
+        "has an outcome, or fails an assertion, that no SC run has or fails, as far as one is found.")
     verbose: bool = flag("-v", "--verbose", help="Show every counterexample, also of several programs.")
     brief: bool = flag("--brief", help="A line per program, as compilers print: file:line:column: not robust: why.")
-    races: bool = flag(
-        "--races", help="Say too whether there are races, as `pgasrob race` does; the exit code is as without."
-    )
-    why: TwoLines | None = option(
-        "--why", type=Lines(), metavar="LINE,LINE",
+    races: bool = flag("--races",
+        help="Say too whether there are races, as `pgasrob race` does; the exit code is as without.")
+    why: TwoLines | None = option("--why", type=Lines(), metavar="LINE,LINE",
         help="Say why the operations and accesses of two lines of a robust FILE (16,20 or, of a further file, "
-        "16,ring.c:20) are in order: what would be without each command between them.",
-    )  # fmt: skip
+        "16,ring.c:20) are in order: what would be without each command between them.")
     full: bool = flag("--full", help="Show every event of a run; else what its cycle does not need is folded.")
-    certificate: str | None = option(
-        "--certificate", type=click.Path(dir_okay=False), metavar="PATH",
+    certificate: str | None = option("--certificate", type=click.Path(dir_okay=False), metavar="PATH",
         help="Write evidence that FILE is robust, which `pgasrob certify` checks without the engines (packed if PATH "
-        "ends with .gz); where it would be too large, or a limit is reached, the exit code is 3.",
-    )  # fmt: skip
-    fixes: bool = flag(
-        "--fixes",
+        "ends with .gz); where it would be too large, or a limit is reached, the exit code is 3.")
+    fixes: bool = flag("--fixes",
         help="Look for repairs of what is not robust, too, for 5 seconds each at most: `fixes` in JSON and in .sarif. "
-        "`pgasrob repair` takes its time.",
-    )
+        "`pgasrob repair` takes its time.")
     assumptions: bool = flag("--assumptions", help="List all that each verdict rests on, in reports of all results.")
-    heads: int | None = option(
-        "--heads", type=click.IntRange(2, 4), metavar="2|3|4",
-        help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]",
-    )  # fmt: skip
-    no_reduction: bool = flag(
-        "--no-reduction",
-        help="The plain search of the attack engine, which passes more states, for comparison.",
-    )
-    without: tuple[str, ...] = option(
-        "--without", type=Reduction(), multiple=True, metavar="NAME",
+    heads: int | None = option("--heads", type=click.IntRange(2, 4), metavar="2|3|4",
+        help="Heads of the product engine: 2 suffice, 4 are the paper to the letter.  [default: 2]")
+    no_reduction: bool = flag("--no-reduction",
+        help="The plain search of the attack engine, which passes more states, for comparison.")
+    without: tuple[str, ...] = option("--without", type=Reduction(), multiple=True, metavar="NAME",
         help=lambda: "The attack engine without one of its reductions: "
-        f"{listed(Reduction().names())}. Can be repeated.",
-    )  # fmt: skip
+        f"{listed(Reduction().names())}. Can be repeated.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
     @property
     def counts(self) -> tuple[int, ...] | None:
@@ -140,30 +113,23 @@ RULES: tuple[Rule[CheckOptions], ...] = (
         lambda o: o.engine not in (DEFAULT_ENGINE, "attack"),
         ("--no-reduction", "--without"),
     ),
-    Rule(
-        ONE_FILE,
-        lambda o: o.why and (o.cluster is not None or any(map(os.path.isdir, o.paths)) or not o.paths),
-    ),
+    Rule(ONE_FILE, lambda o: o.why and (o.cluster is not None or any(map(os.path.isdir, o.paths)) or not o.paths)),
     Rule(
         "--brief prints a line each: leave --verbose, --full, --assumptions and --format out.",
-        lambda o: o.brief,
+        "--brief",
         ("--verbose", "--full", "--assumptions", "--format"),
     ),
     Rule(
         "--fixes are found for --cpu sc, --failed-polls wait and --conflicts commuting alone.",
-        lambda o: o.fixes,
+        "--fixes",
         ("--failed-polls", "--conflicts", "--cpu"),
     ),
     Rule(
         "--jobs is for this machine: workers of a cluster do as many jobs as they have threads.",
-        lambda o: o.cluster is not None,
+        "--cluster",
         ("--jobs",),
     ),
-    Rule(
-        "--resume keeps the results of this machine alone: leave --cluster out.",
-        lambda o: o.cluster is not None,
-        ("--resume",),
-    ),
+    Rule("--resume keeps the results of this machine alone: leave --cluster out.", "--cluster", ("--resume",)),
     Rule(
         "the spin engine works on this machine alone: leave --cluster out.",
         lambda o: o.cluster is not None and o.engine == "spin",

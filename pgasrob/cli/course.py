@@ -43,14 +43,13 @@ def course() -> None:
 class PageOptions:
     """What is made of which lecture pages."""
 
+    # fmt: off
     pages: tuple[str, ...] = argument(metavar="PAGE...", nargs=-1, required=True, type=click.Path())
-    folder: str = option(
-        "-o", "--output", type=click.Path(file_okay=False), default=".", metavar="FOLDER",
-        help="Where to write. Default: here.",
-    )  # fmt: skip
-    solutions: bool = option(
-        "--solutions/--no-solutions", default=True, show_default=True, help="With the solutions of the exercises."
-    )
+    folder: str = option("-o", "--output", type=click.Path(file_okay=False), default=".", metavar="FOLDER",
+        help="Where to write. Default: here.")
+    solutions: bool = option("--solutions/--no-solutions", default=True, show_default=True,
+        help="With the solutions of the exercises.")
+    # fmt: on
 
 
 @command(PageOptions, parent=course)
@@ -139,10 +138,11 @@ def _need(path: str) -> None:
 class HandoutOptions:
     """Which programs are copied where."""
 
+    # fmt: off
     paths: tuple[str, ...] = argument(metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
-    folder: str = option(
-        "-o", "--output", type=click.Path(file_okay=False), required=True, metavar="FOLDER", help="Where to write."
-    )
+    folder: str = option("-o", "--output", type=click.Path(file_okay=False), required=True, metavar="FOLDER",
+        help="Where to write.")
+    # fmt: on
 
 
 @command(HandoutOptions, parent=course)
@@ -173,23 +173,21 @@ Exit code:
 class GradeOptions:
     """What is marked, and how the marks are printed."""
 
+    # fmt: off
     key: str = argument(type=click.Path(exists=True, file_okay=False))
     students: tuple[str, ...] = argument(
         metavar="STUDENT...", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False)
     )
-    given: str | None = option(
-        "--handout", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
-        help="What was handed out, for exercises in which nothing may be taken away. Default: the programs of KEY.",
-    )  # fmt: skip
-    format: str = format_option(
-        "json", "csv", help="json: one object per student, one per line; csv: one row per student and exercise."
-    )
+    given: str | None = option("--handout", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
+        help="What was handed out, for exercises in which nothing may be taken away. Default: the programs of KEY.")
+    format: str = format_option("json", "csv",
+        help="json: one object per student, one per line; csv: one row per student and exercise.")
     max_states: int = max_states_option("Give up on a check (undecided) after so many states; 0: never.")
     timeout: float | None = timeout_option("Give up on a check (undecided) after so many seconds.", 60.0)
     memory_limit: int | None = memory_option(
         "Give up on a check (undecided) that takes so much memory: 500M, 2G; 0: never. Default: three quarters of what "
-        "is available."
-    )
+        "is available.")
+    # fmt: on
 
 
 @command(GradeOptions, parent=course, examples=GRADING)

@@ -163,22 +163,22 @@ def given(options: object, names: Sequence[str | tuple[str, str]]) -> list[str]:
 
 @dataclass(frozen=True)
 class Rule(Generic[O]):
-    """Options that do not go together: it is broken where ``when`` holds and, if there are any, one of ``refused`` is
-    given (:func:`given`).
+    """Options that do not go together: it is broken where ``when`` holds, or this option is given, and, if there are
+    any, one of ``refused`` is given (:func:`given`).
 
     In the ``message`` {option} is the first of those, {names} are all of them, {options} too with their verb; {o} is
     what was given altogether.
     """
 
     message: str
-    when: Callable[[O], object]
+    when: str | Callable[[O], object]
     refused: Sequence[str | tuple[str, str]] = ()
 
 
 def check_rules(options: O, rules: Sequence[Rule[O]]) -> None:
     """Raises click.UsageError with the message of the first of the ``rules`` that ``options`` break."""
     for rule in rules:
-        if not rule.when(options):
+        if not (given(options, [rule.when]) if isinstance(rule.when, str) else rule.when(options)):
             continue
         wrong = given(options, rule.refused)
         if wrong or not rule.refused:

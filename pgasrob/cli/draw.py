@@ -63,27 +63,21 @@ class FormatName(Name):
 class DrawOptions:
     """Which run of which file, and the formats to draw it in."""
 
+    # fmt: off
     file: str = argument(type=click.Path(allow_dash=True))
-    outputs: tuple[str, ...] = option(
-        "-o", "--output", type=WitnessPath(), multiple=True, metavar="PATH",
+    outputs: tuple[str, ...] = option("-o", "--output", type=WitnessPath(), multiple=True, metavar="PATH",
         help=lambda: f"Write to PATH, in the format that its ending says: {endings()}. PATH may have "
-        f"{listed(PLACEHOLDERS_SHOWN)}. Can be repeated.",
-    )  # fmt: skip
-    format: str | None = option(
-        "--to", type=FormatName(), metavar="FORMAT",
-        help=lambda: f"Print in this format: {listed(FormatName().names())}.",
-    )  # fmt: skip
-    number: int | None = option(
-        "--result", type=click.IntRange(min=1), metavar="N",
+        f"{listed(PLACEHOLDERS_SHOWN)}. Can be repeated.")
+    format: str | None = option("--to", type=FormatName(), metavar="FORMAT",
+        help=lambda: f"Print in this format: {listed(FormatName().names())}.")
+    number: int | None = option("--result", type=click.IntRange(min=1), metavar="N",
         help=lambda: "Of several results in FILE the one of this number, from 1. Default: the first with a run; "
-        f"{holding_many()} hold all.",
-    )  # fmt: skip
-    run: str | None = option(
-        "--run", type=click.Choice(list(RUNS)),
+        f"{holding_many()} hold all.")
+    run: str | None = option("--run", type=click.Choice(list(RUNS)),
         help="Which run of the result: the violation (or fault), that of a failing assertion, or that of a deadlock. "
-        "Default: the first that it has.",
-    )  # fmt: skip
+        "Default: the first that it has.")
     fold: bool = fold_option()
+    # fmt: on
 
 
 @command(DrawOptions, examples=EXAMPLES)

@@ -37,25 +37,21 @@ CODE = re.compile(r"PG\d{3}", re.IGNORECASE | re.ASCII)
 class ExplainOptions:
     """What is explained of which program, and where it is written."""
 
+    # fmt: off
     file: str = argument(type=ProgramPath())
     nodes: int | None = node_count_option()
-    only: str | None = option(
-        "--only", metavar="CHAPTER",
+    only: str | None = option("--only", metavar="CHAPTER",
         help="One chapter, by its number or name: program, computation, happens-before, sigma, normal-form, heads, "
-        "marked-word, emptiness, attack.",
-    )  # fmt: skip
-    output: str | None = option(
-        "-o", "--output", type=click.Path(dir_okay=False), metavar="OUT.html",
-        help="Write a page to look at in a browser, which needs no network; a picture (.svg) with --memory-model.",
-    )  # fmt: skip
-    max_states: int = option(
-        "--max-states", type=click.IntRange(min=1), default=20_000, show_default=True,
-        help="States after which each of the searches that are compared stops.",
-    )  # fmt: skip
+        "marked-word, emptiness, attack.")
+    output: str | None = option("-o", "--output", type=click.Path(dir_okay=False), metavar="OUT.html",
+        help="Write a page to look at in a browser, which needs no network; a picture (.svg) with --memory-model.")
+    max_states: int = option("--max-states", type=click.IntRange(min=1), default=20_000, show_default=True,
+        help="States after which each of the searches that are compared stops.")
     timeout: float = timeout_option("What the verdict may take, and again all that follows.", 6.0)
     memory_model: MemoryModel | None = memory_model_option()
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
     @property
     def code(self) -> str:
@@ -70,7 +66,7 @@ RULES: tuple[Rule[ExplainOptions], ...] = (
     ),
     Rule(
         "--memory-model goes without --only, --failed-polls and --conflicts.",
-        lambda o: o.memory_model is not None,
+        "--memory-model",
         ("--only", "--failed-polls", "--conflicts"),
     ),
 )

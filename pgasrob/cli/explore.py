@@ -32,17 +32,17 @@ Examples:
 class ExploreOptions:
     """Which program and run the page opens with, and where it is served."""
 
+    # fmt: off
     file: str | None = argument(type=ProgramPath(), required=False)
     nodes: int | None = node_count_option()
-    run: str = option(
-        "--run", metavar="RUN", default="",
+    run: str = option("--run", metavar="RUN", default="",
         help="Begin with this run: its choices (0.0,1.0,s0.0), or a link that the page has made, which has its own "
-        "program.",
-    )  # fmt: skip
+        "program.")
     port: int = option("--port", type=click.IntRange(0, 65535), default=0, help="Default: any that is free.")
     browser: bool = option("--browser/--no-browser", default=True, help="Open the page, or print its address alone.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
 
 @command(ExploreOptions, examples=EXAMPLES)

@@ -27,14 +27,15 @@ Examples:
 class ExportOptions:
     """Which program, in which language."""
 
+    # fmt: off
     file: str = argument(type=ProgramPath())
     language: str = option("--to", type=click.Choice(["promela"]), required=True, help="The language to write.")
     nodes: int | None = node_count_option()
-    output: str | None = option(
-        "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Default: standard output."
-    )
+    output: str | None = option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
+        help="Default: standard output.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
 
 @command(ExportOptions, examples=EXAMPLES)

@@ -86,52 +86,35 @@ def _semantics_help() -> str:
 class LitmusOptions:
     """Which tests, which models in which variant, and what is shown of them."""
 
+    # fmt: off
     tests: tuple[str, ...] = argument(metavar="FILE...", nargs=-1)
-    texts: tuple[str, ...] = option(
-        "-e", "--test", multiple=True, metavar="TEXT",
-        help="A test in one line. A FILE with :: in it is taken for one, too. Can be repeated.",
-    )  # fmt: skip
-    models: tuple[tuple[str, ...], ...] = option(
-        "-m", "--model", type=ModelNames(), multiple=True, metavar="NAMES", help=_models_help
-    )
+    texts: tuple[str, ...] = option("-e", "--test", multiple=True, metavar="TEXT",
+        help="A test in one line. A FILE with :: in it is taken for one, too. Can be repeated.")
+    models: tuple[tuple[str, ...], ...] = option("-m", "--model", type=ModelNames(), multiple=True, metavar="NAMES",
+        help=_models_help)
     semantics: str | None = option("--semantics", metavar="NAME", help=_semantics_help)
     no_pcie: bool = flag("--no-pcie", help="rdma-tso: without the guarantee of PCI Express that reads push writes.")
     placed: bool = flag("--placed", help="rdma-tso: a put that has been polled has been placed.")
     vpi: bool = flag("--vpi", help="corerma: for adapters in which gets overtake puts.")
-    hb: Literal["any", "least"] = option(
-        "--hb", type=click.Choice(["any", "least"]), default="any", show_default=True,
-        help="corerma: happens-before is any partial order that keeps the rules, or the least one.",
-    )  # fmt: skip
+    hb: Literal["any", "least"] = option("--hb", type=click.Choice(["any", "least"]), default="any", show_default=True,
+        help="corerma: happens-before is any partial order that keeps the rules, or the least one.")
     no_repair: bool = flag("--no-repair", help="corerma: non-atomic reads as its letter has them.")
     local_order: Literal["figure", "text"] = option(
         "--local-order", type=click.Choice(["figure", "text"]), default="figure", show_default=True,
-        help="corerma: rule LO as in its figure, or as in its text.",
-    )  # fmt: skip
-    without: tuple[str, ...] = option(
-        "--without", multiple=True, metavar="RULES",
-        help="corerma, rdma-tso: leave out these rules, parted by commas. Can be repeated.",
-    )  # fmt: skip
-    forbidden: tuple[Values, ...] = option(
-        "--forbidden", type=ValuesOfNames(), multiple=True, metavar="VALUES",
-        help="Say why no outcome has these values: 'a=0 b=1'. Can be repeated.",
-    )  # fmt: skip
-    compare: tuple[str, ...] | None = option(
-        "--compare", type=ModelNames(), metavar="A,B",
-        help="What each of two models allows that the other one does not, with an execution.",
-    )  # fmt: skip
-    expect: bool = flag(
-        "--expect",
-        help="A line a test: are the outcomes as its lines say, also for the models and variants that they name?",
-    )
-    graphs: tuple[str, ...] = option(
-        "--graph", type=GraphPath(), multiple=True, metavar="PATH",
+        help="corerma: rule LO as in its figure, or as in its text.")
+    without: tuple[str, ...] = option("--without", multiple=True, metavar="RULES",
+        help="corerma, rdma-tso: leave out these rules, parted by commas. Can be repeated.")
+    forbidden: tuple[Values, ...] = option("--forbidden", type=ValuesOfNames(), multiple=True, metavar="VALUES",
+        help="Say why no outcome has these values: 'a=0 b=1'. Can be repeated.")
+    compare: tuple[str, ...] | None = option("--compare", type=ModelNames(), metavar="A,B",
+        help="What each of two models allows that the other one does not, with an execution.")
+    expect: bool = flag("--expect",
+        help="A line a test: are the outcomes as its lines say, also for the models and variants that they name?")
+    graphs: tuple[str, ...] = option("--graph", type=GraphPath(), multiple=True, metavar="PATH",
         help="Draw an execution for each outcome, and why others are forbidden: .svg or .dot. Of several tests or "
-        "models say {name} or {model} in PATH. Can be repeated.",
-    )  # fmt: skip
-    drawn: tuple[Values, ...] = option(
-        "--outcome", type=ValuesOfNames(), multiple=True, metavar="VALUES",
-        help="Draw only outcomes with these values. Can be repeated.",
-    )  # fmt: skip
+        "models say {name} or {model} in PATH. Can be repeated.")
+    drawn: tuple[Values, ...] = option("--outcome", type=ValuesOfNames(), multiple=True, metavar="VALUES",
+        help="Draw only outcomes with these values. Can be repeated.")
     executions: bool = flag("--executions", help="Also an execution for each outcome.")
     format: str = format_option("json", help="json: one object for each model, one per line.")
     limits: Limits = group(
@@ -140,6 +123,7 @@ class LitmusOptions:
         seconds="Give up on a model after so many seconds",
         memory="Give up on a model that takes so much memory",
     )
+    # fmt: on
 
     @property
     def json(self) -> bool:
@@ -165,7 +149,7 @@ RULES: tuple[Rule[LitmusOptions], ...] = (
     Rule("--outcome says which outcomes --graph draws: add --graph PATH.", lambda o: o.drawn and not o.graphs),
     Rule(
         "--expect prints a line a test: leave {names} out, or --expect.",
-        lambda o: o.expect,
+        "--expect",
         ("--compare", "--executions", "--forbidden"),
     ),
     Rule("--without names no rule, as in --without IR.", lambda o: o.without and not o.rules),

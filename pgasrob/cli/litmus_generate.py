@@ -63,57 +63,39 @@ def _conventions_help() -> str:
 class GenerateOptions:
     """Which tests, up to which size, and where they go."""
 
+    # fmt: off
     name: str = option(
         "-m", "--model", type=click.Choice(["corerma", "rdma-tso"]), default="corerma", show_default=True,
-        help="The model whose rules --rule names.",
-    )  # fmt: skip
-    rules: tuple[str, ...] = option(
-        "--rule", multiple=True, metavar="RULES",
+        help="The model whose rules --rule names.")
+    rules: tuple[str, ...] = option("--rule", multiple=True, metavar="RULES",
         help="What outcomes hang on, parted by commas: rules of coreRMA (IR, WS...), cells of Figure 9 of RDMA-TSO "
-        "(oppo.B1, or G8 for both tables); all. Can be repeated.",
-    )  # fmt: skip
-    distinguish: str | None = option(
-        "--distinguish", metavar="A,B",
+        "(oppo.B1, or G8 for both tables); all. Can be repeated.")
+    distinguish: str | None = option("--distinguish", metavar="A,B",
         help="Programs with an outcome in one of two models and not in the other, in either direction; a model as "
-        "`pgasrob litmus --model` takes it.",
-    )  # fmt: skip
-    size: int | None = option(
-        "--size", type=click.IntRange(min=1), metavar="N",
+        "`pgasrob litmus --model` takes it.")
+    size: int | None = option("--size", type=click.IntRange(min=1), metavar="N",
         help="At most so many actions, initial writes counted (rules of coreRMA), or statements. Default: "
-        f"{DEFAULT_ACTIONS} and {DEFAULT_STATEMENTS}.",
-    )  # fmt: skip
-    processes: tuple[int, ...] = option(
-        "--processes", type=click.IntRange(1, 2), multiple=True,
-        help="coreRMA: tests of so many processes. Default: 1 and 2.",
-    )  # fmt: skip
-    threads: int = option(
-        "--threads", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
-        help="At most so many threads (cells of RDMA-TSO, --distinguish).",
-    )  # fmt: skip
-    nodes: int = option(
-        "--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N", help="So many nodes."
-    )
-    locations: int = option(
-        "--locations", type=click.IntRange(1, 14), default=3, show_default=True, metavar="N", help="So many locations."
-    )
-    waits: bool = flag(
-        "--waits",
+        f"{DEFAULT_ACTIONS} and {DEFAULT_STATEMENTS}.")
+    processes: tuple[int, ...] = option("--processes", type=click.IntRange(1, 2), multiple=True,
+        help="coreRMA: tests of so many processes. Default: 1 and 2.")
+    threads: int = option("--threads", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
+        help="At most so many threads (cells of RDMA-TSO, --distinguish).")
+    nodes: int = option("--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
+        help="So many nodes.")
+    locations: int = option("--locations", type=click.IntRange(1, 14), default=3, show_default=True, metavar="N",
+        help="So many locations.")
+    waits: bool = flag("--waits",
         help="--distinguish: also with a statement that waits for all operations to a node, which is a flush or as "
-        "many polls.",
-    )
+        "many polls.")
     conventions: tuple[str, ...] = option("--convention", multiple=True, metavar="NAME=VALUE", help=_conventions_help)
-    count: int | None = option(
-        "--count", type=click.IntRange(min=1), metavar="N",
-        help="At most so many tests for each rule, or in each direction.",
-    )  # fmt: skip
-    output: str | None = option(
-        "-o", "--output", type=click.Path(file_okay=False), metavar="FOLDER",
-        help="Write a .litmus file a test there. A file of the same name is overwritten.",
-    )  # fmt: skip
-    format: str = format_option(
-        "litmus", "json", help="litmus: what --output writes; json: one object a test, one per line."
-    )
+    count: int | None = option("--count", type=click.IntRange(min=1), metavar="N",
+        help="At most so many tests for each rule, or in each direction.")
+    output: str | None = option("-o", "--output", type=click.Path(file_okay=False), metavar="FOLDER",
+        help="Write a .litmus file a test there. A file of the same name is overwritten.")
+    format: str = format_option("litmus", "json",
+        help="litmus: what --output writes; json: one object a test, one per line.")
     limits: Limits = group(TimeAndMemory, beside="")
+    # fmt: on
 
 
 RULES: tuple[Rule[GenerateOptions], ...] = (

@@ -51,16 +51,15 @@ def paths_argument() -> Any:
 class BatchLimits:
     """What one of many programs may take of whatever ``{what}`` it is, and how many are worked on at a time."""
 
+    # fmt: off
     max_states: int = max_states_option("Give up on a {what} (unknown) after so many states; 0: never.")
     timeout: float | None = timeout_option("Give up on a {what} (unknown) after so many seconds. Default: never.")
     memory_limit: int | None = memory_option(
         "Give up on a {what} (unknown) that takes so much memory beside the process: 500M, 2G; 0: never. Default: "
-        "three quarters of what is available, shared by the jobs."
-    )
-    jobs: int | None = option(
-        "-j", "--jobs", type=click.IntRange(min=1), metavar="N",
-        help="Do so many at a time, each in a process of its own. Default: one per core.",
-    )  # fmt: skip
+        "three quarters of what is available, shared by the jobs.")
+    jobs: int | None = option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
+        help="Do so many at a time, each in a process of its own. Default: one per core.")
+    # fmt: on
 
     def at_a_time(self, files: Sequence[str], nodes: Sequence[int] | None) -> int:
         """How many to do at a time."""
@@ -80,21 +79,19 @@ class BatchLimits:
 class OutputOptions:
     """What is printed and written; the help of `--witness` says that ``{runs}`` are."""
 
-    format: str = format_option(
-        "json", "csv", "gcc", "github",
+    # fmt: off
+    format: str = format_option("json", "csv", "gcc", "github",
         help="json: one object per program and node count, one per line; csv: a row each; gcc: what is found in lines "
-        "as compilers print them; github: in annotations of GitHub Actions.",
-    )  # fmt: skip
-    baseline: str | None = option(
-        "--baseline", type=click.Path(dir_okay=False), metavar="OLD.SARIF",
+        "as compilers print them; github: in annotations of GitHub Actions.")
+    baseline: str | None = option("--baseline", type=click.Path(dir_okay=False), metavar="OLD.SARIF",
         help="What has been found before does not count: for the exit code and in the formats gcc and github there are "
-        "new findings only; a .sarif that is written says which are new.",
-    )  # fmt: skip
+        "new findings only; a .sarif that is written says which are new.")
     witnesses: tuple[str, ...] = witness_option(
         "Write {runs} to a file",
         also=lambda: f"Of several results {holding_many()} hold all; else say {listed(PLACEHOLDERS_SHOWN)} in PATH. ",
     )
     fold: bool = fold_option()
+    # fmt: on
 
     def known(self, expect: bool) -> Baseline | None:
         """The baseline. Ends the command where there is none in the file."""

@@ -76,11 +76,12 @@ def memory_for(given: int | None, jobs: int) -> int | None:
 class TimeAndMemory:
     """What one search may take that counts no states."""
 
+    # fmt: off
     timeout: float | None = timeout_option("Give up after so many seconds. Default: never.")
     memory_limit: int | None = memory_option(
         "Give up when it takes so much memory{beside}: 500M, 2G; 0: never. Default: three quarters of what is "
-        "available."
-    )
+        "available.")
+    # fmt: on
 
     def value(self) -> Limits:
         from pgasrob.robustness.limits import Limits
@@ -108,16 +109,16 @@ class SearchLimits:
 class ReadingOptions:
     """What counts as an event and as a conflict: a `Reading`."""
 
+    # fmt: off
     failed_polls: FailedPolls = option(
         "--failed-polls", type=click.Choice(["wait", "count"]), default="wait", show_default=True,
         help="A read after which a rank can but come back and read again: wait: it is no event, so that a polling loop "
-        "waits; count: it is one like any other.",
-    )  # fmt: skip
+        "waits; count: it is one like any other.")
     conflicts: Conflicts = option(
         "--conflicts", type=click.Choice(["commuting", "all"]), default="commuting", show_default=True,
         help="Two additions to one cell that fetch nothing (or two `or`, `min`, ...): commuting: they do not conflict; "
-        "all: they do, as any two writes.",
-    )  # fmt: skip
+        "all: they do, as any two writes.")
+    # fmt: on
 
     def value(self) -> Reading:
         from pgasrob.program.reading import Reading
@@ -129,37 +130,26 @@ class ReadingOptions:
 class COptions:
     """How C files are read: a `FrontEnd`."""
 
-    dialects: tuple[str, ...] = option(
-        "--api", type=Dialect(), multiple=True, metavar="DIALECT",
+    # fmt: off
+    dialects: tuple[str, ...] = option("--api", type=Dialect(), multiple=True, metavar="DIALECT",
         help="C: which version of an API is meant where versions differ: gaspi-17 (the default) or gaspi-1.01. Can be "
-        "repeated.",
-    )  # fmt: skip
-    pure: tuple[str, ...] = option(
-        "--assume-pure", multiple=True, metavar="NAME",
+        "repeated.")
+    pure: tuple[str, ...] = option("--assume-pure", multiple=True, metavar="NAME",
         help="C: the function NAME, which is not in the file, accesses no memory of the program; it may return any "
-        "value. Can be repeated.",
-    )  # fmt: skip
-    defines: tuple[tuple[str, str], ...] = option(
-        "-D", type=Macro(), multiple=True, metavar="NAME[=VALUE]", help="C: define a macro. Can be repeated."
-    )
-    folders: tuple[str, ...] = option(
-        "-I", type=click.Path(), multiple=True, metavar="FOLDER",
-        help="C: look for headers in this folder. Can be repeated.",
-    )  # fmt: skip
-    units: tuple[str, ...] = option(
-        "--with", type=click.Path(), multiple=True, metavar="FILE",
-        help="C: a further file, which is part of a program that needs what it defines. Can be repeated.",
-    )  # fmt: skip
-    database: str | None = option(
-        "--compile-commands", type=click.Path(), metavar="PATH",
+        "value. Can be repeated.")
+    defines: tuple[tuple[str, str], ...] = option("-D", type=Macro(), multiple=True, metavar="NAME[=VALUE]",
+        help="C: define a macro. Can be repeated.")
+    folders: tuple[str, ...] = option("-I", type=click.Path(), multiple=True, metavar="FOLDER",
+        help="C: look for headers in this folder. Can be repeated.")
+    units: tuple[str, ...] = option("--with", type=click.Path(), multiple=True, metavar="FILE",
+        help="C: a further file, which is part of a program that needs what it defines. Can be repeated.")
+    database: str | None = option("--compile-commands", type=click.Path(), metavar="PATH",
         help="C: the compilation database of a project, or its folder: which files there are, with their macros and "
-        "folders of headers.",
-    )  # fmt: skip
-    shared_memory: str | None = option(
-        "--shared-memory", type=SharedMemory(), metavar="none|all|nodes=K",
+        "folders of headers.")
+    shared_memory: str | None = option("--shared-memory", type=SharedMemory(), metavar="none|all|nodes=K",
         help="C: which ranks reach each other's memory by loads and stores, through what shmem_ptr and the like give: "
-        "none (the default), all, or those of each block of K consecutive ranks.",
-    )  # fmt: skip
+        "none (the default), all, or those of each block of K consecutive ranks.")
+    # fmt: on
 
     def value(self) -> FrontEnd:
         """Ends the command where a folder or the database is missing."""

@@ -47,22 +47,18 @@ Examples:
 class OutcomesOptions:
     """Of which program, which values, and how they are shown."""
 
+    # fmt: off
     file: str = argument(type=ProgramPath())
     nodes: int | None = node_count_option()
-    models: tuple[tuple[str, ...], ...] = option(
-        "-m", "--model", type=ModelNames(), multiple=True, metavar="NAMES",
-        help="Of a litmus test (FILE.litmus): in these memory models, as `pgasrob litmus` has them. Default: pgas,sc.",
-    )  # fmt: skip
-    names: str | None = option(
-        "--of", metavar="NAMES", help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all."
-    )
-    example: int | None = option(
-        "--example", type=click.IntRange(min=1), metavar="N", help="Show a shortest run with outcome N."
-    )
+    models: tuple[tuple[str, ...], ...] = option("-m", "--model", type=ModelNames(), multiple=True, metavar="NAMES",
+        help="Of a litmus test (FILE.litmus): in these memory models, as `pgasrob litmus` has them. Default: pgas,sc.")
+    names: str | None = option("--of", metavar="NAMES",
+        help="Only these registers and cells: r@0,y@1 or r for all ranks. Default: all.")
+    example: int | None = option("--example", type=click.IntRange(min=1), metavar="N",
+        help="Show a shortest run with outcome N.")
     witnesses: tuple[str, ...] = witness_option(
         "Write the example to a file", RunPath,
-        lambda: "Without --example that of the first network-only outcome, else of the first. ",
-    )  # fmt: skip
+        lambda: "Without --example that of the first network-only outcome, else of the first. ")
     fold: bool = fold_option()
     format: str = format_option("json", help="json: one object, with an example of every outcome.")
     limits: Limits = group(
@@ -72,6 +68,7 @@ class OutcomesOptions:
         memory="Give up when it takes so much memory",
     )
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
 
 @command(OutcomesOptions, examples=EXAMPLES)

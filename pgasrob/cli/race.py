@@ -64,35 +64,31 @@ Examples:
 class RaceOptions:
     """Which races of which programs are asked about, and how the answers are printed."""
 
+    # fmt: off
     paths: tuple[str, ...] = paths_argument()
     nodes: tuple[int, ...] | None = node_counts_option()
     every: bool = flag("--all", help="All races, one for each pair of lines, and not the first one found alone.")
-    strict: bool = flag(
-        "--strict",
+    strict: bool = flag("--strict",
         help="A wait and the value that it waits for are a race too, unless both are atomic, and so are atomics that "
-        "are only promised to exclude each other when they do the same.",
-    )
+        "are only promised to exclude each other when they do the same.")
     memory_model: MemoryModel | None = memory_model_option()
-    analysis: str = option(
-        "--analysis", type=click.Choice(["exact", "must-rma"]), default="exact", show_default=True,
+    analysis: str = option("--analysis", type=click.Choice(["exact", "must-rma"]), default="exact", show_default=True,
         help="must-rma: say beside the exact answer what MUST-RMA (Schwitanski et al. 2022) reports of one order of "
-        "the events, that of the trace or of a simulated run.",
-    )  # fmt: skip
-    no_robustness: bool = flag(
-        "--no-robustness", help="Do not say whether the program is robust all the same, which can take longer."
-    )
+        "the events, that of the trace or of a simulated run.")
+    no_robustness: bool = flag("--no-robustness",
+        help="Do not say whether the program is robust all the same, which can take longer.")
     limits: BatchLimits = group(BatchLimits, what="search")
     resume: str | None = resume_option()
     output: OutputOptions = group(OutputOptions, runs="the run to the first race")
-    expect: bool = flag(
-        "--expect", help="Compare the number of pairs of lines with the program's header `// races: ...`."
-    )
+    expect: bool = flag("--expect",
+        help="Compare the number of pairs of lines with the program's header `// races: ...`.")
     verbose: bool = flag("-v", "--verbose", help="Show a run to every race, also of several programs.")
     brief: bool = flag("--brief", help="A line per race, as compilers print: file:line:column: race: what races.")
     full: bool = flag("--full", help="Show every event of a run; else a long way to a race is folded.")
     assumptions: bool = flag("--assumptions", help="List all that each answer rests on, in reports of all results.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
     @property
     def all_pairs(self) -> bool:
@@ -119,13 +115,13 @@ MODEL_RULES: tuple[Rule[RaceOptions], ...] = (
 RULES: tuple[Rule[RaceOptions], ...] = (
     Rule(
         "--brief prints a line each: leave --verbose, --full, --assumptions and --format out.",
-        lambda o: o.brief,
+        "--brief",
         ("--verbose", "--full", "--assumptions", "--format"),
     ),
     Rule(
         "--expect compares with headers that are about races without --strict, --failed-polls count and --conflicts "
         "all.",
-        lambda o: o.expect,
+        "--expect",
         ("--strict", "--failed-polls", "--conflicts"),
     ),
     Rule(MIXED, lambda o: mixed(o.paths)),

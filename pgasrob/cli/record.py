@@ -33,26 +33,21 @@ Examples:
 class RecordOptions:
     """What is run, and where the trace goes."""
 
-    nodes: int = option(
-        "-n", "--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
-        help="So many ranks, all on this machine.",
-    )  # fmt: skip
+    # fmt: off
+    nodes: int = option("-n", "--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",
+        help="So many ranks, all on this machine.")
     output: Path = option(
         "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("run.pgastrace"),
-        show_default=True, metavar="FILE", help="The trace.",
-    )  # fmt: skip
+        show_default=True, metavar="FILE", help="The trace.")
     timeout: float | None = timeout_option("End the program after so long. Default: never.")
-    limit: int = option(
-        "--limit", type=Size(), default=DEFAULT_LIMIT, show_default=True, metavar="SIZE",
-        help="Stop recording, not the program, when the trace is so large.",
-    )  # fmt: skip
-    launcher: str | None = option(
-        "--launcher", metavar="COMMAND",
-        help='What starts the ranks on this machine: "srun -n 4". Default: oshrun or mpirun, as the program needs.',
-    )  # fmt: skip
+    limit: int = option("--limit", type=Size(), default=DEFAULT_LIMIT, show_default=True, metavar="SIZE",
+        help="Stop recording, not the program, when the trace is so large.")
+    launcher: str | None = option("--launcher", metavar="COMMAND",
+        help='What starts the ranks on this machine: "srun -n 4". Default: oshrun or mpirun, as the program needs.')
     command: tuple[str, ...] = argument(
         metavar="-- PROGRAM ARGUMENT...", nargs=-1, required=True, type=click.UNPROCESSED
     )
+    # fmt: on
 
 
 @command(RecordOptions, examples=EXAMPLES, ignore_unknown_options=True)

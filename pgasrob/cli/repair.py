@@ -40,19 +40,17 @@ CODES = {"robust": ROBUST, "repaired": ROBUST, "not repaired": NOT_ROBUST, "erro
 class RepairOptions:
     """Which program to repair, and what to do with the repairs."""
 
+    # fmt: off
     file: str = argument(type=ProgramPath())
-    max_answers: int = option(
-        "--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
-        help="Repairs of the smallest cost to look for.",
-    )  # fmt: skip
-    write: bool = flag(
-        "--write",
-        help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).",
-    )
+    max_answers: int = option("--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
+        help="Repairs of the smallest cost to look for.")
+    write: bool = flag("--write",
+        help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
     format: str = format_option("json", "diff", "sarif", help="diff: the first repair alone, for `patch -p1`.")
     witnesses: tuple[str, ...] = witness_option("Write the run with the first repair beside it")
     fold: bool = fold_option()
     change: ChangeOptions = group(ChangeOptions)
+    # fmt: on
 
 
 @command(RepairOptions, examples=EXAMPLES)

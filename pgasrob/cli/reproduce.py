@@ -49,20 +49,18 @@ Examples:
 class ReproduceOptions:
     """Which counterexample, and how often."""
 
+    # fmt: off
     file: str = argument(type=click.Path())
     nodes: int | None = node_count_option()
-    runs: int = option(
-        "--runs", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N",
-        help="Follow the counterexample so many times.",
-    )  # fmt: skip
-    hold_all: bool = flag(
-        "--hold-all",
+    runs: int = option("--runs", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N",
+        help="Follow the counterexample so many times.")
+    hold_all: bool = flag("--hold-all",
         help="Follow nothing: hold back every operation for as long as the library may. Nothing may differ where the "
-        "result of a robust program is deterministic.",
-    )
+        "result of a robust program is deterministic.")
     timeout: float = timeout_option("What a run may take, and the check before.", 20.0)
     format: str = format_option("json", help="json: one object.")
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
 
 class _Nothing(Exception):

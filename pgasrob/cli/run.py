@@ -45,37 +45,28 @@ Examples:
 class RunOptions:
     """Which run of which program, and how it is shown."""
 
+    # fmt: off
     file: str = argument(type=ProgramPath())
     nodes: int | None = node_count_option()
-    seed: int | None = option(
-        "--seed", type=click.IntRange(min=0), metavar="S",
-        help="The same seed gives the same run. Default: any, which is printed.",
-    )  # fmt: skip
-    sc: bool = option(
-        "--sc/--network", default=False, help="A sequentially consistent run, or one on the network (the default)."
-    )
-    bias: Bias = option(
-        "--bias", type=click.Choice(["late", "even", "early"]), default="even", show_default=True,
-        help="When steps that are pending happen: late and early are likelier, not certain.",
-    )  # fmt: skip
-    steps: int = option(
-        "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True, metavar="N",
-        help="Cut the run after so many events; what is pending then still happens.",
-    )  # fmt: skip
-    until: Wanted | None = option(
-        "--until", type=click.Choice(["violation", "assertion", "deadlock", "fault"]),
+    seed: int | None = option("--seed", type=click.IntRange(min=0), metavar="S",
+        help="The same seed gives the same run. Default: any, which is printed.")
+    sc: bool = option("--sc/--network", default=False,
+        help="A sequentially consistent run, or one on the network (the default).")
+    bias: Bias = option("--bias", type=click.Choice(["late", "even", "early"]), default="even", show_default=True,
+        help="When steps that are pending happen: late and early are likelier, not certain.")
+    steps: int = option("--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True, metavar="N",
+        help="Cut the run after so many events; what is pending then still happens.")
+    until: Wanted | None = option("--until", type=click.Choice(["violation", "assertion", "deadlock", "fault"]),
         help="Try the seeds S, S + 1, ... until a run has a happens-before cycle, fails an assertion, ends in a "
-        "deadlock or at a fault.",
-    )  # fmt: skip
-    tries: int = option(
-        "--tries", type=click.IntRange(min=1), default=DEFAULT_TRIES, show_default=True, metavar="N",
-        help="How many seeds --until tries.",
-    )  # fmt: skip
+        "deadlock or at a fault.")
+    tries: int = option("--tries", type=click.IntRange(min=1), default=DEFAULT_TRIES, show_default=True, metavar="N",
+        help="How many seeds --until tries.")
     witnesses: tuple[str, ...] = witness_option("Write the run to a file", RunPath)
     fold: bool = fold_option()
     format: str = format_option("json", help="json: one object, in which the run is the witness.")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
 
 RULES: tuple[Rule[RunOptions], ...] = (

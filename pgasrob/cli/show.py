@@ -48,30 +48,24 @@ class CycleType(click.ParamType):  # type: ignore[type-arg]
 class ShowOptions:
     """Which stage of which program, and how it is drawn."""
 
+    # fmt: off
     file: str = argument(type=click.Path())
     stage: str = option(
         "--stage", type=click.Choice(["program", "control", "state-space", "normal-form", "cycle-types"]),
-        default="program", show_default=True, help="What to show: one of the steps from the program to the answer.",
-    )  # fmt: skip
+        default="program", show_default=True, help="What to show: one of the steps from the program to the answer.")
     nodes: int | None = node_count_option()
-    heads: int = option(
-        "--heads", type=click.IntRange(2, 4), default=2, show_default=True, help="Heads of the normal-form automaton."
-    )
-    cycle: tuple[int, ...] | None = option(
-        "--cycle-type", type=CycleType(), metavar="RANKS",
-        help="With --stage cycle-types: the automaton Z of this cycle type alone, say 0,2,1.",
-    )  # fmt: skip
+    heads: int = option("--heads", type=click.IntRange(2, 4), default=2, show_default=True,
+        help="Heads of the normal-form automaton.")
+    cycle: tuple[int, ...] | None = option("--cycle-type", type=CycleType(), metavar="RANKS",
+        help="With --stage cycle-types: the automaton Z of this cycle type alone, say 0,2,1.")
     dot: bool = flag("--dot", help="Only the graph, in the DOT language: pgasrob show ... --dot | dot -Tsvg.")
-    output: str | None = option(
-        "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
-        help="Draw the graph into FILE: .svg, .png, .pdf or .dot.",
-    )  # fmt: skip
-    layout: str | None = option(
-        "--layout", type=click.Choice(["own", "graphviz"]),
+    output: str | None = option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
+        help="Draw the graph into FILE: .svg, .png, .pdf or .dot.")
+    layout: str | None = option("--layout", type=click.Choice(["own", "graphviz"]),
         help="Who lays out what -o draws: own (the default for .svg) needs nothing else; graphviz, by way of "
-        "automata-lib, needs the extra `diagrams`.",
-    )  # fmt: skip
+        "automata-lib, needs the extra `diagrams`.")
     front_end: FrontEnd = group(COptions)
+    # fmt: on
 
 
 @command(ShowOptions, examples=EXAMPLES)

@@ -34,13 +34,13 @@ CODES = {"thrifty": ROBUST, "can save": ROBUST, "not robust": NOT_ROBUST, "error
 class ThriftOptions:
     """Of which program to look for savings, and what to do with them."""
 
+    # fmt: off
     file: str = argument(type=ProgramPath())
-    write: bool = flag(
-        "--write",
-        help=f"Write what saves most into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).",
-    )
+    write: bool = flag("--write",
+        help=f"Write what saves most into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
     format: str = format_option("json", "diff", help="diff: what saves most, for `patch -p1`.")
     change: ChangeOptions = group(ChangeOptions)
+    # fmt: on
 
 
 @command(ThriftOptions, examples=EXAMPLES)

@@ -124,8 +124,8 @@ def test_an_option_that_is_in_no_class_cannot_be_asked_for() -> None:
 def test_the_first_rule_that_is_broken_is_said() -> None:
     rules: tuple[Rule[Options], ...] = (
         Rule("no {option}: {o.format}", lambda o: o.format == "csv", ("--loud", "--states")),
-        Rule("without {names}", lambda o: o.format == "json", ("--loud", "--states", "--seconds")),
-        Rule("{options} not for {o.files[0]}", lambda o: o.files, ("--loud", "--states")),
+        Rule("without {names}", "--format", ("--loud", "--states", "--seconds")),
+        Rule("{options} not for {o.files[0]}", lambda o: o.files and o.format == "text", ("--loud", "--states")),
         Rule("no name", lambda o: not o.names and not o.files),
     )
 
@@ -180,6 +180,7 @@ def test_rules_of_commands_name_options_that_there_are() -> None:
         for rules in (value for name, value in vars(module).items() if name.endswith("RULES")):
             for rule in rules:
                 names = {name if isinstance(name, str) else name[0] for name in rule.refused}
+                names |= {rule.when} if isinstance(rule.when, str) else set()
                 assert names <= options, rule.message
 
 
