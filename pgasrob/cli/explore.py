@@ -77,8 +77,8 @@ def _shown(options: ExploreOptions) -> Shown:
     """What the page opens with; a program with errors too, for it can be edited there."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.explore.app import Shown
-    from pgasrob.explore.limits import MOST_NODES, MOST_TEXT
     from pgasrob.explore.link import Linked, from_link, is_link
+    from pgasrob.explore.request_bounds import MOST_NODES, MOST_TEXT
     from pgasrob.program.files import DISK
     from pgasrob.program.parser import read_source
 

@@ -60,6 +60,7 @@ def lsp(options: LspOptions) -> None:
     try:
         from pgasrob.lsp.server import server
         from pgasrob.lsp.settings import Settings
+        from pgasrob.robustness.limits import Limits
     except ModuleNotFoundError as missing:
         if (name := (missing.name or "").partition(".")[0]) not in ("pygls", "lsprotocol", "anyio"):
             raise
@@ -67,10 +68,8 @@ def lsp(options: LspOptions) -> None:
 
     if not options.memory_limit:
         raise click.BadParameter("an editor's checks need a limit; write 500M or 2G.", param_hint="--memory-limit")
-    settings = Settings(
-        options.nodes, options.timeout, options.memory_limit, options.max_states or None, options.races,
-        options.front_end, options.reading,
-    )  # fmt: skip
+    limits = Limits(options.max_states or None, options.timeout, options.memory_limit)
+    settings = Settings(options.nodes, limits, options.races, options.front_end, options.reading)
     # The server closes what it writes to at its end.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
         server(settings).start_io(stdout=out)

@@ -46,9 +46,9 @@ def _page(ctx: click.Context, group: click.Group) -> Iterator[str]:
         yield f'.SS "{_escaped(" ".join(["pgasrob", name, *command.collect_usage_pieces(within)]))}"'
         yield from _text(command.help)
         for param in command.get_params(within):
-            names, told = param.get_help_record(within) or ("", "")
-            if told:
-                yield from (".TP", f"\\fB{_escaped(names)}\\fR", _escaped(" ".join(told.split())))
+            names, text = param.get_help_record(within) or ("", "")
+            if text:
+                yield from (".TP", f"\\fB{_escaped(names)}\\fR", _escaped(" ".join(text.split())))
         yield from _text(command.epilog)
 
 

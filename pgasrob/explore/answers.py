@@ -1,6 +1,6 @@
 """What the page shows of a position, and the nearest violation from there: answers to requests, as JSON.
 
-These run in a process of their own (`worker`), which keeps the programs that it has read last.
+These run in a process of their own (`answering`), which keeps the programs that it has read last.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pgasrob.diagnostics import Diagnostic, SourceError
-from pgasrob.explore import reasons
-from pgasrob.explore.limits import MOST_CELLS, MOST_NODES
+from pgasrob.explore import why_blocked
+from pgasrob.explore.asked_run import AskedRun
 from pgasrob.explore.nearest import choices, choices_of, nearest
 from pgasrob.explore.position import Move, Position, Stop, follow
-from pgasrob.explore.question import Question
+from pgasrob.explore.request_bounds import MOST_CELLS, MOST_NODES
 from pgasrob.program.files import Overlay
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
@@ -48,42 +48,42 @@ BOX = 26
 """Characters on a line of a box of the drawing, which stands beside two other columns."""
 
 
-def position(question: Question) -> Answer:
-    """What can be said of the run of ``question``; with its diagnostics where the text is no program."""
+def position(asked: AskedRun) -> Answer:
+    """What can be said of the run of ``asked``; with its diagnostics where the text is no program."""
     try:
-        _, instance = _instance(question)
+        _, instance = _instance(asked)
     except SourceError as error:
-        return 422, dumps({"errors": errors_to_json(error.diagnostics, question.file)})
-    here, stop = follow(instance, question.run, question.automatic)
-    return 200, dumps(_View(here, stop).told())
+        return 422, dumps({"errors": errors_to_json(error.diagnostics, asked.file)})
+    here, stop = follow(instance, asked.run, asked.automatic)
+    return 200, dumps(_View(here, stop).to_json())
 
 
-def violation(question: Question) -> Answer:
-    """The choices from the run of ``question`` to the nearest violation, or what is known of there being none."""
+def violation(asked: AskedRun) -> Answer:
+    """The choices from the run of ``asked`` to the nearest violation, or what is known of there being none."""
     try:
-        program, instance = _instance(question)
+        program, instance = _instance(asked)
     except SourceError as error:
-        return 422, dumps({"errors": errors_to_json(error.diagnostics, question.file)})
-    here, _ = follow(instance, question.run, question.automatic)
+        return 422, dumps({"errors": errors_to_json(error.diagnostics, asked.file)})
+    here, _ = follow(instance, asked.run, asked.automatic)
     found = nearest(program, here)
     states = english.count(found.states, "state")
     if found.way is not None:
         number = len(found.way)
-        told = f"{english.count(number, 'more step')} to a violation, the fewest there are." if number else (
+        sentence = f"{english.count(number, 'more step')} to a violation, the fewest there are." if number else (
             "This run is a violation already."
         )  # fmt: skip
-        return 200, dumps({"found": True, "choices": choices(here, found.way), "told": told})
+        return 200, dumps({"found": True, "choices": choices(here, found.way), "sentence": sentence})
     if found.robust:
-        told = "None, proved: the program is robust, so no run of it is a violation."
+        sentence = "None, proved: the program is robust, so no run of it is a violation."
     elif found.proved:
-        told = f"None, proved: all continuations of this run were looked at ({states})."
+        sentence = f"None, proved: all continuations of this run were looked at ({states})."
     else:
-        told = f"None within the limit: {states} were looked at from here, and there are more."
+        sentence = f"None within the limit: {states} were looked at from here, and there are more."
     elsewhere = None
     if found.elsewhere is not None:
         elsewhere = choices_of(instance, found.elsewhere)
-        told += " From the start there is one."
-    return 200, dumps({"found": False, "proved": found.proved, "told": told, "elsewhere": elsewhere})
+        sentence += " From the start there is one."
+    return 200, dumps({"found": False, "proved": found.proved, "sentence": sentence, "elsewhere": elsewhere})
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +103,13 @@ def _instantiated(kept: _Kept, nodes: int | None, reading: Reading) -> Instance:
     return kept.program.instantiate(nodes, reading)
 
 
-def _instance(question: Question) -> tuple[Program | CProgram, Instance]:
-    """The program of ``question``, and its instance. Raises :class:`SourceError`."""
-    kept = _read(question.file, question.text, question.front_end)
-    instance = _instantiated(kept, question.nodes, question.reading)
+def _instance(asked: AskedRun) -> tuple[Program | CProgram, Instance]:
+    """The program of ``asked``, and its instance. Raises :class:`SourceError`."""
+    kept = _read(asked.file, asked.text, asked.front_end)
+    instance = _instantiated(kept, asked.nodes, asked.reading)
     if instance.nodes > MOST_NODES:
-        told, hint = f"{instance.nodes} nodes are too many to look at", f"take at most {MOST_NODES}"
-        raise SourceError([Diagnostic("PG031", told, question.file, hint=hint)])
+        message, hint = f"{instance.nodes} nodes are too many to look at", f"take at most {MOST_NODES}"
+        raise SourceError([Diagnostic("PG031", message, asked.file, hint=hint)])
     return kept.program, instance
 
 
@@ -134,7 +134,7 @@ class _View:
         }
         self.moves = here.moves()
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         cycle = words.from_conflict(self.witness["cycle"] or [], self.events)
         late = self.witness.get("late") or []
         return {
@@ -192,7 +192,7 @@ class _View:
         leaving = self.instance.automata[rank].out[self.here.state.control[rank]]
         blocked = []
         for transition in leaving:
-            why = reasons.why_not_issued(self.here, rank, transition, self._operation_name)
+            why = why_blocked.why_not_issued(self.here, rank, transition, self._operation_name)
             if why is None or (issues and transition.command.kind == "assume"):
                 continue
             blocked.append(
@@ -261,10 +261,13 @@ class _View:
         move = next((move for move in self.moves if move.name == name), None)
         step = left.left[0]
         if move is None:
-            told = {"choice": None, "why": reasons.why_not_yet(self.here, rank, operation, self._operation_name)}
+            next_step = {
+                "choice": None,
+                "why": why_blocked.why_not_yet(self.here, rank, operation, self._operation_name),
+            }
             effects = [self.instance.cell_name(step.access.cell)]
         else:
-            told = {"choice": name, "why": None}
+            next_step = {"choice": name, "why": None}
             effects = _effects(self._event(move))
         return {
             "number": next(place + 1 for place, each in enumerate(self.events) if each is event),
@@ -275,7 +278,7 @@ class _View:
             "step": step.kind if self.calls is None else STEPS_OF_C[step.kind],
             "effects": effects,
             "later": len(left.left) - 1,
-            **told,
+            **next_step,
         }
 
     # --- Values, ending, drawing --------------------------------------------------------------------------------------
@@ -314,8 +317,8 @@ class _View:
         state = self.here.state
         if self.moves or any(self.here.pending):
             return None
-        told, style = ENDS[ending_of(self.instance, state.control, state.registers, state.memory)]
-        return {"told": told, "style": style}
+        sentence, style = ENDS[ending_of(self.instance, state.control, state.registers, state.memory)]
+        return {"sentence": sentence, "style": style}
 
     def _drawing(self) -> str:
         """The happens-before graph of the run so far; "" before the first event."""

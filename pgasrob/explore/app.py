@@ -21,12 +21,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from pgasrob.diagnostics import visible
+from pgasrob.explore.answering import ANSWERS, Workers
 from pgasrob.explore.answers import Answer
+from pgasrob.explore.asked_run import Refused, asked_run
 from pgasrob.explore.guard import Guard
-from pgasrob.explore.limits import BODY_SECONDS, MOST_BYTES, MOST_NODES
 from pgasrob.explore.link import Linked
-from pgasrob.explore.question import Refused, question
-from pgasrob.explore.worker import ANSWERS, Workers
+from pgasrob.explore.request_bounds import BODY_SECONDS, MOST_BYTES, MOST_NODES
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.reading import Reading
 from pgasrob.render.explorer import embedded
@@ -132,8 +132,8 @@ def application(shown: Shown, port: int, token: str, workers: Workers) -> Guard:
                 value = json.loads(await _body(request))
             except (ValueError, RecursionError):
                 raise Refused(400, "its body is no JSON") from None
-            asking = question(value, shown.names, shown.front_end, shown.reading)
-            status, text = await _unless_gone(request, workers.answer(asked, asking))
+            run = asked_run(value, shown.names, shown.front_end, shown.reading)
+            status, text = await _unless_gone(request, workers.answer(asked, run))
         except Refused as refused:
             return JSONResponse({"refused": str(refused)}, refused.status)
         return Response(text, status, media_type="application/json")

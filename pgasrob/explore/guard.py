@@ -1,8 +1,8 @@
 """Who is answered: requests to this very address that know the token, from no other page, and no larger than allowed.
 
 A page of another origin could send requests to this machine, and with a name of its own that is made to point here
-(DNS rebinding) read the answers: the header Host tells the latter, Origin and Sec-Fetch-Site the former. The token, a
-part of every address, keeps out the other users of the machine.
+(DNS rebinding) read the answers: the header Host gives the latter away, Origin and Sec-Fetch-Site the former. The
+token, a part of every address, keeps out the other users of the machine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pgasrob.explore.limits import MOST_BYTES
+from pgasrob.explore.request_bounds import MOST_BYTES
 
 NAMES = ("127.0.0.1", "localhost")
 ALWAYS = {
@@ -70,8 +70,8 @@ class Guard:
         headers: Mapping[str, str] = request.headers
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            told = ", ".join(hosts) or "none"
-            return 403, f"it is for the host {told[:80]!r}, and this is {self._hosts[0]} (header Host)"
+            named = ", ".join(hosts) or "none"
+            return 403, f"it is for the host {named[:80]!r}, and this is {self._hosts[0]} (header Host)"
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins:
             return 403, f"it comes from a page of {origin[:80]!r}, and other origins are not served (header Origin)"

@@ -11,7 +11,7 @@ import json
 import zlib
 from typing import NamedTuple
 
-from pgasrob.explore.limits import MOST_CHOICES, MOST_NODES, MOST_TEXT
+from pgasrob.explore.request_bounds import MOST_CHOICES, MOST_NODES, MOST_TEXT
 
 MARK = "#p="
 MOST_JSON = 8 * MOST_TEXT

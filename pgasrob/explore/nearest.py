@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from pgasrob.automata.automaton import Reached
-from pgasrob.explore.limits import MOST_STATES, SEARCH_SECONDS
 from pgasrob.explore.position import Position, Word
+from pgasrob.explore.request_bounds import MOST_STATES, SEARCH_SECONDS
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.robustness.check import check

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from pgasrob.explore.limits import MOST_CHOICES, MOST_EVENTS, MOST_MOVES
+from pgasrob.explore.request_bounds import MOST_CHOICES, MOST_EVENTS, MOST_MOVES
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.computation import POPS, Computation

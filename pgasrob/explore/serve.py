@@ -15,12 +15,12 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from pgasrob.explore.answering import Workers
 from pgasrob.explore.app import Shown, application
-from pgasrob.explore.limits import HEAD_SECONDS
-from pgasrob.explore.worker import Workers
+from pgasrob.explore.request_bounds import HEAD_SECONDS
 
 GRACE = 2
-"""Seconds that requests may take once the server is told to end."""
+"""Seconds that requests may take once the server is asked to end."""
 MOST_CONNECTIONS = 64
 
 
@@ -67,11 +67,11 @@ def _open(address: str, folder: str) -> None:
     webbrowser.open(page.as_uri())
 
 
-def serve(shown: Shown, port: int, browser: bool, told: Callable[[str], None]) -> None:
+def serve(shown: Shown, port: int, browser: bool, announce: Callable[[str], None]) -> None:
     """Serve ``shown`` on ``port`` (any that is free when 0) of this machine alone until Ctrl-C.
 
-    ``told`` is called with the address once it answers; ``browser``: open it there. Raises OSError where the port is
-    taken.
+    ``announce`` gets the address once the server answers; ``browser``: open it there. Raises OSError where the port
+    is taken.
     """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     with listening, TemporaryDirectory(prefix="pgasrob-") as folder:
@@ -81,7 +81,7 @@ def serve(shown: Shown, port: int, browser: bool, told: Callable[[str], None]) -
         address = f"http://127.0.0.1:{port}/{token}/"
 
         def ready() -> None:
-            told(address)
+            announce(address)
             if browser:
                 Thread(target=_open, args=(address, folder), daemon=True).start()  # it may take its time
 

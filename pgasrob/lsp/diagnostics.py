@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol.types import Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, Position, Range
 from pygls.uris import to_fs_path
 
-from pgasrob.lsp.look import Found
+from pgasrob.lsp.edited_program import Found
 from pgasrob.lsp.positions import NOWHERE, Places
 from pgasrob.render.sarif import plain
 
@@ -18,7 +18,7 @@ SOURCE = "pgasrob"
 VIOLATION = "not-robust"
 SEVERITIES = {"error": DiagnosticSeverity.Error, "warning": DiagnosticSeverity.Warning}
 RACES = {"error": DiagnosticSeverity.Warning, "warning": DiagnosticSeverity.Information}
-"""A race is told of beside the violation that makes it an error; of a robust program it may well be meant."""
+"""A race is reported beside the violation that makes it an error; of a robust program it may well be meant."""
 
 Object = dict[str, Any]
 Uri = Callable[[str], str]
@@ -27,18 +27,18 @@ Uri = Callable[[str], str]
 
 def diagnostics(found: Iterable[Found], file: str, uri: Uri, texts: Mapping[str, str]) -> dict[str, list[Diagnostic]]:
     """The diagnostics of the program in ``file``, on all node counts that were looked at, by the URI of the file that
-    they are in. What is found at a place on several node counts is told for the first of them."""
-    told: dict[str, list[Diagnostic]] = {uri(file): []}
+    they are in. What is found at a place on several node counts is reported for the first of them."""
+    reported: dict[str, list[Diagnostic]] = {uri(file): []}
     seen = set()
     for each in found:
-        told[uri(file)] += map(of_the_whole, each.notes)
+        reported[uri(file)] += map(of_the_whole, each.notes)
         for path, diagnostic in _results(each, uri, texts):
             start = diagnostic.range.start
             key = (path, diagnostic.code, start.line, start.character)
             if key not in seen:
                 seen.add(key)
-                told.setdefault(uri(path), []).append(diagnostic)
-    return told
+                reported.setdefault(uri(path), []).append(diagnostic)
+    return reported
 
 
 def of_the_whole(message: str) -> Diagnostic:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import CProgram
-from pgasrob.lsp.look import Question, checker
+from pgasrob.lsp.edited_program import EditedProgram, checker
 from pgasrob.program.commands import Kind
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, Span, place_of, statements_in
@@ -27,10 +27,10 @@ class Promised:
     text: str
 
 
-def promises(question: Question, nodes: int, line: int, column: int) -> Promised | None:
+def promises(edited: EditedProgram, nodes: int, line: int, column: int) -> Promised | None:
     """What the innermost command or call at ``line`` and ``column`` (from 1) of the file promises, by what it does on
     ``nodes`` nodes on all ranks that come to it; None where there is none, or the program cannot be read."""
-    read = checker(question).load(question.file)
+    read = checker(edited).load(edited.file)
     if isinstance(read, Verdict):
         return None
     try:
@@ -43,8 +43,8 @@ def promises(question: Question, nodes: int, line: int, column: int) -> Promised
     if not found:
         return None
     span = min((each.span for each in found), key=_size)
-    told = dict.fromkeys(promise(each.command, program) for each in found if each.span == span)
-    text = "\n\n".join(told) if len(told) == 1 else "\n".join(f"- {sentence}" for sentence in told)
+    sentences = dict.fromkeys(promise(each.command, program) for each in found if each.span == span)
+    text = "\n\n".join(sentences) if len(sentences) == 1 else "\n".join(f"- {sentence}" for sentence in sentences)
     if isinstance(read, CProgram) and (source := _specification(read, span)):
         text += f"\n\nBy {source}"
     return Promised(span, text)

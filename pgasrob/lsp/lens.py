@@ -8,7 +8,7 @@ from itertools import groupby
 
 from lsprotocol.types import CodeLens, Command, Range
 
-from pgasrob.lsp.look import Found
+from pgasrob.lsp.edited_program import Found
 from pgasrob.lsp.positions import NOWHERE, Places
 
 BEGINNING = {
@@ -16,7 +16,7 @@ BEGINNING = {
     ".pgas": re.compile(r"/\*(?s:.*?)\*/|//[^\n]*|(?P<here>\b(?:program|process))\b"),
 }
 """Where a program of this kind begins, beside what is no code: the first match of the group."""
-TOLD = {"unknown": "not known"}
+WORDS = {"unknown": "not known"}
 
 
 def lenses(file: str, text: str, found: Sequence[Found]) -> list[CodeLens]:
@@ -30,7 +30,7 @@ def lenses(file: str, text: str, found: Sequence[Found]) -> list[CodeLens]:
 def summary(found: Iterable[Found]) -> str:
     """The verdicts in short: `robust on 2..4`."""
     return "; ".join(
-        f"{TOLD.get(verdict, verdict)} on {_numbers([each.nodes or 0 for each in group])}"
+        f"{WORDS.get(verdict, verdict)} on {_numbers([each.nodes or 0 for each in group])}"
         for verdict, group in groupby(found, lambda each: each.verdict)
     )
 

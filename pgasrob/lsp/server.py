@@ -1,4 +1,4 @@
-"""The server: what the editor tells of, and what it is told."""
+"""The server: it gets the texts that an editor has open, and publishes what it finds in them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,27 @@ import asyncio
 import os
 import traceback
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, TypeVarTuple
 from urllib.parse import unquote
+from uuid import uuid4
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from pgasrob import __version__, bounded
-from pgasrob.lsp import look
-from pgasrob.lsp.actions import Repaired, actions, repairs
+from pgasrob.lsp import edited_program
 from pgasrob.lsp.diagnostics import SOURCE, VIOLATION, diagnostics, of_the_whole
 from pgasrob.lsp.documents import Documents, path_of
+from pgasrob.lsp.edited_program import EditedProgram, Found, unknown
 from pgasrob.lsp.hover import promises
 from pgasrob.lsp.lens import lenses
-from pgasrob.lsp.look import Found, Question, unknown
 from pgasrob.lsp.positions import Places
-from pgasrob.lsp.progress import progress
+from pgasrob.lsp.repair_actions import Repaired, actions, repairs
 from pgasrob.lsp.settings import COUNTS, DEBOUNCE, GRACE, MOST_AT_ONCE, MOST_TEXT, REPAIR_CHECKS, ROOM, Settings
 from pgasrob.render.english import on_nodes
 from pgasrob.robustness.limits import size_text
@@ -46,10 +48,10 @@ class Protocol(LanguageServerProtocol):
 
 @dataclass(eq=False, slots=True)
 class Work:
-    """What is done about a text of a program, whose ``question`` it is: the ``task`` that looks at it, what it has
-    ``found``, and the search for repairs once somebody has asked for them."""
+    """What is done about the text of a ``program``: the ``task`` that looks at it, what it has ``found``, and the
+    search for repairs once somebody has asked for them."""
 
-    question: Question
+    program: EditedProgram
     documents: Documents
     found: list[Found] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
@@ -69,7 +71,7 @@ class Work:
 
 
 class Server(LanguageServer):
-    """Looks at each open program, again when its text has changed, and tells what it finds."""
+    """Looks at each open program, again when its text has changed, and publishes what it finds."""
 
     def __init__(self, settings: Settings) -> None:
         # The whole text with each change: what ends a line is then the editor's business alone.
@@ -88,7 +90,7 @@ class Server(LanguageServer):
         """Of what is open, by the URI."""
         self._works: dict[str, Work] = {}
         """By the path of the program."""
-        self._told: dict[str, dict[str, list[types.Diagnostic]]] = {}
+        self._published: dict[str, dict[str, list[types.Diagnostic]]] = {}
         """By the path of the program, and the URI of the file that they are in."""
 
     def changed(self, uri: str) -> None:
@@ -103,7 +105,7 @@ class Server(LanguageServer):
         if (path := self._paths.pop(uri, None)) is not None:
             if work := self._works.pop(path, None):
                 work.give_up()
-            self._tell(path, {})
+            self._publish(path, {})
             self._look_again(path)
 
     async def give_up(self) -> None:
@@ -117,16 +119,16 @@ class Server(LanguageServer):
         if (work := self._work(uri)) is None:
             return []
         await work.done()
-        return lenses(work.question.file, work.question.text(), work.found)
+        return lenses(work.program.file, work.program.text(), work.found)
 
     async def hover(self, uri: str, position: types.Position) -> types.Hover | None:
         """What the command or call at ``position`` promises."""
         if (work := self._work(uri)) is None:
             return None
-        places = Places(work.question.text())
+        places = Places(work.program.text())
         nodes = next((each.nodes for each in work.found if each.nodes), (self.settings.counts or COUNTS)[0])
         try:
-            found = await self._bounded(self._answers, promises, work.question, nodes, *places.column(position))
+            found = await self._bounded(self._answers, promises, work.program, nodes, *places.column(position))
         except (bounded.TooLong, bounded.TooLarge):
             return None
         if found is None:
@@ -146,7 +148,7 @@ class Server(LanguageServer):
         await asyncio.wait([work.repairing])
         if work.repairing.cancelled():
             return []
-        return actions(work.repairing.result(), mended, work.documents.uri, work.question.text)
+        return actions(work.repairing.result(), mended, work.documents.uri, work.program.text)
 
     def _work(self, uri: str) -> Work | None:
         path = self._paths.get(uri)
@@ -157,40 +159,40 @@ class Server(LanguageServer):
         for each in documents.programs_with(path):
             if work := self._works.get(each):
                 work.give_up()
-            question = Question(each, tuple(documents.texts_for(each).items()), self.settings)
-            work = self._works[each] = Work(question, documents)
+            program = EditedProgram(each, tuple(documents.texts_for(each).items()), self.settings)
+            work = self._works[each] = Work(program, documents)
             work.task = asyncio.get_running_loop().create_task(self._look_at(work))
 
     async def _look_at(self, work: Work) -> None:
-        """Look at a text, once nothing has changed for a while, and tell what is found."""
+        """Look at a text, once nothing has changed for a while, and publish what is found."""
         await asyncio.sleep(DEBOUNCE)
-        path, texts = work.question.file, dict(work.question.texts)
+        path, texts = work.program.file, dict(work.program.texts)
         here = work.documents.uri(path)
         if (size := len(texts[path])) > MOST_TEXT:
             much = f"The text has {size:,} characters, and at most {MOST_TEXT:,} are looked at while it is edited: ask"
-            self._tell(path, {here: [of_the_whole(f"{much} `pgasrob check` about it.")]})
+            self._publish(path, {here: [of_the_whole(f"{much} `pgasrob check` about it.")]})
             return
         try:
-            async for each in self._found(work.question):
+            async for each in self._found(work.program):
                 work.found.append(each)
-                self._tell(path, diagnostics(work.found, path, work.documents.uri, texts))
+                self._publish(path, diagnostics(work.found, path, work.documents.uri, texts))
             if not work.found:
-                self._tell(path, {here: []})
+                self._publish(path, {here: []})
         except Exception as error:
-            self._tell(path, {here: [of_the_whole(f"Internal error, please report it: {error!r}")]})
+            self._publish(path, {here: [of_the_whole(f"Internal error, please report it: {error!r}")]})
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, traceback.format_exc()))
 
-    async def _found(self, question: Question) -> AsyncIterator[Found]:
+    async def _found(self, program: EditedProgram) -> AsyncIterator[Found]:
         """What there is on each node count, as far as it is known: where a limit is reached none comes after it."""
         nodes = None
         try:
-            counts = await self._bounded(self._at_once, look.counts, question)
+            counts = await self._bounded(self._at_once, edited_program.node_counts, program)
             if counts is None:
                 return
-            async with progress(self, f"Checking {os.path.basename(question.file)}") as show:
+            async with progress(self, f"Checking {os.path.basename(program.file)}") as show:
                 for nodes in counts:
                     begun = partial(show, on_nodes(nodes).strip())
-                    found = await self._bounded(self._at_once, look.look, question, nodes, begun=begun)
+                    found = await self._bounded(self._at_once, edited_program.findings, program, nodes, begun=begun)
                     yield found
                     if found.verdict in ("unknown", "error"):
                         return
@@ -201,16 +203,16 @@ class Server(LanguageServer):
 
     async def _repairs(self, work: Work) -> list[Repaired]:
         """The repairs of a program, on the node counts on which its verdict is known."""
-        name = os.path.basename(work.question.file)
+        name = os.path.basename(work.program.file)
         counts = [each.nodes for each in work.found if each.nodes and each.verdict in ("robust", "not robust")]
         try:
             async with progress(self, f"Looking for repairs of {name}"):
-                found = await self._bounded(self._at_once, repairs, work.question, counts, checks=REPAIR_CHECKS)
+                found = await self._bounded(self._at_once, repairs, work.program, counts, checks=REPAIR_CHECKS)
         except (bounded.TooLong, bounded.TooLarge):
             found = []
         if not found:
-            told = f"No repair of {name} was found within the limits; `pgasrob repair` says what was tried."
-            self.window_log_message(types.LogMessageParams(types.MessageType.Info, told))
+            message = f"No repair of {name} was found within the limits; `pgasrob repair` says what was tried."
+            self.window_log_message(types.LogMessageParams(types.MessageType.Info, message))
         return found
 
     async def _bounded(
@@ -228,15 +230,32 @@ class Server(LanguageServer):
             seconds, memory = checks * self.settings.seconds + GRACE, self.settings.memory + ROOM
             return await bounded.run(seconds, memory, work, *arguments)
 
-    def _tell(self, path: str, told: dict[str, list[types.Diagnostic]]) -> None:
-        """Tell the editor what there is of the program in the file ``path``, and no more of what was told before."""
-        before = self._told.get(path, {})
-        self._told[path] = told
-        for uri in {**before, **told}:
+    def _publish(self, path: str, found: dict[str, list[types.Diagnostic]]) -> None:
+        """Publish what is ``found`` in the program in the file ``path``, in place of what was published before."""
+        before = self._published.get(path, {})
+        self._published[path] = found
+        for uri in {**before, **found}:
             version = document.version if (document := self.workspace.text_documents.get(unquote(uri))) else None
             # A header may be part of several programs.
-            all_ = [each for of_program in self._told.values() for each in of_program.get(uri, ())]
+            all_ = [each for of_program in self._published.values() for each in of_program.get(uri, ())]
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, all_, version))
+
+
+@asynccontextmanager
+async def progress(server: LanguageServer, title: str) -> AsyncIterator[Callable[[str], None]]:
+    """A context in which the editor shows the ``title`` and what was said last; nothing where it cannot."""
+    if not get_capability(server.client_capabilities, "window.work_done_progress", False):
+        yield lambda message: None
+        return
+    token, shown = str(uuid4()), server.work_done_progress
+    # The answer comes whether the work is still wanted or not.
+    await asyncio.shield(shown.create_async(token))
+    shown.begin(token, types.WorkDoneProgressBegin(title))
+    try:
+        yield lambda message: shown.report(token, types.WorkDoneProgressReport(message=message))
+    finally:
+        shown.end(token, types.WorkDoneProgressEnd())
+        del shown.tokens[token]
 
 
 def server(settings: Settings) -> Server:

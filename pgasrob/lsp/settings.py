@@ -27,18 +27,21 @@ ROOM = 2 << 30
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``counts``: node counts; None for the program's own, or else :data:`COUNTS`. ``seconds``, ``memory`` (bytes) and
-    ``max_states`` (None: any number) bound the check on each of them. ``races``: look for these, too."""
+    """``counts``: node counts; None for the program's own, or else :data:`COUNTS`. ``limits``, of which time and memory
+    are some, bound the check on each of them. ``races``: look for these, too."""
 
     counts: tuple[int, ...] | None
-    seconds: float
-    memory: int
-    max_states: int | None
+    limits: Limits
     races: bool
     front_end: FrontEnd
     reading: Reading
 
     @property
-    def limits(self) -> Limits:
-        """Those of the check on a node count."""
-        return Limits(self.max_states, self.seconds, self.memory)
+    def seconds(self) -> float:
+        assert self.limits.timeout is not None, "asked for"
+        return self.limits.timeout
+
+    @property
+    def memory(self) -> int:
+        assert self.limits.memory is not None, "asked for"
+        return self.limits.memory

@@ -8,8 +8,8 @@ import zlib
 
 import pytest
 
-from pgasrob.explore.limits import MOST_TEXT
 from pgasrob.explore.link import MARK, Linked, from_link, is_link
+from pgasrob.explore.request_bounds import MOST_TEXT
 
 
 def packed(text: bytes) -> str:

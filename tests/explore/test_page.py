@@ -150,8 +150,8 @@ def test_the_text_is_edited_beside_the_run(page: Any) -> None:
     assert "wait(q) it waits for the write of line 11" in said(page, ".blocked")[0]
     page.locator("#text").blur()
     page.keyboard.press("v")
-    page.wait_for_selector(".told-none.good")
-    assert said(page, ".told-none")[0].startswith("None, proved: all continuations of this run")
+    page.wait_for_selector(".found-none.good")
+    assert said(page, ".found-none")[0].startswith("None, proved: all continuations of this run")
     page.fill("#text", before.replace("write(", "read("))
     until(page, "live.answer.steps[0].what.includes('read')")
     page.fill("#text", "program other;\nnodes 2;\nprocess { barrier; }\n")

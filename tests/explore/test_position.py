@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.explore.limits import MOST_CHOICES, MOST_EVENTS
 from pgasrob.explore.position import Position, follow
-from pgasrob.explore.reasons import why_not_issued, why_not_yet
+from pgasrob.explore.request_bounds import MOST_CHOICES, MOST_EVENTS
+from pgasrob.explore.why_blocked import why_not_issued, why_not_yet
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.load import load
 from pgasrob.semantics.replay import replay

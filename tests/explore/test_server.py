@@ -23,12 +23,12 @@ httpx = pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 
 import anyio  # noqa: E402
 
-from pgasrob.explore import worker  # noqa: E402
+from pgasrob.explore import answering  # noqa: E402
+from pgasrob.explore.answering import ANSWERS, Workers  # noqa: E402
 from pgasrob.explore.app import Shown, application  # noqa: E402
-from pgasrob.explore.limits import MOST_BYTES, MOST_CHOICES, MOST_TEXT  # noqa: E402
+from pgasrob.explore.asked_run import AskedRun  # noqa: E402
 from pgasrob.explore.link import Linked  # noqa: E402
-from pgasrob.explore.question import Question  # noqa: E402
-from pgasrob.explore.worker import ANSWERS, Workers  # noqa: E402
+from pgasrob.explore.request_bounds import MOST_BYTES, MOST_CHOICES, MOST_TEXT  # noqa: E402
 from pgasrob.frontends.options import FrontEnd  # noqa: E402
 from pgasrob.program.reading import DEFAULT_READING  # noqa: E402
 from tests.processes import children, needs_proc, ticks  # noqa: E402
@@ -47,7 +47,7 @@ class Directly(Workers):
         super().__init__()
         self.asked = 0
 
-    async def answer(self, asked: str, question: Question) -> tuple[int, str]:
+    async def answer(self, asked: str, question: AskedRun) -> tuple[int, str]:
         self.asked += 1
         return ANSWERS[asked](question)
 
@@ -216,7 +216,7 @@ def test_the_nearest_violation_is_told_as_choices() -> None:
     assert position(run=["0.0", *found["choices"]]).json()["violating"]
     none = ask("POST", f"/{TOKEN}/violation", json={**body, "text": TEXT.replace("barrier", "wait(q); barrier")}).json()
     assert (none["found"], none["proved"]) == (False, True)
-    assert none["told"].startswith("None, proved")
+    assert none["sentence"].startswith("None, proved")
 
 
 # Robust, with more states than a search goes through in its seconds.
@@ -226,7 +226,7 @@ process { loop { r <- fetch_add(me, x, me); } }
 
 
 def test_what_takes_too_long_is_given_up_and_the_next_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(worker.SECONDS, "violation", 0.3)
+    monkeypatch.setitem(answering.SECONDS, "violation", 0.3)
     body = {"text": LARGE, "language": "pgas", "nodes": 8, "run": []}
 
     async def asked() -> tuple[Any, Any]:
@@ -248,8 +248,8 @@ def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         await release.wait()
         return 200, "{}"
 
-    monkeypatch.setattr(worker.bounded, "run", stuck)
-    question = Question("x.pgas", TEXT, None, (), True, FrontEnd(), DEFAULT_READING)
+    monkeypatch.setattr(answering.bounded, "run", stuck)
+    question = AskedRun("x.pgas", TEXT, None, (), True, FrontEnd(), DEFAULT_READING)
     given: list[str] = []
 
     async def asked() -> None:
@@ -258,18 +258,18 @@ def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         async def one() -> None:
             try:
                 given.append((await workers.answer("position", question))[1])
-            except worker.Refused as refused:
+            except answering.Refused as refused:
                 given.append(f"{refused.status} {refused}")
 
         async with anyio.create_task_group() as tasks:
-            for _ in range(worker.MOST_AT_ONCE + worker.MOST_WAITING + 3):
+            for _ in range(answering.MOST_AT_ONCE + answering.MOST_WAITING + 3):
                 tasks.start_soon(one)
                 await anyio.sleep(0)
             release.set()
 
     anyio.run(asked)
     assert len([each for each in given if each.startswith("503 too many")]) == 3
-    assert given.count("{}") == worker.MOST_AT_ONCE + worker.MOST_WAITING
+    assert given.count("{}") == answering.MOST_AT_ONCE + answering.MOST_WAITING
 
 
 # --- The command -----------------------------------------------------------------------------------------------------

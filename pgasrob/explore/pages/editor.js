@@ -95,12 +95,12 @@ class Editor {
     );
     this.errors.replaceChildren(
       ...this.found.slice(0, 6).map((error) => {
-        const told = make("p", "bad");
+        const message = make("p", "bad");
         const where = error.file_name ? `${error.file_name}:${error.line}: ` : error.line ? `Line ${error.line}: ` : "";
-        told.append(make("b", "", where), `${error.message}.`);
-        if (error.hint) told.append(make("span", "faint", ` ${error.hint[0].toUpperCase()}${error.hint.slice(1)}.`));
-        if (error.line) told.addEventListener("click", () => this.into(error.line));
-        return told;
+        message.append(make("b", "", where), `${error.message}.`);
+        if (error.hint) message.append(make("span", "faint", ` ${error.hint[0].toUpperCase()}${error.hint.slice(1)}.`));
+        if (error.line) message.addEventListener("click", () => this.into(error.line));
+        return message;
       }),
     );
   }

@@ -86,20 +86,20 @@ class Live {
     this.graph.show(answer);
     this.editor.show(answer.ranks, step?.line ?? null);
     if (answer.violating) this.say("violation: no SC run looks like this run", "not-robust");
-    else this.say(answer.ending?.told ?? "looks sequentially consistent so far", "robust");
+    else this.say(answer.ending?.sentence ?? "looks sequentially consistent so far", "robust");
     if (answer.ending?.style === "bad" && !answer.violating) this.by("verdict").className = "verdict not-robust";
     const now = this.by("now");
     now.replaceChildren();
-    const told = make("p", "what");
+    const what = make("p", "what");
     if (step) {
-      told.append(chip(step.rank), ` Step ${step.number}: ${step.what}. `);
-      for (const effect of step.effects) told.append(make("b", `effect${effect === "FAILS" ? " bad" : ""}`, effect), " ");
+      what.append(chip(step.rank), ` Step ${step.number}: ${step.what}. `);
+      for (const effect of step.effects) what.append(make("b", `effect${effect === "FAILS" ? " bad" : ""}`, effect), " ");
     } else {
-      told.append("The start. Choose what happens next.");
+      what.append("The start. Choose what happens next.");
     }
-    now.append(told);
+    now.append(what);
     for (const failed of answer.failed.slice(-1)) now.append(make("p", "bad", failed));
-    if (answer.ending && answer.violating) now.append(make("p", answer.ending.style, answer.ending.told));
+    if (answer.ending && answer.violating) now.append(make("p", answer.ending.style, answer.ending.sentence));
     this.past(current);
     this.by("back").setAttribute("aria-disabled", current.at === 0);
     this.by("forward").setAttribute("aria-disabled", current.at === current.run.length);
@@ -154,13 +154,13 @@ class Live {
     );
   }
 
-  say(told, kind) {
-    this.by("verdict").textContent = told;
+  say(sentence, kind) {
+    this.by("verdict").textContent = sentence;
     this.by("verdict").className = `verdict ${kind}`;
   }
 
-  note(told) {
-    this.by("now").prepend(make("p", "open note", told));
+  note(sentence) {
+    this.by("now").prepend(make("p", "open note", sentence));
   }
 
   choose(choice) {
@@ -210,13 +210,13 @@ class Live {
       return;
     }
     if (answer.found) {
-      this.way = { run: [...taken, ...answer.choices], from: taken.length, told: answer.told };
+      this.way = { run: [...taken, ...answer.choices], from: taken.length, sentence: answer.sentence };
       this.show();
       return;
     }
     box.replaceChildren();
     box.classList.toggle("proved", answer.proved);
-    box.append(make("p", answer.proved ? "good told-none" : "open told-none", answer.told));
+    box.append(make("p", answer.proved ? "good found-none" : "open found-none", answer.sentence));
     const buttons = make("p", "buttons-line");
     if (answer.elsewhere) buttons.append(this.action("Show that one", () => {
       this.runs.add(answer.elsewhere, [], 0);
@@ -235,9 +235,9 @@ class Live {
     box.hidden = false;
     box.replaceChildren();
     if (this.answer.violating && !next) {
-      box.append(make("p", "bad", this.way.run.length > this.way.from ? "Here it is: the cycle is closed." : this.way.told));
+      box.append(make("p", "bad", this.way.run.length > this.way.from ? "Here it is: the cycle is closed." : this.way.sentence));
     } else if (next) {
-      box.append(make("p", "", this.runs.current.at === this.way.from ? this.way.told : `${left} more to the violation.`));
+      box.append(make("p", "", this.runs.current.at === this.way.from ? this.way.sentence : `${left} more to the violation.`));
     } else {
       box.append(make("p", "faint", "This is off the way to the violation that was found."));
     }
@@ -264,8 +264,8 @@ class Live {
     for (const button of document.querySelectorAll(".hinted")) button.classList.remove("hinted");
   }
 
-  action(told, does) {
-    const button = make("button", "", told);
+  action(label, does) {
+    const button = make("button", "", label);
     button.type = "button";
     button.addEventListener("click", does);
     return button;

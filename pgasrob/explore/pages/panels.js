@@ -61,13 +61,13 @@ class Choices {
     if (!this.keys.includes(choice)) this.keys.push(choice);
     const key = this.keys.indexOf(choice) + 1;
     button.append(make("kbd", "", key <= 9 ? key : "·"));
-    const told = make("span", "told");
+    const description = make("span", "description");
     const first = make("span", "command");
     if (step) first.append(make("b", "", step), ` ${effects.join("; ")}`);
     else first.append(make("span", "at", line ?? ""), ` ${command}`);
-    told.append(first);
-    if (!step && effects.length) told.append(make("span", `effects${effects.includes("FAILS") ? " bad" : ""}`, effects.join("; ")));
-    button.append(told);
+    description.append(first);
+    if (!step && effects.length) description.append(make("span", `effects${effects.includes("FAILS") ? " bad" : ""}`, effects.join("; ")));
+    button.append(description);
     button.addEventListener("click", (event) => this.choose(choice, event.shiftKey));
     return button;
   }
@@ -147,7 +147,7 @@ class Graph {
     box.replaceChildren();
     if (cycle.length) {
       const edges = make("ol");
-      edges.append(...cycle.slice(0, -1).map((told) => make("li", "", told)));
+      edges.append(...cycle.slice(0, -1).map((edge) => make("li", "", edge)));
       box.append(make("p", "late", late || cycle.at(-1)), edges, make("p", "faint", cycle.at(-1)));
     }
     if (drawing === this.drawn) return;

@@ -75,8 +75,8 @@ def _absent(position: Position, name: str) -> str | None:
     if not absent:
         return None
     ended = [rank for rank in absent if not leaving[rank]]
-    told = f"it waits for {ranks(absent)}"
-    return told + (f"; {ranks(ended)} {'has' if len(ended) == 1 else 'have'} ended" if ended else "")
+    message = f"it waits for {ranks(absent)}"
+    return message + (f"; {ranks(ended)} {'has' if len(ended) == 1 else 'have'} ended" if ended else "")
 
 
 def why_not_yet(position: Position, rank: int, operation: int, named: Named) -> str | None:

@@ -9,10 +9,10 @@ import anyio
 from pgasrob import bounded
 from pgasrob.explore import answers
 from pgasrob.explore.answers import Answer
-from pgasrob.explore.limits import MOST_AT_ONCE, MOST_MEMORY, MOST_WAITING, SECONDS
-from pgasrob.explore.question import Question, Refused
+from pgasrob.explore.asked_run import AskedRun, Refused
+from pgasrob.explore.request_bounds import MOST_AT_ONCE, MOST_MEMORY, MOST_WAITING, SECONDS
 
-ANSWERS: dict[str, Callable[[Question], Answer]] = {"position": answers.position, "violation": answers.violation}
+ANSWERS: dict[str, Callable[[AskedRun], Answer]] = {"position": answers.position, "violation": answers.violation}
 """What can be asked, by the last part of the address."""
 
 
@@ -23,7 +23,7 @@ class Workers:
         self._at_once = anyio.CapacityLimiter(MOST_AT_ONCE)
         self._running: set[anyio.CancelScope] = set()
 
-    async def answer(self, asked: str, question: Question) -> Answer:
+    async def answer(self, what: str, asked: AskedRun) -> Answer:
         """Raises :class:`Refused` when there is too much to do, or it takes too long."""
         if self._at_once.statistics().tasks_waiting >= MOST_WAITING:
             raise Refused(503, "too many requests at a time; wait for the answers to the others")
@@ -31,12 +31,12 @@ class Workers:
             with anyio.CancelScope() as scope:
                 self._running.add(scope)
                 try:
-                    return await bounded.run(SECONDS[asked], MOST_MEMORY, ANSWERS[asked], question)
+                    return await bounded.run(SECONDS[what], MOST_MEMORY, ANSWERS[what], asked)
                 except bounded.TooLarge:
                     raise Refused(503, "this took too much memory and was given up; try a smaller program") from None
                 except bounded.TooLong:
-                    told = f"this took longer than {SECONDS[asked]:g} s and was given up"
-                    raise Refused(503, f"{told}; try a smaller program or fewer nodes") from None
+                    message = f"this took longer than {SECONDS[what]:g} s and was given up"
+                    raise Refused(503, f"{message}; try a smaller program or fewer nodes") from None
                 finally:
                     self._running.discard(scope)
         raise Refused(503, "the server ends")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lsprotocol.types import CodeAction, CodeActionKind, Diagnostic, Range, TextEdit, WorkspaceEdit
 
 from pgasrob.diagnostics import SourceError
-from pgasrob.lsp.look import Question
+from pgasrob.lsp.edited_program import EditedProgram
 from pgasrob.lsp.positions import Places
 from pgasrob.program.statements import place_of
 from pgasrob.render.english import capital
@@ -26,11 +26,11 @@ class Repaired:
     changes: Mapping[str, Sequence[Change]]
 
 
-def repairs(question: Question, counts: Sequence[int]) -> list[Repaired]:
-    """The cheapest repairs of the program of ``question``, checked on ``counts``."""
-    settings = question.settings
+def repairs(edited: EditedProgram, counts: Sequence[int]) -> list[Repaired]:
+    """The cheapest repairs of the ``edited`` program, checked on ``counts``."""
+    settings = edited.settings
     try:
-        program, parse = read(question.file, settings.front_end, question.files)
+        program, parse = read(edited.file, settings.front_end, edited.files)
     except SourceError:
         return []
     found = repair(program, parse, counts, limits=settings.limits)
@@ -38,7 +38,7 @@ def repairs(question: Question, counts: Sequence[int]) -> list[Repaired]:
     for answer in found.answers:
         by_file: dict[str, list[Change]] = {}
         for change in changes(found.text, [edit for candidate in answer.candidates for edit in candidate.edits]):
-            by_file.setdefault(place_of(change["line"])[0] or question.file, []).append(change)
+            by_file.setdefault(place_of(change["line"])[0] or edited.file, []).append(change)
         answers.append(Repaired(capital(answer_text(found, answer)), by_file))
     return answers
 

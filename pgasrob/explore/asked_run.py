@@ -1,17 +1,17 @@
-"""What a request asks about: a program, a node count, and a run of it."""
+"""What a request asks about: a program on some nodes, and a run of it up to now."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from pgasrob.explore.limits import MOST_CHOICES, MOST_NODES, MOST_TEXT
+from pgasrob.explore.request_bounds import MOST_CHOICES, MOST_NODES, MOST_TEXT
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedRun:
     """``file`` is what ``text`` is called, ``nodes`` its own count when None, ``run`` the choices so far; what is local
     is ``automatic``."""
 
@@ -32,8 +32,8 @@ class Refused(Exception):
         self.status = status
 
 
-def question(asked: Any, names: dict[str, str], front_end: FrontEnd, reading: Reading) -> Question:
-    """The question that the JSON value ``asked`` is; ``names`` are those of the files by language. Raises
+def asked_run(asked: Any, names: dict[str, str], front_end: FrontEnd, reading: Reading) -> AskedRun:
+    """The run that the JSON value ``asked`` is about; ``names`` are those of the files by language. Raises
     :class:`Refused`."""
     if not isinstance(asked, dict):
         raise Refused(422, "the body is no JSON object")
@@ -53,4 +53,4 @@ def question(asked: Any, names: dict[str, str], front_end: FrontEnd, reading: Re
         raise Refused(413, f"the run has {len(run):,} choices; the explorer takes at most {MOST_CHOICES}")
     if type(automatic) is not bool:
         raise Refused(422, "`automatic` is neither true nor false")
-    return Question(names[language], text, nodes, tuple(run), automatic, front_end, reading)
+    return AskedRun(names[language], text, nodes, tuple(run), automatic, front_end, reading)

@@ -1,4 +1,7 @@
-"""What there is to say of a text on a node count; runs in a process of its own, which keeps what it has read last."""
+"""A program as the editor has its text, and what is found in it on a node count.
+
+`node_counts` and `findings` run in a process of its own, which keeps what it has read last.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MU
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EditedProgram:
     """``file`` is a path, and ``texts`` are those of the editor by their paths, that of the file among them."""
 
     file: str
@@ -57,27 +60,27 @@ class Found:
     notes: tuple[str, ...]
 
 
-def counts(question: Question) -> tuple[int, ...] | None:
-    """The node counts on which the program of ``question`` is to be looked at; None: it is not about programs of ours,
+def node_counts(edited: EditedProgram) -> tuple[int, ...] | None:
+    """The node counts on which the program of ``edited`` is to be looked at; None: it is not about programs of ours,
     or part of one that begins elsewhere."""
-    settings, file = question.settings, question.file
-    if file.endswith(".c") and not (_has_api(question) and has_main(file, settings.front_end.told(), question.files)):
+    settings, file = edited.settings, edited.file
+    if file.endswith(".c") and not (_has_api(edited) and has_main(file, settings.front_end.told(), edited.files)):
         return None
     if settings.counts:
         return settings.counts
-    program = checker(question).load(file)
+    program = checker(edited).load(file)
     if isinstance(program, Verdict):
-        return COUNTS[:1]  # what is wrong is told of once
+        return COUNTS[:1]  # what is wrong is reported once
     if program.nodes is not None:
         return (program.nodes,)
     named = isinstance(program, Program) and all(process.ranks is not None for process in program.processes)
     return COUNTS[:1] if named else COUNTS
 
 
-def look(question: Question, nodes: int) -> Found:
-    """Check the program of ``question`` on ``nodes`` nodes."""
-    checking = checker(question)
-    checked = checking.check(Task(question.file, nodes, question.file, True), unwatched)
+def findings(edited: EditedProgram, nodes: int) -> Found:
+    """Check the program of ``edited`` on ``nodes`` nodes."""
+    checking = checker(edited)
+    checked = checking.check(Task(edited.file, nodes, edited.file, True), unwatched)
     assert checked is not None, "the first task of its file"
     result = checking.converted(checked, checked_with_races)
     (run,) = json.loads(to_sarif([result]))["runs"]
@@ -93,27 +96,27 @@ def unknown(nodes: int | None, reason: str) -> Found:
 
 
 @lru_cache(maxsize=4)
-def checker(question: Question) -> Checker:
-    """What checks the program of ``question``, and has read it once it has been asked for."""
-    settings = question.settings
+def checker(edited: EditedProgram) -> Checker:
+    """What checks the program of ``edited``, and has read it once it has been asked for."""
+    settings = edited.settings
     job = Job(
         limits=settings.limits,
         resources=Resources(threads=1),
         front_end=settings.front_end,
         reading=settings.reading,
-        files=question.files,
+        files=edited.files,
         races=Races() if settings.races else None,
     )
     return Checker(job)
 
 
-def _has_api(question: Question) -> bool:
+def _has_api(edited: EditedProgram) -> bool:
     """Whether the C file includes the header of an API, itself or by what it includes; or does not name any, but that
     cannot be found out for errors in it."""
-    text = dict(question.texts)[question.file]
-    for flags in question.settings.front_end.told().ways(question.file):
+    text = dict(edited.texts)[edited.file]
+    for flags in edited.settings.front_end.told().ways(edited.file):
         try:
-            headers = preprocess(Source(question.file, text), Registry(), flags, question.files).headers
+            headers = preprocess(Source(edited.file, text), Registry(), flags, edited.files).headers
         except SourceError:
             headers = tuple(INCLUDED.findall(text))
         if any(header in API_MODULES for header in headers):
