@@ -184,13 +184,7 @@ def _closing(result: Result, run: Witness) -> list[tuple[str, str]]:
 def _sequential(run: Witness) -> SequentialWords:
     """The SC order of ``run`` in words."""
     order = run["sequential"]
-    found: SequentialWords = {
-        "told": AN_SC_RUN,
-        "without": None,
-        "after": None,
-        "before": None,
-        "effects": [],
-    }
+    found: SequentialWords = {"told": AN_SC_RUN, "without": None, "after": None, "before": None, "effects": []}
     if order is None:
         if run["shows"] == "run":
             found["told"] = NONE_THERE_IS if run["cycle"] else AN_SC_RUN if _is_sequential(run) else NO_SC_ORDER

@@ -20,11 +20,7 @@ from pgasrob.render.text import SC, section, verdict_report
 from pgasrob.render.verdict_json import Race, RaceResult, RacingAccess, Result
 from pgasrob.robustness.verdict import RECORDED
 
-WHAT: dict[str, str] = {
-    "local buffer": "local buffer",
-    "remote": "remote memory",
-    "local": "own memory",
-}
+WHAT: dict[str, str] = {"local buffer": "local buffer", "remote": "remote memory", "local": "own memory"}
 """Whose memory a race of a kind is about."""
 
 

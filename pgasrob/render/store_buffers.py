@@ -169,10 +169,7 @@ def run_section(on_tso: OnTso, width: int) -> list[Line]:
         start = f"  {place + 1:>{number}}{mark} "
         lines += paragraph(effect_text(event), width, "cycle" if place in marked else "", start, " " * len(start))
     lines += paragraph("* marks the steps of a happens-before cycle.", width, "faint", "  ")
-    lines += [
-        [],
-        *paragraph(CYCLE_TITLE, width, "heading"),
-    ]
+    lines += [[], *paragraph(CYCLE_TITLE, width, "heading")]
     for edge in cycle:
         text = _edge(edge, events)
         lines.append([(f"  {edge['relation']}  ", "cycle"), (text, "")])

@@ -281,11 +281,7 @@ def attack(subject: Subject) -> Iterator[Block]:
         yield _limits(subject)
 
 
-NAMES = {
-    ALL: "attack, with all reductions",
-    PLAIN: "attack, without reductions",
-    DEFINITION: "definition",
-}
+NAMES = {ALL: "attack, with all reductions", PLAIN: "attack, without reductions", DEFINITION: "definition"}
 
 
 def _account(subject: Subject, found: Attack) -> Iterator[Block]:
