@@ -43,7 +43,7 @@ class SequentialWords(TypedDict):
     """The SC order in words, with the places between which the command that it lacks would have to come: after
     ``after`` and before ``before``, null where it lacks none."""
 
-    told: str
+    sentence: str
     without: str | None
     after: int | None
     before: int | None
@@ -111,7 +111,7 @@ def _repair(result: Result) -> str:
         f'<span class="{styles.get(line[:1], "")}">{html.escape(visible(line))}</span>\n'
         for line in repair["diff"].splitlines()[2:]
     )
-    return filled(part("repair.html"), {"told": html.escape(visible(repair["told"])), "diff": lines})
+    return filled(part("repair.html"), {"sentence": html.escape(visible(repair["told"])), "diff": lines})
 
 
 def _steps(run: Witness) -> str:
@@ -184,19 +184,19 @@ def _closing(result: Result, run: Witness) -> list[tuple[str, str]]:
 def _sequential(run: Witness) -> SequentialWords:
     """The SC order of ``run`` in words."""
     order = run["sequential"]
-    found: SequentialWords = {"told": AN_SC_RUN, "without": None, "after": None, "before": None, "effects": []}
+    found: SequentialWords = {"sentence": AN_SC_RUN, "without": None, "after": None, "before": None, "effects": []}
     if order is None:
         if run["shows"] == "run":
-            found["told"] = NONE_THERE_IS if run["cycle"] else AN_SC_RUN if _is_sequential(run) else NO_SC_ORDER
+            found["sentence"] = NONE_THERE_IS if run["cycle"] else AN_SC_RUN if _is_sequential(run) else NO_SC_ORDER
         elif run["shows"] == "violation":
-            found["told"] = NO_SC_ORDER
+            found["sentence"] = NO_SC_ORDER
         return found
     found["effects"] = [_effects(event) for event in order["events"]]
     if not order["without"]:
-        return {**found, "told": "An SC run with the same happens-before relation as this run."}
+        return {**found, "sentence": "An SC run with the same happens-before relation as this run."}
     computation = run["computation"]
     command = f"the {words.name(computation[order['without'][0]])} of step {order['without'][0] + 1}"
-    found["told"] = f"An SC run with the same happens-before relation as this run without {command}."
+    found["sentence"] = f"An SC run with the same happens-before relation as this run without {command}."
     found["without"] = english.capital(command)
     outside = [place for place in range(len(computation)) if place not in order["without"]]
     for edge in run["cycle"] or ():
@@ -242,7 +242,7 @@ def _sentences(result: Result) -> list[tuple[str, str]]:
     reason = [(result["reason"], "")] if result["reason"] else []
     if result["engine"] == "run" and result["witness"]:
         return [*reason, *one_run.sentences(result, result["witness"])]
-    if about_races := cast("dict[str, list[tuple[str, str]]]", result).get("told"):
+    if about_races := cast("dict[str, list[tuple[str, str]]]", result).get("race_sentences"):
         return [*reason, *about_races]
     return [*reason, *((sentence.replace(" (below)", ""), style) for sentence, style in text.sentences(result))]
 

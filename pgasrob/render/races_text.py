@@ -275,7 +275,7 @@ def _fault(run: Witness) -> Fault:
 
 def drawable(result: RaceResult) -> Result:
     """``result`` in the form that pictures are drawn from: with the run to its first race, at whose end are the two
-    accesses, and under ``told`` all sentences about it."""
+    accesses, and under ``race_sentences`` all sentences about it."""
     races: Sequence[Race] = result["races"]
     pairs = [(f"{english.capital(sentence(race))}.", "bad") for race in races]
     drawn = {
@@ -286,7 +286,7 @@ def drawable(result: RaceResult) -> Result:
         "witness": with_accesses(races[0]) if races else result.get("witness"),
         "assertion_run": None,
         "deadlock_run": None,
-        "told": [*pairs, *sentences(result)],
+        "race_sentences": [*pairs, *sentences(result)],
     }
     del drawn["races"]
     return drawn  # type: ignore[return-value]

@@ -232,7 +232,7 @@ def test_sc_order_says_between_what_e_would_stand() -> None:
     # What must come before e stands behind what must come after it.
     places = run["sequential"]["places"]
     assert places.index(order["before"]) < places.index(order["after"])
-    assert order["told"].endswith(f"{run['computation'][min(without)]['event']} of step {min(without) + 1}.")
+    assert order["sentence"].endswith(f"{run['computation'][min(without)]['event']} of step {min(without) + 1}.")
 
 
 # --- The page in a browser -------------------------------------------------------------------------------------------
@@ -628,7 +628,7 @@ def test_a_run_into_a_deadlock_says_so(browser: Browser) -> None:
         "--seed 37 gives this run again.",
     ):
         assert told in known
-    assert page.text_content("#order-told").startswith("There is none: no SC run looks like this one")
+    assert page.text_content("#order-sentence").startswith("There is none: no SC run looks like this one")
     assert page.locator("#diagram-box .standing.future").count() == 2
     page.keyboard.press("End")
     assert page.locator("#diagram-box .standing:not(.future)").count() == 2

@@ -48,7 +48,7 @@ function choose(number) {
     queues: new Queues(byId("queues"), run),
     source: new Source(byId("source"), run),
     cycle: new Cycle(byId("cycle-panel"), byId("cycle"), run),
-    order: new Order(byId("order"), byId("order-told"), run),
+    order: new Order(byId("order"), byId("order-sentence"), run),
     drawing: new Drawing(byId("diagram-box"), run, number),
   };
   for (const [panel, all, used] of [["memory", names, cells], ["registers", variables, registers]]) {
@@ -81,14 +81,14 @@ function arrange() {
 function legend() {
   const drawn = new Set(run.witness.happens_before.map((edge) => edge.relation));
   const lines = [["po", "solid: program order"], ["cf", "dashed: conflict"], ["id", "dotted: one command"]]
-    .filter(([relation]) => drawn.has(relation)).map(([, told]) => told);
+    .filter(([relation]) => drawn.has(relation)).map(([, verb]) => verb);
   if (run.cycle.size) lines.push("heavy and numbered: the cycle");
   const steps = run.operations.some((operation) => operation.steps.length);
   return [
     lines.length ? `${lines.join(", ")}.` : "",
     steps ? "rounded: a step, in the lane of the memory it acts on." : "",
     run.length ? "pale: still to come." : "",
-  ].filter(Boolean).map((told) => told[0].toUpperCase() + told.slice(1)).join(" ");
+  ].filter(Boolean).map((each) => each[0].toUpperCase() + each.slice(1)).join(" ");
 }
 
 /** The strip above the slider: the parts of the normal form, and the steps of the cycle. */
@@ -128,7 +128,7 @@ function go(row, { note = "", hash = true } = {}) {
   panels.cycle.show(places);
   panels.order.show(places);
   panels.drawing.show(places, run.end(row));
-  tell(places);
+  describe(places);
   byId("note").textContent = note;
   controls(row, places);
   revealAll();
@@ -187,7 +187,7 @@ function coming() {
 }
 
 /** What happens now, in words. */
-function tell(places) {
+function describe(places) {
   const { events, about: words } = run;
   const title = byId("now-title");
   const body = byId("now-body");
@@ -211,15 +211,15 @@ function tell(places) {
     ...marks.map((mark) => make("span", { class: "pill" }, mark === "enter" ? "the cycle enters the rank" : "the cycle leaves the rank")),
   ];
   title.replaceChildren(make("span", {}, numbers), ...pills.filter(Boolean));
-  const told = words.steps[places[0]];
-  const what = several ? "All ranks pass the barrier" : told.what;
-  const effects = several ? [] : told.effects;
+  const step = words.steps[places[0]];
+  const what = several ? "All ranks pass the barrier" : step.what;
+  const effects = several ? [] : step.effects;
   const issue = run.issue[places[0]];
   const where = first.line ? ` in line ${first.file_name ? `${first.file_name}:` : ""}${first.line}` : "";
   body.replaceChildren(
     make("p", { class: "what" }, what, effects.length ? ": " : ".", ...effects.flatMap((effect, index) => [index ? "; " : "", make("b", { class: effect === "FAILS" ? "bad" : "effect" }, effect)])),
     make("p", {}, make("code", {}, first.command), where, ...(issue === places[0] ? [] : [", issued in ", toStep(issue)]), "."),
-    make("p", { class: "why" }, ...linked(told.why, events.length)),
+    make("p", { class: "why" }, ...linked(step.why, events.length)),
     ...closed);
   byId("spoken").textContent = [`${numbers} of ${events.length}.`, `${what}.`, ...effects.map((effect) => `${effect}.`),
     onCycle ? "On the cycle." : "", ...closing.map(([line]) => line)].join(" ");

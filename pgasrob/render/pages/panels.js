@@ -274,11 +274,11 @@ function runsOf(ranks) {
 }
 
 class Order {
-  constructor(box, told, run) {
+  constructor(box, sentence, run) {
     Object.assign(this, { box, run, items: new Map(), marked: [] });
     const order = run.witness.sequential;
     const words = run.about.sequential;
-    told.replaceChildren(...linked(words.told, run.events.length));
+    sentence.replaceChildren(...linked(words.sentence, run.events.length));
     box.hidden = !order;
     if (!order) return;
     const out = new Set(order.without);
@@ -301,7 +301,7 @@ class Order {
     for (const place of order.without) this.items.set(place, left);
     box.append(make("ul", { class: "order" }, left));
     if (words.before !== null && words.after !== null) {
-      box.append(make("p", { class: "misfit-told" }, ...linked(
+      box.append(make("p", { class: "misfit-sentence" }, ...linked(
         `It must come after step ${words.after + 1} and before step ${words.before + 1}, and in every such order step ` +
         `${words.before + 1} is before step ${words.after + 1}.`, run.events.length)));
     }
