@@ -169,7 +169,8 @@ def _results(options: CheckOptions, found: Found, job: Job, display: Display | N
 def _printer(
     options: CheckOptions, found: Found, counts: tuple[int, ...] | None, known: Baseline | None
 ) -> Printer[Result]:
-    from pgasrob.render.printers import PrintOptions, VerdictForm, printer
+    from pgasrob.render.printers import PrintOptions, printer
+    from pgasrob.render.result_forms import VerdictForm
 
     several = len(counts or ()) > 1
     printing = PrintOptions(options.output.format, options.verbose, options.brief, options.strict, several, known)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pgasrob.render.baseline import Baseline
     from pgasrob.render.printers import Printer
     from pgasrob.render.progress import Display
-    from pgasrob.render.table import R
+    from pgasrob.render.result_forms import R
     from pgasrob.robustness.limits import Limits
 
 

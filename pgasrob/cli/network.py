@@ -64,7 +64,8 @@ def on_network(options: CheckOptions) -> int:
 
 def _in_the_calculus(options: CheckOptions, limits: Limits) -> int:
     from pgasrob.batch.litmus_checks import checked
-    from pgasrob.render.printers import PrintOptions, VerdictForm, printer
+    from pgasrob.render.printers import PrintOptions, printer
+    from pgasrob.render.result_forms import VerdictForm
     from pgasrob.render.verdict_json import checked_to_json
 
     if others := [path for path in options.paths if not path.endswith(LITMUS)]:

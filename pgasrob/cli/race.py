@@ -184,7 +184,8 @@ def _job(options: RaceOptions, front_end: FrontEnd, jobs: int) -> Job:
 
 
 def _printer(options: RaceOptions, found: Found, known: Baseline | None) -> Printer[RaceResult]:
-    from pgasrob.render.printers import PrintOptions, RaceForm, printer
+    from pgasrob.render.printers import PrintOptions, printer
+    from pgasrob.render.result_forms import RaceForm
 
     form = RaceForm(options.expect, options.assumptions, options.full, options.verbose)
     several = len(options.nodes or ()) > 1

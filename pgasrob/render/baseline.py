@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
+from pgasrob.render.result_forms import R
 from pgasrob.render.sarif import FINGERPRINT, NOT_ROBUST, artifact, findings
-from pgasrob.render.table import R
 from pgasrob.render.verdict_json import RaceResult, Result
 
 Object = dict[str, Any]

@@ -5,160 +5,18 @@ from __future__ import annotations
 import csv
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, cast
+from typing import Any, Generic
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.baseline import Baseline
-from pgasrob.render.findings import first_place, gcc, github, of_result
-from pgasrob.render.lines import Glyphs, Line, glyphs_for, paragraph, terminal_width, write
+from pgasrob.render.findings import gcc, github, of_result
+from pgasrob.render.lines import Line, glyphs_for, paragraph, terminal_width, write
 from pgasrob.render.places import dumps
-from pgasrob.render.run_json import Witness
-from pgasrob.render.table import R, Table, VerdictTable
-from pgasrob.render.verdict_json import RaceResult, Result
-
-
-class Form(ABC, Generic[R]):
-    """How results of one kind are presented.
-
-    ``expect``: they are compared with headers. ``list_assumptions``: reports name all that a verdict rests on.
-    ``full``: they show every event.
-    """
-
-    hint: str
-    """What to say below rows some of which have more to show."""
-
-    def __init__(self, expect: bool = False, list_assumptions: bool = False, full: bool = False) -> None:
-        self.expect, self.list_assumptions, self.full = expect, list_assumptions, full
-
-    def common(self, result: R) -> dict[str, object]:
-        """The first columns of a row."""
-        found: dict[str, object] = {"file": result["file"], "nodes": result["nodes"], "verdict": result["verdict"]}
-        if self.expect:
-            found |= {"expected": result.get("expected"), "as_expected": result.get("as_expected")}
-        return found
-
-    @abstractmethod
-    def brief(self, result: R, several: bool) -> Iterator[str]:
-        """``result`` in lines as compilers print them."""
-
-    @abstractmethod
-    def report(self, result: R, width: int, glyphs: Glyphs) -> list[Line]:
-        """The report of ``result``."""
-
-    @abstractmethod
-    def table(self, files: Sequence[str], width: int, glyphs: Glyphs) -> Table[R]:
-        """The table for results of ``files``."""
-
-    @abstractmethod
-    def row(self, result: R) -> dict[str, object]:
-        """``result`` as a row of a file of values, by the names of its columns."""
-
-    @abstractmethod
-    def kept(self, result: R) -> R:
-        """``result`` without its runs."""
-
-    @abstractmethod
-    def has_more(self, result: R) -> bool:
-        """Whether a report shows more of ``result`` than its row."""
-
-
-class VerdictForm(Form[Result]):
-    """Verdicts on robustness."""
-
-    hint = "Counterexamples are shown for a single program or with --verbose."
-
-    def brief(self, result: Result, several: bool) -> Iterator[str]:
-        from pgasrob.render.brief import brief
-
-        return brief(result, several)
-
-    def report(self, result: Result, width: int, glyphs: Glyphs) -> list[Line]:
-        from pgasrob.render.races_text import with_races
-
-        return with_races(result, width, glyphs, self.list_assumptions, self.full)
-
-    def table(self, files: Sequence[str], width: int, glyphs: Glyphs) -> VerdictTable:
-        return VerdictTable(files, width, self.expect, glyphs)
-
-    def row(self, result: Result) -> dict[str, object]:
-        line, column, sentence = first_place(result)
-        found = {
-            "assertions": result["assertions"],
-            "deadlock": result["deadlock"],
-            "effect": result.get("effect"),
-            "line": line,
-            "column": column,
-            "message": sentence,
-        }
-        return self.common(result) | found | cast(dict[str, object], result["stats"])
-
-    def kept(self, result: Result) -> Result:
-        witness = result["witness"]
-        fault: Witness | None = None
-        if witness and witness["fault"]:
-            fault = {**witness, "computation": [], "memory": [], "standing": [], "source": ""}
-        return {**result, "witness": fault, "assertion_run": None, "deadlock_run": None, "effect_run": None}
-
-    def has_more(self, result: Result) -> bool:
-        return result["verdict"] == "not robust"
-
-
-class RaceForm(Form[RaceResult]):
-    """Answers about races. ``every_run``: reports show a run to each race."""
-
-    hint = "Races are shown for a single program or with --verbose."
-
-    def __init__(
-        self, expect: bool = False, list_assumptions: bool = False, full: bool = False, every_run: bool = False
-    ) -> None:
-        super().__init__(expect, list_assumptions, full)
-        self.every_run = every_run
-
-    def brief(self, result: RaceResult, several: bool) -> Iterator[str]:
-        from pgasrob.render.races_text import brief
-
-        return brief(result, several)
-
-    def report(self, result: RaceResult, width: int, glyphs: Glyphs) -> list[Line]:
-        from pgasrob.render.races_text import race_report
-
-        return race_report(result, width, glyphs, self.list_assumptions, self.full, self.every_run)
-
-    def table(self, files: Sequence[str], width: int, glyphs: Glyphs) -> Table[RaceResult]:
-        from pgasrob.render.races_table import RaceTable
-
-        return RaceTable(files, width, self.expect, glyphs)
-
-    def row(self, result: RaceResult) -> dict[str, object]:
-        from pgasrob.render.races_json import number_of_pairs
-
-        line, column, sentence = first_place(result)
-        other = result.get("robustness")
-        found = {
-            "pairs": number_of_pairs(result),
-            "robustness": other and other["verdict"],
-            "line": line,
-            "column": column,
-            "message": sentence,
-        }
-        return self.common(result) | found | cast(dict[str, object], result["stats"])
-
-    def kept(self, result: RaceResult) -> RaceResult:
-        other = result.get("robustness")
-        without = [{**race, "computation": [], "source": "", "sources": {}, "memory": []} for race in result["races"]]
-        kept: RaceResult = {**result, "races": without}  # type: ignore[typeddict-item]
-        if run := result.get("witness"):
-            kept["witness"] = {**run, "computation": [], "memory": [], "standing": [], "source": ""}
-        if other:
-            kept["robustness"] = VerdictForm().kept(other)
-        return kept
-
-    def has_more(self, result: RaceResult) -> bool:
-        return result["verdict"] == "race"
+from pgasrob.render.result_forms import Form, R
+from pgasrob.render.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +44,7 @@ class Printer(Generic[R]):
         self.options = options
         self.width = terminal_width()
         self.glyphs = glyphs_for(sys.stdout)
-        self.table: Table[R] = form.table(files, self.width, self.glyphs)
+        self.table: Table[R] = Table(form, files, self.width, self.glyphs)
         self.results: list[R] = []
         self.began = time.monotonic()
 
@@ -273,8 +131,8 @@ class Reports(Printer[R]):
             self.write([[], self.table.header(), *map(self.table.row, self.results)])
             self.summary()
             return
-        codes: list[str] = self.table.codes(self.results)
-        failing: str = self.table.only_strict(self.results)
+        codes: list[str] = self.form.codes(self.results)
+        failing: str = self.form.only_strict(self.results)
         if codes:
             self.write([[], *paragraph(words.explained(codes), self.width, "faint")])
         if self.options.strict and failing:
@@ -292,7 +150,7 @@ class Rows(Printer[R]):
         if not self.results:
             return
         self.summary()
-        if any(map(self.form.has_more, self.results)):
+        if any(result["verdict"] == self.form.shows_more for result in self.results):
             self.write([[(self.form.hint, "faint")]])
 
 

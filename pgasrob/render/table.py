@@ -7,94 +7,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, shorten
 from pgasrob.render.places import located
+from pgasrob.render.result_forms import Form, R
 from pgasrob.render.shared_json import Error
-from pgasrob.render.verdict_json import RaceResult, Result
-
-R = TypeVar("R", Result, RaceResult)
 
 SHORTEST_FILE = 8
-ASSERTIONS: dict[object, Segment] = {
-    "hold": ("hold", "good"),
-    "violated": ("fail", "bad"),
-    "unknown": ("?", "open"),
-    None: ("-", "faint"),
-}
-DEADLOCK: dict[object, Segment] = {
-    False: ("no", "good"),
-    True: ("yes", "bad"),
-    "unknown": ("?", "open"),
-    None: ("-", "faint"),
-}
-
-Column = tuple[str, str]
-"""Name and format of a column after the file; the blanks before a name set it off from the column on its left."""
-PLAIN: tuple[Column, ...] = (
-    ("nodes", "{:>7}"),
-    ("verdict", "  {:<10}"),
-    ("asserts", "  {:<7}"),
-    ("deadlock", "  {:<8}"),
-    ("states", "{:>7}"),
-    ("seconds", "{:>9}"),
-)
-EXPECT: tuple[Column, ...] = (
-    ("nodes", "{:>6}"),
-    ("found", "  {:<10}"),
-    ("", " {:<2}"),
-    ("expected", " {:<10}"),
-    ("asserts", " {:<7}"),
-    ("deadlock", " {:<8}"),
-    ("states", "{:>7}"),
-    ("seconds", "{:>8}"),
-)
 
 
 class Table(Generic[R]):
     """The table for results of ``files``, at most ``width`` characters wide.
 
-    With ``expect`` the verdict found and the one expected stand side by side, `!=` between them when they differ.
+    With ``form.expect`` the verdict found and the one expected stand side by side, `!=` between them when they differ.
     """
 
-    plain: ClassVar[tuple[Column, ...]]
-    expecting: ClassVar[tuple[Column, ...]]
-    verdicts: ClassVar[tuple[str, ...]]
-
-    def cells(self, result: R) -> list[Segment]:
-        """The cells of the row of ``result`` behind the file."""
-        raise NotImplementedError
-
-    def found(self, result: R) -> str:
-        """What was found, as it is compared with what was expected."""
-        return result["verdict"]
-
-    def fault(self, result: R) -> str:
-        """The fault that makes a program one with an error, "" where there is none."""
-        return ""
-
-    def nothing_expected(self, result: R) -> str:
-        """Why nothing can be compared with ``result``."""
-        raise NotImplementedError
-
-    def facts(self, result: R) -> Iterator[str]:
-        """Facts that the summary counts beside the verdicts."""
-        return iter(())
-
-    def codes(self, results: Sequence[R]) -> list[str]:
-        """The error codes in ``results``, each once."""
-        return sorted({error["code"] for result in results for error in result["errors"]})
-
-    def only_strict(self, results: Sequence[R]) -> str:
-        """How many of ``results`` would be good but for `--strict`, "" when there are none."""
-        return ""
-
-    def __init__(self, files: Iterable[str], width: int = 80, expect: bool = False, glyphs: Glyphs = UNICODE) -> None:
-        self._expect = expect
-        self._columns = self.expecting if expect else self.plain
+    def __init__(self, form: Form[R], files: Iterable[str], width: int = 80, glyphs: Glyphs = UNICODE) -> None:
+        self._form: Form[R] = form
+        self._expect = form.expect
+        self._columns = form.expecting if form.expect else form.plain
         self._width = width
         self._glyphs = glyphs
         others = sum(len(layout.format(name)) for name, layout in self._columns)
@@ -110,11 +44,11 @@ class Table(Generic[R]):
         nodes, stats = result["nodes"], result["stats"]
         cells: list[Segment] = [("-" if nodes is None else str(nodes), "")]
         if self._expect:
-            cells += [(self.found(result), result["verdict"]), self._mark(result)]
+            cells += [(self._form.found(result), result["verdict"]), self._mark(result)]
             cells += [(result.get("expected") or "nothing", "")]
         else:
             cells.append((result["verdict"], result["verdict"]))
-        cells += self.cells(result)
+        cells += self._form.cells(result)
         cells += [(amount(stats["states"]), ""), (_seconds(stats["seconds"]), "")]
         return self._line(visible(result["file"]), cells)
 
@@ -131,7 +65,7 @@ class Table(Generic[R]):
         """
         notes: list[Line] = [line for result in results for line in self._notes(result)]
         lines: list[Line] = [[], *notes] if notes else []
-        if codes := self.codes([result for result in results if self._surprising(result)]):
+        if codes := self._form.codes([result for result in results if self._surprising(result)]):
             lines += paragraph(words.explained(codes), self._width, "faint")
         lines += [[]]
         lines += paragraph(self._summary(results, seconds), self._width, "heading")
@@ -139,7 +73,7 @@ class Table(Generic[R]):
             good = sum(bool(result.get("as_expected")) for result in results)
             bad = len(results) - good
             lines += [[(f"{good} as expected, ", "heading"), (f"{bad} not.", "bad" if bad else "heading")]]
-        if strict and (failing := self.only_strict(results)):
+        if strict and (failing := self._form.only_strict(results)):
             lines += paragraph(failing, self._width, "bad")
         return lines
 
@@ -152,21 +86,21 @@ class Table(Generic[R]):
         if result["nodes"] is not None:
             where += f" (nodes: {result['nodes']})"
         surprising = self._surprising(result)
-        fault = self.fault(result)
+        fault = self._form.fault(result)
         if surprising:
             yield from _findings(result["file"], result["errors"], self._width)
         if surprising and fault:
             yield from paragraph(fault, self._width, "", "", "    ")
         elif surprising and result["reason"] and not (result["verdict"] == "error" and result["errors"]):
             yield from paragraph(f"{where}: {result['verdict']}: {result['reason']}", self._width, "", "", "    ")
-        if self._expect and surprising and self.found(result) != "unknown":
+        if self._expect and surprising and self._form.found(result) != "unknown":
             expected = result.get("expected")
-            wanted = f"expected {expected}" if expected else f"but {self.nothing_expected(result)}"
-            text = f"{where}: found {self.found(result)}, {wanted}"
+            wanted = f"expected {expected}" if expected else f"but {self._form.nothing_expected(result)}"
+            text = f"{where}: found {self._form.found(result)}, {wanted}"
             yield from paragraph(text, self._width, "bad", "", "    ")
 
     def _mark(self, result: R) -> Segment:
-        if self.found(result) == "unknown":
+        if self._form.found(result) == "unknown":
             return "?", "open"
         return ("=", "faint") if result.get("as_expected") else ("!=", "bad")
 
@@ -177,44 +111,12 @@ class Table(Generic[R]):
             "unknown": f" ({', '.join(f'{count} by --{option}' for option, count in limits.items())})" if limits else ""
         }
         found = ", ".join(
-            f"{counts[verdict]} {verdict}{why.get(verdict, '')}" for verdict in self.verdicts if counts[verdict]
+            f"{counts[verdict]} {verdict}{why.get(verdict, '')}" for verdict in self._form.verdicts if counts[verdict]
         )
-        facts = Counter(fact for result in results for fact in self.facts(result))
+        facts = Counter(fact for result in results for fact in self._form.noted(result))
         more = "".join(f", {count} with {fact}" for fact, count in facts.items())
         things = "1 result" if len(results) == 1 else f"{len(results)} results"
         return f"{things} in {_seconds(seconds)} s: {found or 'none'}{more}."
-
-
-class VerdictTable(Table[Result]):
-    """The table of verdicts on robustness."""
-
-    plain = PLAIN
-    expecting = EXPECT
-    verdicts = ("robust", "not robust", "unknown", "error")
-
-    def cells(self, result: Result) -> list[Segment]:
-        return [ASSERTIONS[result["assertions"]], DEADLOCK[result["deadlock"]]]
-
-    def fault(self, result: Result) -> str:
-        fault = result["witness"] and result["witness"]["fault"]
-        return words.fault(result["file"], fault) if fault else ""
-
-    def nothing_expected(self, result: Result) -> str:
-        return words.nothing_expected(result)
-
-    def facts(self, result: Result) -> Iterator[str]:
-        if result["assertions"] == "violated":
-            yield "a failing assertion"
-        if result["deadlock"] is True:
-            yield "a deadlock"
-        if result.get("effect") == "none found":
-            yield "no outcome found that only the network has"
-
-    def codes(self, results: Sequence[Result]) -> list[str]:
-        return words.codes(results)
-
-    def only_strict(self, results: Sequence[Result]) -> str:
-        return words.only_strict(results, self._expect)
 
 
 def _findings(file: str, errors: list[Error], width: int) -> Iterator[Line]:

@@ -374,15 +374,6 @@ def nothing_expected(result: Result) -> str:
     return "no `// expect:` says what was expected"
 
 
-def codes(results: Sequence[Result]) -> list[str]:
-    """The codes of all that is wrong with the texts and runs of ``results``, each once, in order."""
-    found = {error["code"] for result in results for error in result["errors"]}
-    for result in results:
-        if result["witness"] and result["witness"]["fault"]:
-            found.add(result["witness"]["fault"]["code"])
-    return sorted(found)
-
-
 def explained(codes: list[str]) -> str:
     """Where ``codes`` are explained."""
     if len(codes) == 1:

@@ -8,7 +8,8 @@ import pytest
 
 from pgasrob.api import check
 from pgasrob.program.parser import parse
-from pgasrob.render.printers import PrintOptions, VerdictForm, printer
+from pgasrob.render.printers import PrintOptions, printer
+from pgasrob.render.result_forms import VerdictForm
 from pgasrob.render.verdict_json import Result, to_json
 from tests.render.test_table import SYNTAX, expected, result
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pgasrob.render import lines as styled
+from pgasrob.render.result_forms import VerdictForm
 from pgasrob.render.shared_json import Error
-from pgasrob.render.table import VerdictTable, amount
+from pgasrob.render.table import Table, amount
 from pgasrob.render.verdict_json import Result
 
 SYNTAX: Error = {
@@ -38,7 +39,7 @@ def expected(file: str, verdict: str, wanted: str | None, **more: Any) -> Result
 
 
 def text(results: list[Result], width: int = 80, expect: bool = False, strict: bool = False) -> list[str]:
-    table = VerdictTable([each["file"] for each in results], width, expect)
+    table = Table(VerdictForm(expect), [each["file"] for each in results], width)
     lines = [table.header(), *map(table.row, results), *table.end(results, 1.5, strict)]
     return styled.plain(lines).splitlines()
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pgasrob.render.lines import plain
-from pgasrob.render.races_table import RaceTable
+from pgasrob.render.result_forms import RaceForm
+from pgasrob.render.table import Table
 from pgasrob.render.verdict_json import RaceResult
 from tests.render.test_races_text import FAULT, QUIET, REMOTE, THREE, result_of
 
 
 def test_a_table_has_robustness_beside_races() -> None:
     results = [result_of(text) for text in (REMOTE, THREE, QUIET, FAULT)]
-    table = RaceTable(["x.pgas"], 80)
+    table = Table(RaceForm(), ["x.pgas"], 80)
     rows = plain([table.header(), *map(table.row, results)]).split("\n")
     assert [row.split()[2:5] for row in rows[1:4]] == [
         ["race", "1", "robust"],
@@ -25,7 +26,7 @@ def test_a_table_has_robustness_beside_races() -> None:
 
 def test_a_table_compares_numbers_of_pairs() -> None:
     expected: RaceResult = {**result_of(THREE), "expected": "2 pairs", "as_expected": False}
-    table = RaceTable(["x.pgas"], 80, True)
+    table = Table(RaceForm(expect=True), ["x.pgas"], 80)
     assert " ".join(plain([table.row(expected)]).split()).startswith("x.pgas 2 3 pairs != 2 pairs 3 not robust")
     assert "found 3 pairs, expected 2 pairs" in plain(table.end([expected], 0.5))
     cut: RaceResult = {**expected, "reason": "there may be more races: the limit was reached"}

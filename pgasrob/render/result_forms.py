@@ -1,0 +1,248 @@
+"""What is specific to verdicts and to answers about races when results are printed: reports, rows, columns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Generic, TypeVar, cast
+
+from pgasrob.render import brief, races_text, words
+from pgasrob.render.findings import first_place
+from pgasrob.render.lines import Glyphs, Line, Segment
+from pgasrob.render.races_json import counted, number_of_pairs
+from pgasrob.render.run_json import FAULT_CODE, Witness
+from pgasrob.render.verdict_json import RaceResult, Result
+
+R = TypeVar("R", Result, RaceResult)
+
+ASSERTIONS: dict[object, Segment] = {
+    "hold": ("hold", "good"),
+    "violated": ("fail", "bad"),
+    "unknown": ("?", "open"),
+    None: ("-", "faint"),
+}
+DEADLOCK: dict[object, Segment] = {
+    False: ("no", "good"),
+    True: ("yes", "bad"),
+    "unknown": ("?", "open"),
+    None: ("-", "faint"),
+}
+ROBUSTNESS = {"robust": "good", "not robust": "bad", "unknown": "open", "error": "bad"}
+
+Column = tuple[str, str]
+"""Name and format of a column after the file; the blanks before a name set it off from the column on its left."""
+
+
+class Form(ABC, Generic[R]):
+    """How results of one kind are presented.
+
+    ``expect``: they are compared with headers. ``list_assumptions``: reports name all that a verdict rests on.
+    ``full``: they show every event.
+    """
+
+    hint: ClassVar[str]
+    """What to say below rows some of which have more to show."""
+    plain: ClassVar[tuple[Column, ...]]
+    expecting: ClassVar[tuple[Column, ...]]
+    """The columns of a table, also with what was expected."""
+    verdicts: ClassVar[tuple[str, ...]]
+    """All verdicts in the order of the summary."""
+    shows_more: ClassVar[str]
+    """The verdict of which a report shows more than a row."""
+
+    def __init__(self, expect: bool = False, list_assumptions: bool = False, full: bool = False) -> None:
+        self.expect, self.list_assumptions, self.full = expect, list_assumptions, full
+
+    @abstractmethod
+    def brief(self, result: R, several: bool) -> Iterator[str]:
+        """``result`` in lines as compilers print them."""
+
+    @abstractmethod
+    def report(self, result: R, width: int, glyphs: Glyphs) -> list[Line]:
+        """The report of ``result``."""
+
+    @abstractmethod
+    def facts(self, result: R) -> dict[str, object]:
+        """The columns of a CSV file between the verdict and the place of the first finding."""
+
+    @abstractmethod
+    def cells(self, result: R) -> list[Segment]:
+        """The cells of a row of a table between the verdict and the cost."""
+
+    @abstractmethod
+    def found(self, result: R) -> str:
+        """What was found, as a header would expect it."""
+
+    @abstractmethod
+    def nothing_expected(self, result: R) -> str:
+        """Why nothing can be compared with ``result``."""
+
+    @abstractmethod
+    def noted(self, result: R) -> Iterator[str]:
+        """What the summary of a table counts beside the verdicts."""
+
+    @abstractmethod
+    def kept(self, result: R) -> R:
+        """``result`` without its runs."""
+
+    def only_strict(self, results: Sequence[R]) -> str:
+        """How many of ``results`` would be good but for `--strict`, "" when there are none."""
+        return ""
+
+    def fault(self, result: R) -> str:
+        """The fault that makes a program one with an error, "" where there is none."""
+        run = result.get("witness")
+        return words.fault(result["file"], run["fault"]) if run and run["fault"] else ""
+
+    def codes(self, results: Sequence[R]) -> list[str]:
+        """The error codes in ``results``, each once."""
+        of_faults = {FAULT_CODE for result in results if self.fault(result)}
+        return sorted({error["code"] for result in results for error in result["errors"]} | of_faults)
+
+    def row(self, result: R) -> dict[str, object]:
+        """``result`` as a row of a CSV file, by the names of its columns."""
+        found: dict[str, object] = {"file": result["file"], "nodes": result["nodes"], "verdict": result["verdict"]}
+        if self.expect:
+            found |= {"expected": result.get("expected"), "as_expected": result.get("as_expected")}
+        place = dict(zip(("line", "column", "message"), first_place(result), strict=True))
+        return found | self.facts(result) | place | cast(dict[str, object], result["stats"])
+
+
+class VerdictForm(Form[Result]):
+    """Verdicts on robustness."""
+
+    hint = "Counterexamples are shown for a single program or with --verbose."
+    verdicts = ("robust", "not robust", "unknown", "error")
+    shows_more = "not robust"
+    plain = (
+        ("nodes", "{:>7}"),
+        ("verdict", "  {:<10}"),
+        ("asserts", "  {:<7}"),
+        ("deadlock", "  {:<8}"),
+        ("states", "{:>7}"),
+        ("seconds", "{:>9}"),
+    )
+    expecting = (
+        ("nodes", "{:>6}"),
+        ("found", "  {:<10}"),
+        ("", " {:<2}"),
+        ("expected", " {:<10}"),
+        ("asserts", " {:<7}"),
+        ("deadlock", " {:<8}"),
+        ("states", "{:>7}"),
+        ("seconds", "{:>8}"),
+    )
+
+    def brief(self, result: Result, several: bool) -> Iterator[str]:
+        return brief.brief(result, several)
+
+    def report(self, result: Result, width: int, glyphs: Glyphs) -> list[Line]:
+        return races_text.with_races(result, width, glyphs, self.list_assumptions, self.full)
+
+    def facts(self, result: Result) -> dict[str, object]:
+        return {"assertions": result["assertions"], "deadlock": result["deadlock"], "effect": result.get("effect")}
+
+    def cells(self, result: Result) -> list[Segment]:
+        return [ASSERTIONS[result["assertions"]], DEADLOCK[result["deadlock"]]]
+
+    def found(self, result: Result) -> str:
+        return result["verdict"]
+
+    def nothing_expected(self, result: Result) -> str:
+        return words.nothing_expected(result)
+
+    def noted(self, result: Result) -> Iterator[str]:
+        if result["assertions"] == "violated":
+            yield "a failing assertion"
+        if result["deadlock"] is True:
+            yield "a deadlock"
+        if result.get("effect") == "none found":
+            yield "no outcome found that only the network has"
+
+    def only_strict(self, results: Sequence[Result]) -> str:
+        return words.only_strict(results, self.expect)
+
+    def kept(self, result: Result) -> Result:
+        witness = result["witness"]
+        fault: Witness | None = None
+        if witness and witness["fault"]:
+            fault = {**witness, "computation": [], "memory": [], "standing": [], "source": ""}
+        return {**result, "witness": fault, "assertion_run": None, "deadlock_run": None, "effect_run": None}
+
+
+class RaceForm(Form[RaceResult]):
+    """Answers about races, each with the verdict on robustness beside it. ``every_run``: reports show a run to each
+    race."""
+
+    hint = "Races are shown for a single program or with --verbose."
+    verdicts = ("no race", "race", "unknown", "error")
+    shows_more = "race"
+    plain = (
+        ("nodes", "{:>7}"),
+        ("verdict", "  {:<8}"),
+        ("pairs", "{:>6}"),
+        ("beside", "  {:<10}"),
+        ("states", "{:>8}"),
+        ("seconds", "{:>9}"),
+    )
+    expecting = (
+        ("nodes", "{:>6}"),
+        ("found", "  {:<9}"),
+        ("", " {:<2}"),
+        ("expected", " {:<9}"),
+        ("pairs", "{:>6}"),
+        ("beside", "  {:<10}"),
+        ("states", "{:>7}"),
+        ("seconds", "{:>8}"),
+    )
+
+    def __init__(
+        self, expect: bool = False, list_assumptions: bool = False, full: bool = False, every_run: bool = False
+    ) -> None:
+        super().__init__(expect, list_assumptions, full)
+        self.every_run = every_run
+
+    def brief(self, result: RaceResult, several: bool) -> Iterator[str]:
+        return races_text.brief(result, several)
+
+    def report(self, result: RaceResult, width: int, glyphs: Glyphs) -> list[Line]:
+        return races_text.race_report(result, width, glyphs, self.list_assumptions, self.full, self.every_run)
+
+    def facts(self, result: RaceResult) -> dict[str, object]:
+        other = result.get("robustness")
+        return {"pairs": number_of_pairs(result), "robustness": other and other["verdict"]}
+
+    def cells(self, result: RaceResult) -> list[Segment]:
+        other = result.get("robustness")
+        beside = (other["verdict"], ROBUSTNESS[other["verdict"]]) if other else ("-", "faint")
+        return [(pairs(result), ""), beside]
+
+    def found(self, result: RaceResult) -> str:
+        return counted(result)
+
+    def nothing_expected(self, result: RaceResult) -> str:
+        return races_text.nothing_expected(result)
+
+    def noted(self, result: RaceResult) -> Iterator[str]:
+        other = result.get("robustness")
+        if other and (result["verdict"], other["verdict"]) == ("race", "robust"):
+            yield "a race and robust all the same"
+
+    def kept(self, result: RaceResult) -> RaceResult:
+        other = result.get("robustness")
+        without = [{**race, "computation": [], "source": "", "sources": {}, "memory": []} for race in result["races"]]
+        kept: RaceResult = {**result, "races": without}  # type: ignore[typeddict-item]
+        if run := result.get("witness"):
+            kept["witness"] = {**run, "computation": [], "memory": [], "standing": [], "source": ""}
+        if other:
+            kept["robustness"] = VerdictForm().kept(other)
+        return kept
+
+
+def pairs(result: RaceResult) -> str:
+    """How many pairs of lines race: ``3``, ``1+`` where not all are known, ``-`` without an answer."""
+    if result["verdict"] not in ("race", "no race"):
+        return "-"
+    number = number_of_pairs(result)
+    more = "+" * (result["verdict"] == "race" and (not result["all"] or result["reason"] is not None))
+    return ("0" if number == "none" else number.partition(" ")[0]) + more
