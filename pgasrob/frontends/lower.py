@@ -6,7 +6,7 @@ How many nodes there are decides what a C program does, so the text is compiled 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.apis.interface import Api
     from pgasrob.frontends.apis.registry import Registry
     from pgasrob.frontends.c.code import Unit
+    from pgasrob.frontends.c.compiled import Compiled
     from pgasrob.program.instance import Instance
 
 DIALECT = re.compile(r"[ \t*]*api[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
@@ -40,52 +41,36 @@ class CProgram(Displayed):
     name: str
     nodes: int | None
     source: Source
-    unit: Unit
-    apis: Sequence[Api]
-    dialects: frozenset[str] = frozenset()
-    pure: frozenset[str] = frozenset()
-    shared_memory: str = NO_SHARED_MEMORY
+    compiled: Compiled
     front_end: FrontEnd = field(default_factory=FrontEnd)
-    """By which it was read."""
-    lowered: dict[int, Program] = field(default_factory=dict)
-    """By node count."""
-    symbolic: Program | None = None
-    """With `me` and `nodes` in its commands."""
-    marks: dict[int, Program] = field(default_factory=dict)
-    """With marks, by node count."""
+    """The options that it was read with."""
+    lowered: dict[tuple[int | None, bool], Program] = field(default_factory=dict)
+    """By node count (None: for every count), without marks and with them."""
 
     def program(self, nodes: int | None = None) -> Program:
         """The program of the calculus on ``nodes`` nodes (its own count, or 2, when None)."""
-        from pgasrob.frontends.c.driver import lower
-
-        count = next(count for count in (nodes, self.nodes, DEFAULT_NODES) if count is not None)
-        if count not in self.lowered:
-            self.lowered[count] = lower(
-                self.unit, self.apis, count, self.name, self.dialects, self.pure, self.shared_memory
-            )
-        return self.lowered[count]
+        return self._lowered(self._count(nodes), marked=False)
 
     def for_every_count(self) -> Program:
         """The program of the calculus with `me` and `nodes` in its commands, whatever the number of nodes.
 
         Raises :class:`pgasrob.diagnostics.SourceError` where that cannot be said without the number (PG146).
         """
-        from pgasrob.frontends.c.driver import lower
-
-        if self.symbolic is None:
-            self.symbolic = lower(self.unit, self.apis, None, self.name, self.dialects, self.pure, self.shared_memory)
-        return self.symbolic
+        return self._lowered(None, marked=False)
 
     def marked(self, nodes: int | None = None) -> Program:
-        """The same with marks that say which call of MPI does what, for `races.mpi`."""
+        """As :meth:`program`, with marks that say which call of MPI does what, for `races.mpi`."""
+        return self._lowered(self._count(nodes), marked=True)
+
+    def _count(self, nodes: int | None) -> int:
+        return next(count for count in (nodes, self.nodes, DEFAULT_NODES) if count is not None)
+
+    def _lowered(self, count: int | None, *, marked: bool) -> Program:
         from pgasrob.frontends.c.driver import lower
 
-        count = next(count for count in (nodes, self.nodes, DEFAULT_NODES) if count is not None)
-        if count not in self.marks:
-            self.marks[count] = lower(
-                self.unit, self.apis, count, self.name, self.dialects, self.pure, self.shared_memory, marked=True
-            )
-        return self.marks[count]
+        if (count, marked) not in self.lowered:
+            self.lowered[count, marked] = lower(self.compiled, count, marked=marked)
+        return self.lowered[count, marked]
 
     def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:
         """As for a `.pgas` program; raises :class:`pgasrob.diagnostics.SourceError` for what cannot be lowered."""
@@ -108,6 +93,7 @@ def read_c(path: str | Path, options: FrontEnd | None, files: Files) -> None:
 def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None, files: Files = DISK) -> CProgram:
     """The C program ``text``; headers, and the further files of ``options``, are read from ``files``."""
     from pgasrob.frontends.apis.registry import Registry
+    from pgasrob.frontends.c.compiled import Compiled
 
     options = options or FrontEnd()
     registry = Registry()
@@ -115,17 +101,15 @@ def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None, 
         _check_pure(name, registry.like(name), file)
     unit = _linked(text, file, options, files, registry)
     apis = {api.name: api for header in unit.headers if (api := registry.by_header(header)) is not None}
-    return CProgram(
-        Path(file).stem,
-        node_count(text, file),
-        unit.source,
+    compiled = Compiled(
         unit,
         [*apis.values(), *registry.always()],
+        Path(file).stem,
         frozenset((*options.dialects, *_dialects_of(text, file))),
         frozenset(options.pure),
         options.shared_memory or _shared_memory_of(text, file),
-        options,
     )
+    return CProgram(compiled.name, node_count(text, file), unit.source, compiled, options)
 
 
 def _linked(text: str, file: str, options: FrontEnd, files: Files, registry: Registry) -> Unit:

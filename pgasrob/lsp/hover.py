@@ -67,8 +67,8 @@ def _specification(program: CProgram, span: Span) -> str | None:
     """What the call at ``span`` is read off."""
     line = program.source.text.split("\n")[span.line - 1]
     name = CALL.search(line, span.column - 1)
-    api = name and next((each for each in program.apis if name[0] in each.functions), None)
+    api = name and next((each for each in program.compiled.apis if name[0] in each.functions), None)
     if not api:
         return None
-    dialects = (*sorted(program.dialects), "")
+    dialects = (*sorted(program.compiled.dialects), "")
     return next(filter(None, map(api.specifications.get, dialects)), None)

@@ -276,7 +276,7 @@ def program_html(program: Program | CProgram) -> str:
         text = text or to_source(program)
         declared = list(_declarations(program))
     else:
-        names = [api.name for api in program.apis if api.name != LANGUAGE]
+        names = [api.name for api in program.compiled.apis if api.name != LANGUAGE]
         declared = [" with ".join(filter(None, (LANGUAGE, ", ".join(names))))]
     stage = _control(program)
     nodes = "no node count" if program.nodes is None else f"{program.nodes} node{'s' * (program.nodes != 1)}"

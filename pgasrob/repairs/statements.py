@@ -86,7 +86,7 @@ class Statements:
                 for each in _of_pgas(places, body.statements, 0)
             ]
             return cls(text, found)
-        code = {span for function in program.unit.functions.values() for span in function.spans if span.line}
+        code = {span for function in program.compiled.unit.functions.values() for span in function.spans if span.line}
         return cls(text, list(_of_c(text)), code)._with_loops_of_callers()
 
     def offset(self, line: int, column: int) -> int:

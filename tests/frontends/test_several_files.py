@@ -164,18 +164,18 @@ def test_only_what_is_needed_is_linked(tmp_path: Path) -> None:
         h_c="int h(void) { return 3; }\n",
         unrelated_c="int unrelated(void) { return missing; }\n",
     )
-    assert [Path(unit).name for unit in program.unit.units] == ["f.c", "h.c"]
-    assert set(program.unit.functions) == {"main", "f", "h"}
+    assert [Path(unit).name for unit in program.compiled.unit.units] == ["f.c", "h.c"]
+    assert set(program.compiled.unit.functions) == {"main", "f", "h"}
 
 
 def test_a_macro_may_make_the_name(tmp_path: Path) -> None:
     program = linked(
         tmp_path, main_c=MAIN, f_c="#define MAKE(a) int a##unction(int x) { return x; }\nint f(int x) {return x;}\n"
     )
-    assert set(program.unit.functions) == {"main", "f"}
+    assert set(program.compiled.unit.functions) == {"main", "f"}
     main = MAIN.replace("f(int)", "function(int)").replace("f(1)", "function(1)")
     made = "#define MAKE(a) int a##unction(int x) { return x; }\nMAKE(f)\n"
-    assert set(linked(tmp_path, main_c=main, f_c=made).unit.functions) == {"main", "function"}
+    assert set(linked(tmp_path, main_c=main, f_c=made).compiled.unit.functions) == {"main", "function"}
 
 
 def test_statics_belong_to_their_files(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_statics_belong_to_their_files(tmp_path: Path) -> None:
         a_c=unit.format(1, "a"),
         b_c=unit.format(3, "b"),
     )
-    assert "value@b" in program.unit.objects and "get@b.calls" in program.unit.objects
+    assert "value@b" in program.compiled.unit.objects and "get@b.calls" in program.compiled.unit.objects
     from pgasrob import check
 
     assert check(program).assertions != "violated"
@@ -228,7 +228,7 @@ def test_variables_without_a_value_are_one(tmp_path: Path) -> None:
     )
     from pgasrob import check
 
-    assert check(program).assertions != "violated" and set(program.unit.objects) == {"x", "y", "a"}
+    assert check(program).assertions != "violated" and set(program.compiled.unit.objects) == {"x", "y", "a"}
 
 
 def test_what_does_not_fit(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
 def test_variables_of_two_types(tmp_path: Path) -> None:
     main = MAIN.replace("long g", "long g; int common[2]; struct s { int a, b; }; struct s pair; extern struct s other")
     f = "int f(int x) { return x; } struct s { int a, b; }; struct s pair; struct s other;"
-    assert linked(tmp_path, main_c=main, f_c=f).unit.units
+    assert linked(tmp_path, main_c=main, f_c=f).compiled.unit.units
     found = refused(tmp_path, main_c=main, f_c=f"{f} int common[4];")
     at = tmp_path / "main.c"
     assert found[0] == "PG127" and found[3] == (
@@ -265,17 +265,19 @@ def test_variables_of_two_types(tmp_path: Path) -> None:
         tmp_path,
         main_c=main.replace("{ int a, b; }", "").replace("struct s pair;", "").replace("pair.a = other.a", "&other"),
         f_c=f,
-    ).unit.units
+    ).compiled.unit.units
 
 
 def test_a_function_of_a_header_that_macros_change(tmp_path: Path) -> None:
     (tmp_path / "k.h").write_text("inline int k(void) { return K; }\n")
     main, f = '#define K 1\n#include "k.h"\n' + MAIN, '#include "k.h"\nint f(int x) { return k(); }\n'
-    assert linked(tmp_path, main_c=main, f_c=f"#define K 1\n{f}").unit.units
+    assert linked(tmp_path, main_c=main, f_c=f"#define K 1\n{f}").compiled.unit.units
     found = refused(tmp_path, main_c=main, f_c=f"#define K 2\n{f}")
     assert found == ("PG127", "k.h", 1, "`k` is another function in each file that includes this, since macros differ")
     main = "#define TWO(n) struct { int a; } n; struct { long b, c; } n##2;\nTWO(x)\nint y[sizeof x2 - sizeof x];\n"
-    assert linked(tmp_path, main_c=f"{main}int main(void) {{ return 0; }}\n").unit.objects["y"].type == Array(INT, 12)
+    assert linked(tmp_path, main_c=f"{main}int main(void) {{ return 0; }}\n").compiled.unit.objects["y"].type == Array(
+        INT, 12
+    )
 
 
 def test_which_of_two_files_is_meant(tmp_path: Path) -> None:
@@ -284,9 +286,9 @@ def test_which_of_two_files_is_meant(tmp_path: Path) -> None:
     (tmp_path / "other/f.c").write_text("int f(int x) { return 1; }\n")
     main, near = written(tmp_path, main_c=MAIN, f_c="int f(int x) { return 2; }\n")
     far = str(tmp_path / "other/f.c")
-    assert load_c(main, FrontEnd(units=(far, near))).unit.units == (near,)
+    assert load_c(main, FrontEnd(units=(far, near))).compiled.unit.units == (near,)
     commands = ((main, Flags(), "t"), (far, Flags(), "t"), (near, Flags(), "u"))
-    assert load_c(main, FrontEnd(units=(far, near), commands=commands)).unit.units == (far,)
+    assert load_c(main, FrontEnd(units=(far, near), commands=commands)).compiled.unit.units == (far,)
     (tmp_path / "third").mkdir()
     (tmp_path / "third/f.c").write_text("int f(int x) { return 1; }\n")
     with pytest.raises(SourceError) as caught:
@@ -306,7 +308,10 @@ def test_what_is_wrong_in_functions_that_are_not_used_does_not_matter(tmp_path: 
         static int (*table[])(void) = {unused}; int call(void) { return table[0](); }
     """.replace("int f", "int elsewhere(int); static int y_of(int); int f")
     program = linked(tmp_path, main_c=MAIN, f_c=unit.replace("KEPT", "x"))
-    assert set(program.unit.functions) == {"main", "f", "y_of"} and set(program.unit.objects) == {"g", "kept"}
+    assert set(program.compiled.unit.functions) == {"main", "f", "y_of"} and set(program.compiled.unit.objects) == {
+        "g",
+        "kept",
+    }
     assert refused(tmp_path, main_c=MAIN, f_c=unit)[:3] == ("PG122", "f.c", 2)
     for used in ("unused()", "elsewhere(2)", "table[0]()"):
         found = refused(tmp_path, main_c=MAIN, f_c=f"{unit} int g(void);".replace("KEPT", used))
@@ -379,8 +384,10 @@ def test_headers_and_macros_as_compilers_have_them(tmp_path: Path) -> None:
     program = load_c(file, FrontEnd(commands=((file, flags, ""),)))
     from pgasrob.frontends.c.layout import size_of
 
-    assert [size_of(each.type) // 4 for each in program.unit.objects.values()] == [1, 5, 3, 7]
-    assert load_c(file, FrontEnd(commands=((file, flags, ""),), folders=folders[::-1])).unit.objects.keys() == {*"abcd"}
+    assert [size_of(each.type) // 4 for each in program.compiled.unit.objects.values()] == [1, 5, 3, 7]
+    assert load_c(
+        file, FrontEnd(commands=((file, flags, ""),), folders=folders[::-1])
+    ).compiled.unit.objects.keys() == {*"abcd"}
 
 
 def test_errors_in_headers_say_who_includes_them_and_what_macros_stand_for(tmp_path: Path) -> None:
@@ -403,7 +410,7 @@ def test_headers_of_the_system_are_not_read_where_build_systems_name_them() -> N
     for header, content in (("/usr/include/stdio.h", "#error it is read\n"), ("inc/stdio.h", "#define EOF 3\n")):
         files = Overlay({header: content})
         options = FrontEnd(folders=("inc", "/usr/include"), defines=(("VALUE", "1"),))
-        assert parse_c(text, "main.c", options, files).unit.functions
+        assert parse_c(text, "main.c", options, files).compiled.unit.functions
         with pytest.raises(SourceError) as caught:
             parse_c(text, "main.c", FrontEnd(folders=options.folders), files)
         assert caught.value.diagnostics[0].hint == "if it is a macro that the build defines: -D VALUE=VALUE"

@@ -20,12 +20,21 @@ class _As:
     row: bytearray = field(default_factory=bytearray)
 
     def __contains__(self, offset: int) -> bool:
+        if offset in self.offsets:
+            return True
+        if not self.row:
+            return False
         place, rest = divmod(offset, self.size)
-        return offset in self.offsets or (not rest and 0 <= place < len(self.row) and self.row[place] == 1)
+        return not rest and 0 <= place < len(self.row) and self.row[place] == 1
 
     def within(self, start: int, end: int) -> Iterator[int]:
         """The offsets from ``start`` to ``end``."""
-        yield from (offset for offset in self.offsets if start <= offset < end)
+        if end - start < len(self.offsets):
+            yield from (offset for offset in range(start, end) if offset in self.offsets)
+        else:
+            yield from (offset for offset in self.offsets if start <= offset < end)
+        if not self.row:
+            return
         place = self.row.find(1, max(0, -(-start // self.size)))
         while 0 <= place * self.size < end:
             yield place * self.size
@@ -60,8 +69,14 @@ class Accesses:
 
     def types(self, *offsets: int) -> frozenset[CType]:
         """The numbers as which the scalars at ``offsets`` have been accessed."""
-        numbers = (each for each in self._all if isinstance(each.type, Integer | Floating))
-        return frozenset(each.type for each in numbers if any(offset in each for offset in offsets))
+        found = []
+        for each in self._all:
+            if isinstance(each.type, Integer | Floating):
+                for offset in offsets:
+                    if offset in each:
+                        found.append(each.type)
+                        break
+        return frozenset(found)
 
     @property
     def lengths(self) -> set[int]:

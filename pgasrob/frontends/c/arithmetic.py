@@ -6,8 +6,6 @@ by zero or a shift too far, stays an expression, which faults when a run comes t
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CType, Floating, Integer, Opaque, Pointer
@@ -104,12 +102,14 @@ def is_truth(expr: Expr) -> bool:
 
 def binary(operator: str, left: Value, right: Value, type: CType) -> Value:
     """``left operator right``, both of type ``type``."""
-    if isinstance(left, Undefined) or isinstance(right, Undefined):
-        return UNDEFINED
     if isinstance(left, Known) and isinstance(right, Known) and isinstance(type, Integer):
         # Most of what is computed; the same as below, without expressions.
-        with suppress(Fault):
+        try:
             return Known(OPERATORS[operator](left.value, right.value, type.type))
+        except Fault:
+            pass
+    if isinstance(left, Undefined) or isinstance(right, Undefined):
+        return UNDEFINED
     if not isinstance(left, Known | Unknown) or not isinstance(right, Known | Unknown):
         return _on_pointers(operator, left, right)
     first, second = expression(left), expression(right)
@@ -209,6 +209,8 @@ def _offset(address: Address) -> Expr:
 
 def convert(source: Value, of: CType, to: CType) -> Value:
     """``source``, of type ``of``, converted to type ``to`` (C11, 6.3)."""
+    if isinstance(source, Known) and isinstance(of, Integer) and isinstance(to, Integer) and not to.boolean:
+        return Known(to.type.wrap(source.value))
     if isinstance(source, Undefined):
         return UNDEFINED
     if isinstance(source, Address | Entry | Code | Handle):
@@ -219,8 +221,6 @@ def convert(source: Value, of: CType, to: CType) -> Value:
         if isinstance(source, Handle):
             return source
         raise Problem("PG143", "a pointer is converted to a type that cannot hold it", "keep it in a pointer")
-    if isinstance(source, Known) and isinstance(of, Integer) and isinstance(to, Integer) and not to.boolean:
-        return Known(to.type.wrap(source.value))
     expr = expression(source)
     if isinstance(to, Integer) and to.boolean:
         if isinstance(of, Floating):

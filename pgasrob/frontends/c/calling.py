@@ -38,7 +38,8 @@ class Calling:
         self.seen_by_handlers = seen_by_handlers
         self.world = parts.world
         self.facts = parts.facts
-        self.unit = parts.world.unit
+        self.program = parts.world.program
+        self.unit = parts.world.program.unit
         self.position = parts.position
         self.writer = parts.writer
         self.registers = parts.registers
@@ -63,9 +64,9 @@ class Calling:
         if function is not None:
             self._enter(function, call)
             return
-        handler = self.world.handler(name)
+        handler = self.program.handler(name)
         if handler is None:
-            if name not in self.world.pure:
+            if name not in self.program.pure:
                 raise self._unknown_function(name)
             self.position.rests_on(Kind.ASSUMED_PURE, f"{name}()")
             self._pure(call)
@@ -224,7 +225,7 @@ class Calling:
             )
         depth = sum(frame.function is function for frame in self.position.state.frames)
         caller = self.position.frame
-        frame = Frame(function, self.world.live_slots(function), depth, call.target, call.result)
+        frame = Frame(function, self.program.live_slots(function), depth, call.target, call.result)
         for slot, argument in zip(function.parameters, call.arguments, strict=False):
             frame.slots[slot] = caller.slots[argument]
             frame.set_at[slot] = self.position.span

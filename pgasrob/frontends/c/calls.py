@@ -57,7 +57,7 @@ class MachineCall:
         self.types = call.types
         self.texts = call.texts
         self.span: Span = machine.position.span
-        self.dialects = machine.world.dialects
+        self.dialects = machine.world.program.dialects
 
     @property
     def symbolic(self) -> bool:

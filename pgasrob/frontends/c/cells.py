@@ -31,6 +31,8 @@ class Cells:
         self.memory: list[MemoryObject] = []
         self.growing: list[Growing] = []
         self.at: dict[int, tuple[ObjectId, int]] = {}  # address -> object, and the offset of the scalar there
+        self.symbols: dict[tuple[ObjectId, int, int], Symbol] = {}
+        """By object, offset and size: the cells as addresses of commands, once they have been named."""
         self._names: Counter[str] = Counter()
         self._next = 0
         self._facts = facts

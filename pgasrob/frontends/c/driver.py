@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.c.arrivals import into_registers
 from pgasrob.frontends.c.assemble import assemble
 from pgasrob.frontends.c.calls import MachineCall
-from pgasrob.frontends.c.code import Unit
+from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.doubles import doubles
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.world import World
-from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.declarations import MemoryObject, Process, Queue
 from pgasrob.program.program import Program
@@ -23,34 +21,24 @@ from pgasrob.program.program import Program
 MOST_PASSES = 300
 
 
-def lower(
-    unit: Unit,
-    apis: Sequence[Api],
-    nodes: int | None,
-    name: str,
-    dialects: frozenset[str] = frozenset(),
-    pure: frozenset[str] = frozenset(),
-    shared_memory: str = NO_SHARED_MEMORY,
-    *,
-    marked: bool = False,
-) -> Program:
-    """The program that ``unit`` is on ``nodes`` nodes, or on every number of them when None; with marks of the calls
-    that say what they are, where these are asked for.
+def lower(compiled: Compiled, nodes: int | None, *, marked: bool = False) -> Program:
+    """The program that ``compiled`` is on ``nodes`` nodes, or on every number of them when None; with marks of the
+    calls that say what they are, where these are asked for.
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
     kept: Program | None = None
     for keeps_loops in (True, False):
         facts = Facts(keeps_loops)
-        world = World(unit, apis, nodes, facts, dialects, pure, shared_memory, marked)
+        world = World(compiled, nodes, facts, marked)
         try:
-            program = _lowered(world, name)
+            program = _lowered(world)
         except Problem as problem:
             # Something may be known of each iteration that is not known of all of them.
             if kept is not None:
                 return kept
             if not facts.loops_kept:
-                raise problem.at(unit) from None
+                raise problem.at(compiled.unit) from None
         else:
             if not (facts.loops_kept and program.gaps):
                 return program
@@ -58,21 +46,21 @@ def lower(
     raise AssertionError("without loops that are kept there is a program or a problem")
 
 
-def _lowered(world: World, name: str) -> Program:
-    facts, unit = world.facts, world.unit
+def _lowered(world: World) -> Program:
+    facts = world.facts
     for _ in range(MOST_PASSES):
         version = facts.version
         processes = _one_pass(world, version)
         if processes is not None:
             processes = into_registers(world, processes)
             return Program(
-                name,
+                world.program.name,
                 world.number_of_nodes,
                 tuple(_declared(world)),
                 tuple(world.registers),
                 tuple(Queue(each, id, unordered) for id, each, unordered in world.queues.values()),
                 processes,
-                unit.source,
+                world.program.unit.source,
                 doubles(world, processes),
                 tuple(world.gaps),
                 tuple(_uncertain(world)),
@@ -110,20 +98,22 @@ def _uncertain(world: World) -> Iterator[str]:
 
 def _assumptions(world: World) -> Iterator[Assumption]:
     """What the pass over all ranks has noted, and what every program in C rests on."""
-    noted, unit = world.assumptions, world.unit
+    noted, program = world.assumptions, world.program
     for kind in Kind:
         if kind.scope == "C" and kind not in (Kind.SPECIFICATION, Kind.CALLS_ALLOWED):
             noted.add(kind)
-    noted.add(Kind.SIZES, *(f"-U {name}" if text is None else f"-D {name}={text}" for name, text in unit.macros))
-    dialects = (*sorted(world.dialects), "")
-    chosen = (next(filter(None, map(api.specifications.get, dialects)), None) for api in world.apis)
+    noted.add(
+        Kind.SIZES, *(f"-U {name}" if text is None else f"-D {name}={text}" for name, text in program.unit.macros)
+    )
+    dialects = (*sorted(program.dialects), "")
+    chosen = (next(filter(None, map(api.specifications.get, dialects)), None) for api in program.apis)
     specifications = [each for each in chosen if each is not None]
     if specifications:
         noted.add(Kind.SPECIFICATION, *specifications)
         noted.add(Kind.CALLS_ALLOWED)
     if len(specifications) > 1:
         noted.add(Kind.SAME_RANKS, *specifications)
-    for header, line in unit.unread:
+    for header, line in program.unit.unread:
         noted.add(Kind.UNREAD_HEADERS, f"<{header}>", line=line)
     if names := tuple(_uncertain(world)):
         noted.add(Kind.UNKNOWN_MEMORY, *names)

@@ -260,7 +260,7 @@ class Facts:
             return False
         if facts.shared.get(offset) == size:
             return True
-        if any(place in facts.covered for place in range(offset, offset + size)):
+        if not facts.covered.keys().isdisjoint(range(offset, offset + size)):
             self.share(id, offset, size)
             return True
         return False

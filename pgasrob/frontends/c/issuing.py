@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from pgasrob.frontends.c.flows import Flows
@@ -10,14 +10,14 @@ from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.types import Array, Floating, Integer
-from pgasrob.frontends.c.unset import Unset
+from pgasrob.frontends.c.unset import Accesses, Unset
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.c.writer import Writer
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program import commands, core
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr, constant
-from pgasrob.program.statements import Choose, Do, If, Labelled, Loop, Span, Statement, While, statements_in
+from pgasrob.program.statements import Do, Span, Statement, statements_in
 
 PUT, FENCED = "machine.put", "machine.fenced"
 """What the state holds the queues under with ranks to which puts of theirs may be pending, and those of which such have
@@ -49,10 +49,16 @@ class Issuer:
         self.writer.close()
 
     def emit(self, *statements: Statement) -> None:
+        """Issue ``statements``."""
         known = self.flows.without_unknowns(statements)
-        for statement in known:
-            self._look_for_writes(statement)
-        self.unset.look_for_initialised(known)
+        accesses: Accesses = {}
+        for each in statements_in(known):
+            if isinstance(each, Do):
+                form = core.lower(each.command)
+                accesses[id(each)] = made = core.accesses_of(form)
+                self._look_at(form, made)
+        if any(accesses.values()):
+            self.unset.look_for_initialised(known, accesses)
         self.writer.write(*known)
 
     def issue_store(self, store: commands.Store | commands.FetchUpdate) -> None:
@@ -60,44 +66,39 @@ class Issuer:
         read, chosen = self.flows.read, self.flows.undecided.chosen
         known = self.flows.without_unknowns((Do(store, self.position.span),))
         if store.rank not in (None, self.position.me):
-            self._unsettle(core.lower(store))
+            self._unsettle(core.accesses_of(core.lower(store)))
         self.writer.write(*known)
         self.flows.read, self.flows.undecided.chosen = read, chosen
 
-    def _look_for_writes(self, statement: Statement) -> None:
-        """Scalars that operations write are not what their rank has stored in them."""
-        match statement:
-            case Do(command):
-                form = core.lower(command)
-                self._unsettle(form)
-                for expr in addresses_lent(form):
-                    for id, _ in self.world.cells.named_by(expr):
-                        self.facts.lend(id)
-                self._look_for_fences(form)
-                if isinstance(form, core.Transfer):
-                    self.look_for_mixing([place for each in core.accesses_of(form)
-                                           for place in self.world.cells.named_by(each.cell.address)])  # fmt: skip
-                if any(not id.of_api for expr in addresses_computed(form) for id, _ in self.world.cells.named_by(expr)):
-                    self.position.rests_on(Kind.ATOMIC_TO_ALL, self.position.called)
-            case Choose(branches):
-                for branch in branches:
-                    for each in branch.statements:
-                        self._look_for_writes(each)
-            case If(_, then, otherwise):
-                for each in (*then.statements, *(otherwise.statements if otherwise else ())):
-                    self._look_for_writes(each)
-            case Loop(body) | While(_, body):
-                for each in body.statements:
-                    self._look_for_writes(each)
-            case Labelled(_, inner):
-                self._look_for_writes(inner)
+    def _look_at(self, form: core.Form, accesses: tuple[core.Access[core.Place], ...]) -> None:
+        """Note what a command does to memory by its ``accesses``, at its issue and later."""
+        self._look_for_fences(form)
+        if not accesses:
+            return
+        self._unsettle(accesses)
+        named_by = self.world.cells.named_by
+        for step in core.steps_of(form):
+            if step.access.cell.rank is None:
+                for id, _ in named_by(step.access.cell.address):
+                    self.facts.lend(id)
+        if isinstance(form, core.Transfer):
+            self.look_for_mixing([place for each in accesses for place in named_by(each.cell.address)])
+        computed = (
+            access.cell.address
+            for access, learns in zip(accesses, core.observed(form), strict=True)
+            if access.writes and learns
+        )
+        if any(not id.of_api for address in computed for id, _ in named_by(address)):
+            self.position.rests_on(Kind.ATOMIC_TO_ALL, self.position.called)
 
-    def _unsettle(self, form: core.Form) -> None:
-        self.unset.look_for_reached(form)
-        for expr in addresses_written(form):
-            for id, offset in self.world.cells.named_by(expr):
-                large = len(self.facts.objects[id].shared) > MOST_KNOWN
-                self.facts.unsettle(id, None if large else offset)
+    def _unsettle(self, accesses: tuple[core.Access[core.Place], ...]) -> None:
+        """Note which scalars ``accesses`` may change, now or later: they are not what their rank has stored there."""
+        self.unset.look_for_reached(accesses)
+        for access in accesses:
+            if access.writes:
+                for id, offset in self.world.cells.named_by(access.cell.address):
+                    large = len(self.facts.objects[id].shared) > MOST_KNOWN
+                    self.facts.unsettle(id, None if large else offset)
 
     @property
     def fenced(self) -> frozenset[tuple[Expr, int | None]]:
@@ -141,7 +142,7 @@ class Issuer:
 
     def _look_for_fences(self, form: core.Form) -> None:
         """A fence puts what a rank stores later in the memory of others behind its earlier puts."""
-        if self.world.shared_memory == NO_SHARED_MEMORY:
+        if self.world.program.shared_memory == NO_SHARED_MEMORY:
             return
         put, fenced = self.position.state.notes.get(PUT, frozenset()), self.fenced
         assert isinstance(put, frozenset)
@@ -157,20 +158,3 @@ class Issuer:
         for key, queues in ((PUT, put), (FENCED, fenced)):
             if not queues:
                 self.position.state.notes.pop(key, None)
-
-
-def addresses_written(form: core.Form) -> Iterator[Expr]:
-    """The addresses that a command may write, now or later."""
-    return (made.cell.address for made in core.accesses_of(form) if made.writes)
-
-
-def addresses_lent(form: core.Form) -> Iterator[Expr]:
-    """The addresses here that a command reads or writes some time after its issue."""
-    places = (step.access.cell for step in core.steps_of(form))
-    return (place.address for place in places if place.rank is None)
-
-
-def addresses_computed(form: core.Form) -> Iterator[Expr]:
-    """The addresses at which a command learns what is there and writes at once."""
-    made = zip(core.accesses_of(form), core.observed(form), strict=True)
-    return (access.cell.address for access, learns in made if access.writes and learns)

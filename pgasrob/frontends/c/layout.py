@@ -21,10 +21,10 @@ from pgasrob.frontends.c.types import (
 def size_of(type: CType) -> int:
     """The bytes of a value of ``type``, 1 for `void` and functions as in GNU C."""
     match type:
-        case Integer(integer):
-            return integer.bits // 8
-        case Floating(bits):
-            return bits // 8
+        case Integer():
+            return type.type.bits // 8
+        case Floating():
+            return type.bits // 8
         case Pointer() | Opaque():
             return 8
         case Array(of, length):

@@ -75,10 +75,11 @@ class Machine:
 
     def run(self) -> None:
         """Execute the program to the end of all its branches."""
-        main = self.world.unit.functions.get("main")
+        program = self.world.program
+        main = program.unit.functions.get("main")
         if main is None:
             raise Problem("PG144", "there is no function `main`", "add one: it is where every rank begins")
-        self.position.go_to(State([Frame(main, self.world.live_slots(main), 0, None, INT)]))
+        self.position.go_to(State([Frame(main, program.live_slots(main), 0, None, INT)]))
         self._give_arguments()
         self.branching.pending.append(Branch(self.writer.fresh().label, self.position.state))
         while self.branching.pending:
@@ -129,7 +130,7 @@ class Machine:
         if frame.pc >= len(function.code):
             self._leave(UNDEFINED)
             return
-        position.count(1)
+        position.instructions += 1
         instruction: Any = function.code[frame.pc]
         values = self.values.get(type(instruction))
         if values is None:
@@ -162,7 +163,9 @@ class Machine:
         return self.parts.evaluation.materialised(arithmetic.unary(unary.operator, slots[unary.source], unary.type))
 
     def _binary(self, binary: code.Binary, slots: list[Value]) -> Value:
-        left, right = self.pointers.alike(slots[binary.left], slots[binary.right])
+        left, right = slots[binary.left], slots[binary.right]
+        if isinstance(left, Address) and isinstance(right, Address):
+            left, right = self.pointers.alike(left, right)
         return self.parts.evaluation.materialised(arithmetic.binary(binary.operator, left, right, binary.type))
 
     def _offset(self, offset: code.Offset, slots: list[Value]) -> Value:

@@ -92,7 +92,7 @@ class MergePoints:
     def _run_known(self, head: tuple[str, Label]) -> bool:
         """Iterations in which everything is known, until one is to be compared with others. Whether there are any."""
         frame = self.position.frame
-        loop = self.world.known_loop(frame.function, frame.pc)
+        loop = self.world.program.known_loop(frame.function, frame.pc)
         if loop is None or any((frame.function.name, each) in self.facts.left_unknown for each in loop.loops):
             return False
         compared = max(SILENT_HEADS - 1, self.silent) // SILENT_STRIDE * SILENT_STRIDE + SILENT_STRIDE
@@ -107,7 +107,7 @@ class MergePoints:
         self.position.heads.update(
             {(frame.function.name, each): count for each, count in zip(loop.heads, counts, strict=True)}
         )
-        self.position.count(passed * loop.instructions // (1 + len(counts)))
+        self.position.instructions += passed * loop.instructions // (1 + len(counts))
         self.position.turn()
         return True
 
@@ -125,7 +125,7 @@ class MergePoints:
         return self.writer.statements > 4 * LONG_CODE or not any(
             self.position.heads[frame.function.name, head] > 1
             for frame in self.position.state.frames
-            for head, end in self.world.loops(frame.function).items()
+            for head, end in self.world.program.loops(frame.function).items()
             if head < frame.pc <= end
         )
 

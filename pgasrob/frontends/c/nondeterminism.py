@@ -100,6 +100,8 @@ def range_of(type: CType) -> Interval:
 
 def leaves(expr: Expr) -> list[Leaf]:
     """The unknown values in ``expr``, each once."""
+    if isinstance(expr, Register | Const):
+        return [expr] if isinstance(expr, Leaf) else []
     return list(dict.fromkeys(each for each in parts(expr) if isinstance(each, Leaf)))
 
 
@@ -109,6 +111,8 @@ def leaves_of(value: Value) -> list[Leaf]:
 
 def only_leaves(expr: Expr) -> bool:
     """Whether no true register is in ``expr``."""
+    if isinstance(expr, Register):
+        return isinstance(expr, Leaf)
     return all(isinstance(each, Leaf) for each in parts(expr) if isinstance(each, Register))
 
 

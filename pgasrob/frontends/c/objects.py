@@ -92,15 +92,17 @@ class Objects:
         raise Problem("PG143", "memory is accessed that no rank has allocated", "allocate it before it is accessed")
 
     def contents(self, id: ObjectId, write: bool = False) -> Contents:
-        self.object(id)
-        found = self.position.state.memory.get(id)
+        """What is in an object; its own copy of this state, which may be changed, if it is to be written."""
+        memory = self.position.state.memory
+        found = memory.get(id)
         if found is None:
+            self.object(id)
             initial = self.facts.objects[id].initial
             if not write:
                 return initial
-            found = self.position.state.memory[id] = initial.copy()
+            found = memory[id] = initial.copy()
         elif write and found.shared:
-            found = self.position.state.memory[id] = found.copy()
+            found = memory[id] = found.copy()
         if write:
             found.shared = False
         return found
@@ -113,13 +115,16 @@ class Objects:
     def size(self, address: Address) -> int:
         """The bytes of the object of ``address``: as many as the rank has allocated on this way, where it has. What is
         another rank's is as large as any has made it."""
-        self.object(address.object)
-        object = self.facts.objects[address.object]
+        object = self.facts.objects.get(address.object)
+        if object is None:
+            self.object(address.object)
+            object = self.facts.objects[address.object]
         if object.each or object.grows:
             what = f"how large `{shortest(address.object, object)}` is"
             raise NumberNeeded(f"{what} is another thing on every number of nodes", self.position.span)
-        largest = object.size
-        return largest if self.position.whose(address) else self.position.state.sizes.get(address.object, largest)
+        if address.owner is not None and self.position.whose(address):
+            return object.size
+        return self.position.state.sizes.get(address.object, object.size)
 
     def room(self, address: Address) -> int:
         """The bytes from ``address`` to the end of its object, from its beginning where the place is not known."""

@@ -53,6 +53,9 @@ class Pointers:
 
     def offset(self, pointer: Value, index: Value, size: int) -> Value:
         """``pointer`` moved by ``index`` elements of ``size`` bytes."""
+        if isinstance(pointer, Address) and isinstance(index, Known) and isinstance(pointer.offset, int):
+            distance = LONG.wrap(index.value) * size
+            return Address(pointer.object, pointer.offset + distance, pointer.owner, pointer.mapped)
         if isinstance(pointer, Undefined) or isinstance(index, Undefined):
             return UNDEFINED
         if isinstance(pointer, Known) and isinstance(index, Known):
@@ -66,8 +69,7 @@ class Pointers:
             raise Problem("PG143", "arithmetic on a pointer of which more must be known", "index an array instead")
         if isinstance(index, Known):
             distance = LONG.wrap(index.value) * size
-            if isinstance(pointer.offset, int):
-                return Address(pointer.object, pointer.offset + distance, pointer.owner, pointer.mapped)
+            assert not isinstance(pointer.offset, int)
             if not distance:
                 return pointer
             granule = self.facts.finer(pointer.object, distance)
@@ -189,13 +191,22 @@ class Pointers:
 
     def placed(self, address: Address, size: int) -> Symbol:
         """The cell at ``address``, which is known to be one; it may not be laid out before the next run."""
-        id, cells = address.object, self.world.cells
         assert isinstance(address.offset, int)
-        place = cells.cells.get((id, address.offset))
+        key = address.object, address.offset, size
+        symbols = self.world.cells.symbols
+        found = symbols.get(key)
+        if found is None:
+            found = symbols[key] = self._symbol(*key)
+        return found
+
+    def _symbol(self, id: ObjectId, offset: int, size: int) -> Symbol:
+        """The cell of the scalar of ``size`` bytes at ``offset`` in an object, by its name."""
+        cells = self.world.cells
+        place = cells.cells.get((id, offset))
         if place is None and id in cells.granule:
-            place = cells.base[id] + address.offset // cells.granule[id]
+            place = cells.base[id] + offset // cells.granule[id]
         object = self.facts.objects[id]
-        name = part_name(object.name, object.type, address.offset, size) if object.size > size else object.name
+        name = part_name(object.name, object.type, offset, size) if object.size > size else object.name
         return Symbol(name, NOT_YET.value if place is None else place)
 
     def pieces(self, address: Address, bytes: int) -> dict[int, int]:

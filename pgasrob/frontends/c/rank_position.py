@@ -23,13 +23,15 @@ class Position:
     """The state of a rank and its innermost call, which the parts of a machine share.
 
     ``state`` is replaced where the rank goes on at another branch, ``frame`` where it calls or returns as well.
-    ``heads`` counts how often the head of each loop (function, place) has been passed.
+    ``instructions`` counts those executed in this pass, ``heads`` how often the head of each loop (function, place) has
+    been passed.
     """
 
     def __init__(self, world: World, rank: Rank) -> None:
         self.world = world
         self.facts = world.facts
-        self.unit = world.unit
+        self.program = world.program
+        self.unit = world.program.unit
         self.rank = rank
         self.me = rank.expr
         self.version = world.facts.version
@@ -47,16 +49,23 @@ class Position:
     def span(self) -> Span:
         """The source text that is executed; where there is none (a header), the call that leads there."""
         frame = self.frame
-        span = frame.span
+        spans = frame.function.spans
+        span = spans[frame.pc] if frame.pc < len(spans) else NOWHERE
         if not span.line:
             calls = (caller.function.spans[caller.pc - 1] for caller in self.state.frames[-2::-1])
             span = next((each for each in calls if each.line), NOWHERE)
         return Span(span.line, span.column, span.end_line, span.end_column, frame.turn, span.holds)
 
     def turn(self) -> None:
-        """Number what is executed from here on in this call differently from what was executed there before."""
+        """Number what is executed from here on in this call differently from what was executed there before.
+
+        Raises :class:`Problem` when too many instructions have been executed.
+        """
         self.turns += 1
         self.frame.turn = self.turns
+        # Every loop and every call comes here, so it is enough to check the limit here.
+        if self.instructions > MOST_INSTRUCTIONS:
+            raise self.too_large(f"{self.rank} executes more than {MOST_INSTRUCTIONS:,} instructions")
 
     @property
     def called(self) -> str:
@@ -90,7 +99,7 @@ class Position:
 
     def rests_on_memory(self, about: str) -> None:
         """Note that the current instruction, by ``about``, depends on which ranks share memory."""
-        shared = self.world.shared_memory
+        shared = self.program.shared_memory
         if shared == NO_SHARED_MEMORY:
             self.rests_on(Kind.SEPARATE_MEMORY, about)
         else:
@@ -99,14 +108,6 @@ class Position:
     def gap(self, what: str) -> None:
         """Note that some runs are left out because of ``what``, an unknown value."""
         self.world.gaps[f"line {self.span.line}: {what}" if self.span.line else what] = None
-
-    # Limits
-
-    def count(self, instructions: int) -> None:
-        """Count executed ``instructions``; raises :class:`Problem` beyond the limit."""
-        self.instructions += instructions
-        if self.instructions > MOST_INSTRUCTIONS:
-            raise self.too_large(f"{self.rank} executes more than {MOST_INSTRUCTIONS:,} instructions")
 
     def too_large(self, what: str) -> Problem:
         """The error that some limit is exceeded, at the hottest loop. Raises :class:`TryAgain` where a fact of this

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.code import Slot
 from pgasrob.frontends.c.rank_position import Position
@@ -18,7 +20,7 @@ class Registers:
         self.world = position.world
         self.taken: set[int] = set()
 
-    def live(self, before: bool) -> list[tuple[Frame, list[Slot]]]:
+    def live(self, before: bool) -> list[tuple[Frame, Sequence[Slot]]]:
         """The live slots of all frames, ``before`` or after the current instruction."""
         state, frame = self.position.state, self.position.frame
         if before:
@@ -42,7 +44,7 @@ class Registers:
 
     def home(self, frame: Frame, slot: Slot) -> Register:
         """The register of a variable wherever branches come together."""
-        name = self.world.slot_names(frame.function)[slot]
+        name = self.world.program.slot_names(frame.function)[slot]
         home = self.world.register(f"{name}^{frame.depth}" if frame.depth else name)
         variable = frame.function.slots[slot].name
         if variable is not None:
@@ -78,7 +80,7 @@ class Registers:
         number = 1
         while True:
             name = hint if number == 1 else f"{hint}_{number}"
-            if name not in self.world.named and (found := self.world.register(name)).index not in mentioned:
+            if name not in self.world.program.named and (found := self.world.register(name)).index not in mentioned:
                 return found
             number += 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from pgasrob.frontends.c.code import CompiledFunction, Slot
@@ -41,24 +42,15 @@ class Frame:
         self.set_at: dict[Slot, Span] = {}
 
     def copy(self) -> Frame:
-        other = Frame.__new__(Frame)
-        for name in Frame.__slots__:
-            setattr(other, name, getattr(self, name))
-        other.slots = list(self.slots)
-        other.set_at = dict(self.set_at)
+        other = Frame(self.function, self.live, self.depth, self.target, self.result)
+        other.pc, other.turn = self.pc, self.turn
+        other.slots, other.set_at = list(self.slots), dict(self.set_at)
         return other
 
-    def live_now(self, waiting: Slot | None) -> list[Slot]:
+    def live_now(self, waiting: Slot | None) -> tuple[Slot, ...]:
         """The slots that are read later on; ``waiting`` is the one that a call under way will set."""
         bits = self.live[self.pc]
-        if waiting is not None:
-            bits &= ~(1 << waiting)
-        found = []
-        while bits:
-            lowest = bits & -bits
-            found.append(lowest.bit_length() - 1)
-            bits ^= lowest
-        return found
+        return _slots_of(bits if waiting is None else bits & ~(1 << waiting))
 
     def local(self, name: str) -> ObjectId:
         """The local object ``name`` of this call."""
@@ -68,6 +60,12 @@ class Frame:
     def span(self) -> Span:
         spans = self.function.spans
         return spans[self.pc] if self.pc < len(spans) else NOWHERE
+
+
+@lru_cache(maxsize=1 << 14)
+def _slots_of(bits: int) -> tuple[Slot, ...]:
+    """The numbers of the ``bits`` that are set, the lowest first."""
+    return tuple(number for number in range(bits.bit_length()) if bits >> number & 1)
 
 
 @dataclass(slots=True)
@@ -105,7 +103,7 @@ class State:
     def place(self) -> Place:
         return tuple((frame.function.name, frame.pc) for frame in self.frames)
 
-    def live(self) -> list[tuple[Frame, list[Slot]]]:
+    def live(self) -> list[tuple[Frame, Sequence[Slot]]]:
         """The live slots of every frame."""
         targets = [frame.target for frame in self.frames[1:]]
         return [(frame, frame.live_now(waiting)) for frame, waiting in zip(self.frames, [*targets, None], strict=True)]

@@ -14,6 +14,8 @@ from pgasrob.program import core
 from pgasrob.program.statements import Choose, Do, Goto, If, Labelled, Loop, Skip, Statement, While
 
 Places = set[tuple[ObjectId, int | None]]
+Accesses = dict[int, tuple[core.Access[core.Place], ...]]
+"""The accesses of commands, by the `id` of the statement that issues them."""
 
 
 class Unset:
@@ -61,9 +63,9 @@ class Unset:
         if new is not known:
             self.position.state.initialised[id] = new
 
-    def look_for_initialised(self, statements: Iterable[Statement]) -> None:
-        """Note what ``statements`` set."""
-        certainly, perhaps = self._set_by(statements)
+    def look_for_initialised(self, statements: Iterable[Statement], accesses: Accesses) -> None:
+        """Note what ``statements`` set by their ``accesses``."""
+        certainly, perhaps = self._set_by(statements, accesses)
         for id, offset in perhaps:
             known = self.position.state.is_set(id)
             if known is ALL:
@@ -75,32 +77,35 @@ class Unset:
             if new is not known:
                 self.position.state.initialised[id] = new
 
-    def look_for_reached(self, form: core.Form) -> None:
-        """Note what a command sets in the memory of other ranks."""
-        for made in core.accesses_of(form):
+    def look_for_reached(self, accesses: Iterable[core.Access[core.Place]]) -> None:
+        """Note what a command with these ``accesses`` sets in the memory of other ranks."""
+        for made in accesses:
             if made.writes and made.cell.rank not in (None, self.position.me):
                 for id, _ in self.world.cells.named_by(made.cell.address):
                     self.facts.reach(id)
 
-    def _set_by(self, statements: Iterable[Statement]) -> tuple[Places, Places]:
+    def _set_by(self, statements: Iterable[Statement], accesses: Accesses) -> tuple[Places, Places]:
         """The cells of this rank that ``statements`` set in any case, and those that they may set."""
         certainly: Places = set()
         perhaps: Places = set()
         for statement in statements:
             match statement:
-                case Do(command):
-                    accesses = core.accesses_of(core.lower(command))
-                    own = (each for each in accesses if each.writes and each.cell.rank in (None, self.position.me))
+                case Do():
+                    own = (
+                        each
+                        for each in accesses[id(statement)]
+                        if each.writes and each.cell.rank in (None, self.position.me)
+                    )
                     found = {place for each in own for place in self.world.cells.named_by(each.cell.address)}
                     ways = [(found, found)]
                 case If(_, then, otherwise):
-                    ways = [self._set_by(each.statements if each else ()) for each in (then, otherwise)]
+                    ways = [self._set_by(each.statements if each else (), accesses) for each in (then, otherwise)]
                 case Choose(branches):
-                    ways = [self._set_by(each.statements) for each in branches]
+                    ways = [self._set_by(each.statements, accesses) for each in branches]
                 case Loop(body) | While(_, body):
-                    ways = [self._set_by(body.statements), (set(), set())]
+                    ways = [self._set_by(body.statements, accesses), (set(), set())]
                 case Labelled(_, inner):
-                    ways = [self._set_by((inner,))]
+                    ways = [self._set_by((inner,), accesses)]
                 case Skip() | Goto():
                     continue
                 case _:

@@ -7,13 +7,14 @@ pointers. What is loaded from shared memory is not: it is an expression over reg
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pgasrob.program.expressions import Expr, registers_of
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectId:
-    """An object in memory: ``kind`` says where it comes from, ``number`` tells those of a kind apart.
+class ObjectId(NamedTuple):
+    """An object in memory: ``kind`` says where it comes from, ``number`` tells those of a kind apart. It is a tuple
+    because it is the key of most dictionaries here, and tuples are hashed faster than objects of other classes.
 
     Kinds: ``global`` (file scope and static; the number is by declaration), ``local`` (by declaration and depth of
     calls), ``heap`` (by allocation, each rank by itself), ``symmetric`` (by collective allocation, the same on every

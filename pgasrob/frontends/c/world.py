@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from pgasrob.frontends.apis.interface import Api, Exposed, Handler
+from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c.cells import Cells
-from pgasrob.frontends.c.code import CompiledFunction, Jump, Label, Unit
+from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.facts import Facts
-from pgasrob.frontends.c.known_loops import KnownLoop, translated
-from pgasrob.frontends.c.liveness import live_slots
-from pgasrob.frontends.c.needed import needed_slots
 from pgasrob.frontends.c.symbolic import EVERYONE, NumberNeeded, Rank
 from pgasrob.frontends.c.values import ObjectId
-from pgasrob.frontends.options import NO_SHARED_MEMORY, neighbours
+from pgasrob.frontends.options import neighbours
 from pgasrob.program.assumptions import Noted
 from pgasrob.program.expressions import MOST_NODES, Const, Me, Nodes, Register
 
@@ -25,23 +21,14 @@ from pgasrob.program.expressions import MOST_NODES, Const, Me, Nodes, Register
 class World:
     """The program, the facts, and the numbers of registers and queues given in one pass over the ranks."""
 
-    unit: Unit
-    apis: Sequence[Api]
+    program: Compiled
     number_of_nodes: int | None
     facts: Facts
-    dialects: frozenset[str] = frozenset()
-    pure: frozenset[str] = frozenset()
-    shared_memory: str = NO_SHARED_MEMORY
     marked: bool = False
     """Whether calls say what they are (:class:`~pgasrob.program.commands.Mark`)."""
     cells: Cells = field(init=False)
     registers: dict[str, int] = field(default_factory=dict)
     queues: dict[Hashable, tuple[int, str, bool]] = field(default_factory=dict)
-    live: dict[str, list[int]] = field(default_factory=dict)
-    names: dict[str, list[str]] = field(default_factory=dict)
-    loop_ends: dict[str, dict[int, int]] = field(default_factory=dict)
-    known_loops: dict[tuple[str, Label], KnownLoop | None] = field(default_factory=dict)
-    handlers: dict[str, Handler | None] = field(default_factory=dict)
     gaps: dict[str, None] = field(default_factory=dict)
     """Where ways end at an unknown value that is not followed any further, each once."""
     faults: dict[str, int] = field(default_factory=dict)
@@ -127,66 +114,6 @@ class World:
             known = self.queues[key] = (len(self.queues), unique, unordered)
         return Const(known[0])
 
-    def handler(self, name: str) -> Handler | None:
-        """What the first API that knows the function ``name`` does at a call of it."""
-        if name not in self.handlers:
-            found = (api.handler(name) for api in self.apis)
-            self.handlers[name] = next((each for each in found if each is not None), None)
-        return self.handlers[name]
-
     def neighbours(self, rank: int) -> range:
         """The ranks whose memory ``rank`` reaches by loads and stores, itself among them."""
-        return neighbours(self.shared_memory, rank, self.nodes)
-
-    def is_output(self, name: str) -> bool:
-        """Whether a call of the function does nothing with its arguments, so that they need not be chosen for it."""
-        return any(name in api.output for api in self.apis)
-
-    def live_slots(self, function: CompiledFunction) -> list[int]:
-        """The live slots at every place of ``function`` and at its end, as the bits of an integer."""
-        found = self.live.get(function.name)
-        if found is None:
-            sets = live_slots(function)
-            counts = needed_slots(function, self.is_output)
-            found = self.live[function.name] = [*(sum(1 << slot for slot in each & counts) for each in sets), 0]
-        return found
-
-    def loops(self, function: CompiledFunction) -> dict[int, int]:
-        """Where the loops of ``function`` begin, each with the last place from which it goes back there."""
-        found = self.loop_ends.get(function.name)
-        if found is None:
-            found = self.loop_ends[function.name] = {}
-            for place, instruction in enumerate(function.code):
-                if isinstance(instruction, Jump) and instruction.to <= place:
-                    found[instruction.to] = place
-        return found
-
-    def known_loop(self, function: CompiledFunction, head: Label) -> KnownLoop | None:
-        """The loop that begins at ``head`` as a function of Python, if it can be one."""
-        key = function.name, head
-        if key not in self.known_loops:
-            self.known_loops[key] = translated(function, head)
-        return self.known_loops[key]
-
-    @cached_property
-    def named(self) -> frozenset[str]:
-        """The names of the registers of all variables of the source."""
-        return frozenset(
-            name
-            for function in self.unit.functions.values()
-            for variable, name in zip(function.slots, self.slot_names(function), strict=True)
-            if variable.name is not None
-        )
-
-    def slot_names(self, function: CompiledFunction) -> list[str]:
-        """The names of the registers for the slots of ``function``: `x` in main, elsewhere `f.x`."""
-        names = self.names.get(function.name)
-        if names is None:
-            names = self.names[function.name] = []
-            prefix = "" if function.name == "main" else f"{function.name}."
-            taken: set[str] = set()
-            for slot, variable in enumerate(function.slots):
-                name = prefix + (f"t{slot}" if variable.name is None else variable.name)
-                names.append(f"{name}_{slot}" if name in taken else name)
-                taken.add(names[-1])
-        return names
+        return neighbours(self.program.shared_memory, rank, self.nodes)

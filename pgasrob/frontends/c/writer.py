@@ -42,13 +42,18 @@ class Writer:
 
     def write(self, *statements: Statement) -> None:
         """Append ``statements`` as they are; :class:`~pgasrob.frontends.c.issuing.Issuer` looks at what they do."""
-        if not all(isinstance(each, Do) and isinstance(each.command, commands.Assign) for each in statements):
-            disturbed(self.position.state)
+        notes = self.position.state.notes
+        if notes.get(UNDISTURBED) and not all(_is_assignment(each) for each in statements):
+            notes[UNDISTURBED] = False
         self.node.statements += statements
         self.quiet = False
         self.statements += len(statements)
         if self.statements > MOST_STATEMENTS:
             raise self.position.too_large(f"more than {MOST_STATEMENTS:,} commands for {self.position.rank}")
+
+
+def _is_assignment(statement: Statement) -> bool:
+    return isinstance(statement, Do) and isinstance(statement.command, commands.Assign)
 
 
 def disturbed(state: State) -> None:

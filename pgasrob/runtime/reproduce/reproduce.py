@@ -157,7 +157,7 @@ def _signed(execution: Execution, key: tuple[int, int]) -> int | None:
 
 def library_of(program: CProgram) -> Library:
     """The library that ``program`` calls. Raises :class:`CannotRun` for one that this is not made for."""
-    names = [api.name for api in program.apis]
+    names = [api.name for api in program.compiled.apis]
     if "openshmem" in names:
         return "openshmem"
     if "mpi" in names:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pgasrob.frontends.apis.interface import Api, Call, Outcome
 from pgasrob.frontends.apis.registry import Registry, api_of
+from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.compiler import compile_unit
 from pgasrob.frontends.c.driver import lower
 from pgasrob.frontends.c.library import LIBRARY
@@ -79,7 +80,7 @@ def _lowered(text: str, api: Api, inputs: list[int] | None = None) -> Program:
     registry = Registry(api_of, lambda: (api, LIBRARY))
     unit = compile_unit("program.c", PROLOGUE + text, registry)
     if inputs is None:
-        return lower(unit, (api, LIBRARY), 1, "program")
+        return lower(Compiled(unit, (api, LIBRARY), "program"), 1)
     original = api.handler("input")
     assert original is not None
 
@@ -90,7 +91,7 @@ def _lowered(text: str, api: Api, inputs: list[int] | None = None) -> Program:
         return outcome
 
     changed = replace(api, handler=lambda name: read if name == "input" else api.handler(name))
-    program = lower(unit, (changed, LIBRARY), 1, "program")
+    program = lower(Compiled(unit, (changed, LIBRARY), "program"), 1)
     memory = tuple(_with_inputs(each.name, each, inputs) for each in program.memory)
     return replace(program, memory=memory)
 

@@ -1,0 +1,98 @@
+"""A compiled C program, and what is known of its functions before it is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pgasrob.frontends.apis.interface import Api, Handler
+from pgasrob.frontends.c.code import CompiledFunction, Jump, Label, Unit
+from pgasrob.frontends.c.known_loops import KnownLoop, translated
+from pgasrob.frontends.c.liveness import live_slots
+from pgasrob.frontends.c.needed import needed_slots
+from pgasrob.frontends.options import NO_SHARED_MEMORY
+
+
+@dataclass
+class Compiled:
+    """The code of a program named ``name``, the APIs that it calls in their ``dialects``, and what it is lowered with:
+    the functions that are assumed to be ``pure``, and which ranks share memory. What is found of functions is kept for
+    all numbers of nodes that the program is lowered for."""
+
+    unit: Unit
+    apis: Sequence[Api]
+    name: str
+    dialects: frozenset[str] = frozenset()
+    pure: frozenset[str] = frozenset()
+    shared_memory: str = NO_SHARED_MEMORY
+    _handlers: dict[str, Handler | None] = field(default_factory=dict, init=False, repr=False)
+    _live: dict[str, list[int]] = field(default_factory=dict, init=False, repr=False)
+    _names: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
+    _loop_ends: dict[str, dict[int, int]] = field(default_factory=dict, init=False, repr=False)
+    _known_loops: dict[tuple[str, Label], KnownLoop | None] = field(default_factory=dict, init=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Loops that are translated to Python cannot be pickled; they are found again.
+        return Compiled, (self.unit, self.apis, self.name, self.dialects, self.pure, self.shared_memory)
+
+    def handler(self, name: str) -> Handler | None:
+        """What the first API that knows the function ``name`` does at a call of it."""
+        if name not in self._handlers:
+            found = (api.handler(name) for api in self.apis)
+            self._handlers[name] = next((each for each in found if each is not None), None)
+        return self._handlers[name]
+
+    def is_output(self, name: str) -> bool:
+        """Whether a call of the function does nothing with its arguments, so that they need not be chosen for it."""
+        return any(name in api.output for api in self.apis)
+
+    def live_slots(self, function: CompiledFunction) -> list[int]:
+        """The live slots at every place of ``function`` and at its end, as the bits of an integer."""
+        found = self._live.get(function.name)
+        if found is None:
+            sets = live_slots(function)
+            counts = needed_slots(function, self.is_output)
+            found = self._live[function.name] = [*(sum(1 << slot for slot in each & counts) for each in sets), 0]
+        return found
+
+    def loops(self, function: CompiledFunction) -> dict[int, int]:
+        """Where the loops of ``function`` begin, each with the last place from which it goes back there."""
+        found = self._loop_ends.get(function.name)
+        if found is None:
+            found = self._loop_ends[function.name] = {}
+            for place, instruction in enumerate(function.code):
+                if isinstance(instruction, Jump) and instruction.to <= place:
+                    found[instruction.to] = place
+        return found
+
+    def known_loop(self, function: CompiledFunction, head: Label) -> KnownLoop | None:
+        """The loop that begins at ``head`` as a function of Python, if it can be one."""
+        key = function.name, head
+        if key not in self._known_loops:
+            self._known_loops[key] = translated(function, head)
+        return self._known_loops[key]
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The names of the registers of all variables of the source."""
+        return frozenset(
+            name
+            for function in self.unit.functions.values()
+            for variable, name in zip(function.slots, self.slot_names(function), strict=True)
+            if variable.name is not None
+        )
+
+    def slot_names(self, function: CompiledFunction) -> list[str]:
+        """The names of the registers for the slots of ``function``: `x` in main, elsewhere `f.x`."""
+        names = self._names.get(function.name)
+        if names is None:
+            names = self._names[function.name] = []
+            prefix = "" if function.name == "main" else f"{function.name}."
+            taken: set[str] = set()
+            for slot, variable in enumerate(function.slots):
+                name = prefix + (f"t{slot}" if variable.name is None else variable.name)
+                names.append(f"{name}_{slot}" if name in taken else name)
+                taken.add(names[-1])
+        return names
