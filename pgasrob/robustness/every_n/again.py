@@ -35,8 +35,8 @@ Edge = tuple[int, Transition]
 
 @dataclass(frozen=True)
 class _Counted:
-    """What happens between two issues of one command: the registers that are ``set``; those of them are ``counted``
-    that are only increased, at least once, or only decreased."""
+    """What happens between two issues of one command: which registers are ``set``, and which of them are ``counted``,
+    i.e. only increased, at least once, or only decreased."""
 
     set: frozenset[int]
     counted: frozenset[int]
@@ -86,14 +86,14 @@ class Again:
                 yield number
 
     def _before(self, edges: Sequence[Edge]) -> File | None:
-        """What registers may hold before any of ``edges``."""
+        """The values that registers may have before any of ``edges``."""
         found: File | None = None
         for state, _ in edges:
             found = self._values.either(found, self._known.files[self._rank][state])
         return found
 
     def _between(self, edges: Sequence[Edge], named: frozenset[int]) -> _Counted:
-        """What happens from behind one of ``edges`` to before one, and to the registers ``named``."""
+        """What happens on all ways from behind one of ``edges`` to before one, to the registers ``named``."""
         first, last = {each.target for _, each in edges}, {state for state, _ in edges}
         after = self._reached(first, ((state, each.target) for state, each in self._edges))
         before = self._reached(last, ((each.target, state) for state, each in self._edges))
@@ -161,7 +161,7 @@ class Again:
         return self._times(expr, register, counted, file) not in (None, 0)
 
     def _times(self, expr: Expr, register: int, counted: _Counted, file: File) -> int | None:
-        """How often ``register`` is added in ``expr``, of which nothing else changes; None where it is not known."""
+        """How often ``register`` is added in ``expr``, in which nothing else changes; None where that is not known."""
         match expr:
             case Const() | Symbol() | Me() | Nodes():
                 return 0
@@ -194,7 +194,8 @@ class Again:
 
 
 def _issued(expr: Expr) -> Expr:
-    """What a rank, or an address, is where the command is issued: one less than 0 is a fault."""
+    """``expr``, a rank or an address, where its command is issued: a branch with a value below 0 would be a fault, so
+    it is not taken."""
     match expr:
         case Conditional(_, then, Const(value)) if value < 0:
             return _issued(then)

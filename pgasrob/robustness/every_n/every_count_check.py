@@ -70,7 +70,7 @@ def _proof(program: Program | CProgram, reading: Reading, watch: Watch) -> Proof
 
 
 def _needs_a_number(problem: Diagnostic) -> str:
-    """Why a C program is one for a number of nodes only."""
+    """Why a C program can be lowered for one number of nodes only."""
     file, line = place_of(problem.line)
     where = f"in line {line}{f' of {file}' if file else ''}, " * bool(line)
     return where + problem.message if problem.code == "PG146" else f"with no number of nodes, {where}{problem.message}"
@@ -82,7 +82,7 @@ def _counts(proof: Proof) -> range:
 
 
 def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reason | None, watch: Watch) -> Verdict:
-    """The verdict on all counts by those on some."""
+    """The verdict on all node counts, from the ``proof`` and the verdicts on single counts."""
     every = EveryCount(
         proof,
         tuple(
@@ -123,7 +123,7 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
 
 
 def _assumptions(proof: Proof, checked: Sequence[Verdict]) -> tuple[Assumption, ...]:
-    """What the proof and the answers for all counts rest on."""
+    """The assumptions of the proof and of the verdicts on single counts."""
     return together((*(each for verdict in checked for each in verdict.assumptions), *proof.assumptions))
 
 

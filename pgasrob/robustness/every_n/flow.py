@@ -82,7 +82,8 @@ class Flow(Known):
             heappush(self._queue, place)
 
     def _grown(self, domain: Domain, old: Value, new: Value, times: int) -> Value:
-        """``new``, or more: an end that has grown for long goes on to the next step."""
+        """``new``, or a wider interval: an end that has grown many times jumps to the next step, so that the fixpoint
+        ends."""
         if times <= EXACT_GROWTHS:
             return new
         if times > EXACT_GROWTHS + 4 * len(self._steps):
@@ -97,10 +98,10 @@ class Flow(Known):
     # Effects
 
     def _after(self, rank: int, state: int, form: Form) -> File | None:
-        """What registers may hold behind a command, None if it cannot be issued; what it writes is written."""
+        """The registers behind a command, None if it cannot be issued. What it writes is added to the memory."""
         file = self.files[rank][state]
         assert file is not None, "only what has been reached is followed"
-        # Which values are awaited is left to the unfolded automata, where they are told one by one.
+        # Which values are awaited is left to the unfolded automata, which keep them one by one.
         read = None
         if isinstance(form, core.Immediate) and form.register is not None:
             read = self.held(rank, state, form.access.cell)
@@ -112,7 +113,8 @@ class Flow(Known):
         return after
 
     def held(self, rank: int, state: int, place: Place) -> Value:
-        """What a command before ``state`` may find in a cell, so far; it is followed again when that becomes more."""
+        """The values that a command before ``state`` may find in a cell so far; it is followed again when these become
+        more."""
         for slot in self.slots(rank, state, place.address):
             self._readers[slot].add((rank, state))
         return super().held(rank, state, place)

@@ -1,6 +1,6 @@
 """How many ranks need names of their own in a program.
 
-Nothing of the proof depends on it: what is named too little for is known less of.
+No proof depends on that: with too few names less is known, so less is proved.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ def _linear(values: Values, expr: Expr, file: File) -> Linear | None:
 
 
 def _somewhere(modulus: int, most: int) -> list[Values]:
-    """Ranks far from both ends, of every remainder."""
+    """Ranks that are far from both ends, one for each remainder."""
     remainders = product(range(modulus), range(modulus))
     return [Values(Domain(10 * _SMALL, _SMALL, _SMALL, modulus, x, n, most), RANK) for x, n in remainders]
 
 
 def _modulus(exprs: Iterable[Expr], file: File, most: int) -> int:
-    """By what ranks have to be divided, so that quotients, remainders and last bits are known."""
+    """By what ranks have to be divided, so that their quotients, remainders and last bits are known."""
     modulus, known = 0, 1
     while modulus != known:
         modulus = known
@@ -97,7 +97,7 @@ def _modulus(exprs: Iterable[Expr], file: File, most: int) -> int:
 
 
 def _divisor(symbol: str, value: int) -> int:
-    """By what a rank has to be divided for an operation with ``value``, 1 for one that is not looked at."""
+    """By what a rank has to be divided for an operation with ``value``; 1 for operations that are not looked at."""
     if symbol in ("%", "/"):
         return max(value, 1)
     places = value if symbol == ">>" else (value if value >= 0 else ~value).bit_length()
@@ -105,7 +105,7 @@ def _divisor(symbol: str, value: int) -> int:
 
 
 def _from_an_end(form: Linear) -> int:
-    """How many ranks there are up to the one that is ``form``, from the end to which it is near."""
+    """How many ranks there are from the nearer end up to the rank ``form``."""
     if form.x or form.n not in (0, 1):
         return 0
     place = ceil(form.c if form.n == 0 else -1 - form.c)

@@ -1,4 +1,4 @@
-"""What is known of registers and cells, by names of ranks, and what follows for commands."""
+"""The values that registers and cells may have, by names of ranks, and what follows from them for commands."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Known:
         self.ranks, self.values, self.layout, self.memory, self.files = ranks, values, layout, memory, files
 
     def operand(self, rank: int, state: int, expr: Expr) -> Value | None:
-        """The values of an expression of a rank before ``state``."""
+        """The values that an expression of a rank may have before ``state``."""
         file = self.files[rank][state]
         return None if file is None else self.values[rank].of(expr, file)
 
     def slots(self, rank: int, state: int, expr: Expr) -> Sequence[int]:
-        """The slots of a memory that an address may be."""
+        """The slots of memory that an address may be in."""
         return self.layout.held_in(self.ranks[rank].name.domain, self.operand(rank, state, expr))
 
     def possible(self, rank: int, state: int, transition: Transition) -> bool:
@@ -79,7 +79,7 @@ class Known:
         )
 
     def _bounds(self, role: Role) -> tuple[Linear | None, Linear | None]:
-        """Between which bounds an operand does not fault."""
+        """The bounds between which an operand has to lie so as not to fault."""
         match role:
             case Role.RANK:
                 return number(0), NODES.shifted(-1)
@@ -95,7 +95,7 @@ class Known:
     # Effects
 
     def legal(self, rank: int, file: File, form: Form) -> File | None:
-        """What is left of ``file`` when all operands have legal values and a test holds."""
+        """The registers ``file``, restricted to those values with which all operands are legal and a test holds."""
         values, found = self.values[rank], file
         for role, expr in core.expressions(form):
             if values.of(expr, file) is None:
@@ -182,7 +182,7 @@ class Known:
                     assert_never(step.kind)
 
     def _given(self, values: Values, update: core.Update[Expr], file: File) -> tuple[Value, Value]:
-        """The operand of an update and what it expects."""
+        """The operand of an update and the value that it expects."""
         operand, expected = (
             ZERO if expr is None else values.of(expr, file) for expr in (update.operand, update.expected)
         )
@@ -191,7 +191,7 @@ class Known:
     def _updated(
         self, values: Values, update: core.Update[Expr], held: Value, operand: Value, expected: Value
     ) -> Value | None:
-        """What an update writes, None for nothing or what the cell held."""
+        """The value that an update writes, None where it writes nothing or what the cell held."""
         match update.operation:
             case "set":
                 return operand
@@ -206,11 +206,11 @@ class Known:
         return values.binary(OPERATOR_OF[update.operation], held, operand, update.type) or ANYTHING
 
     def held(self, rank: int, state: int, place: Place) -> Value:
-        """What a command before ``state`` may find in a cell."""
+        """The values that a command before ``state`` may find in a cell."""
         return self.in_slots(rank, self.slots(rank, state, place.address))
 
     def in_slots(self, rank: int, slots: Sequence[int]) -> Value:
-        """What the cells of some slots may hold, for a rank."""
+        """The values that the cells of some slots may hold, for a rank."""
         domain = self.ranks[rank].name.domain
         found: Value | None = None
         for slot in slots:
@@ -220,5 +220,5 @@ class Known:
 
 
 def with_register(file: File, register: int, value: Value | None) -> File | None:
-    """``file`` with another value of a register; None for no value."""
+    """``file`` with another value of a register; None where there is no value."""
     return None if value is None else (*file[:register], value, *file[register + 1 :])

@@ -40,7 +40,7 @@ class Linear(NamedTuple):
         return Linear(*(_plain(part * factor) for part in self))
 
     def over(self, divisor: Number) -> Linear:
-        """It, divided by ``divisor``."""
+        """The form divided by ``divisor``."""
         return self.times(Fraction(1) / divisor)
 
 
@@ -116,21 +116,20 @@ class Domain:
         return [(x, count) for count in counts for x in (self.low, count - 1 - self.high)]
 
     def range(self, form: Linear) -> tuple[int, int]:
-        """The least and the greatest value of ``form``, or less and more than these."""
+        """The least and the greatest value of ``form``, or bounds below and above them."""
         if form.x == form.n == 0:
             return floor(form.c), ceil(form.c)
         values = [form.x * x + form.n * count + form.c for x, count in self.corners]
         return floor(min(values)), ceil(max(values))
 
     def remainder(self, form: Linear, divisor: int) -> Number | None:
-        """What ``form`` leaves when it is divided by ``divisor``, as far as that is always the same; no integer if
-        ``form`` never is one."""
+        """The remainder of ``form`` by ``divisor``, if it is always the same; no integer if ``form`` never is one."""
         if form.x * self.modulus % divisor or form.n * self.modulus % divisor:
             return None
         return _plain((form.x * self.x + form.n * self.n + form.c) % divisor)
 
     def span(self, value: Value) -> tuple[int, int]:
-        """Between which numbers ``value`` lies."""
+        """Two numbers between which ``value`` lies."""
         return self.range(value[0])[0], self.range(value[1])[1]
 
     def always(self, low: Linear, high: Linear) -> bool:
@@ -166,7 +165,7 @@ class Domain:
         return NODES.shifted(max(self.range(each.minus(NODES))[1] for each in (one, other)))
 
     def without_rank(self, value: Value) -> Value:
-        """``value`` by bounds that do not depend on x."""
+        """``value`` with bounds that do not depend on x."""
         (low, high), first, last = value, number(self.low), Linear(n=1, c=-1 - self.high)
         return (
             low._replace(x=0).plus(first if low.x > 0 else last, low.x),
@@ -174,7 +173,7 @@ class Domain:
         )
 
     def fitting(self, value: Value, type: IntType = INT32) -> Value:
-        """``value`` as an operation in ``type`` gives it, which may wrap around."""
+        """``value`` as an operation in ``type`` yields it, which may wrap around."""
         low, high = self.span(value)
         times = (low - type.range[0]) >> type.bits
         if times != (high - type.range[0]) >> type.bits:

@@ -34,7 +34,8 @@ class Layout:
 
     @property
     def bounds(self) -> Value:
-        """Between which bounds an address has to lie; with more than one object not all that do are legal."""
+        """The bounds between which an address has to lie; with more than one object not every address between them is
+        legal."""
         return number(0), self._spans[-1][1] if self.growing else number(self.cells - 1)
 
     @property
@@ -45,7 +46,7 @@ class Layout:
         ]
 
     def may_be_illegal(self, domain: Domain, address: Value) -> bool:
-        """Whether ``address`` may be none of the memory."""
+        """Whether ``address`` may lie outside the memory."""
         ranges = [between(0, self.cells - 1), *self._spans]
         return not any(domain.always(low, address[0]) and domain.always(address[1], high) for low, high in ranges)
 
@@ -76,7 +77,7 @@ class Layout:
         return Element(slot, number(0), last.minus(first), None)
 
     def held_in(self, domain: Domain, address: Value | None) -> Sequence[int]:
-        """The slots of what ``address`` may be."""
+        """The slots that ``address`` may be in."""
         numbered = self.numbered(domain, address)
         return [*numbered, *(slot for slot, _ in self.elements(domain, address))] if self.growing else numbered
 

@@ -63,7 +63,7 @@ class Target(NamedTuple):
 
 
 class Ranks:
-    """The ranks of a case with what is known of their operands: what they access, command by command."""
+    """The ranks of a case with the values of their operands: what they access, command by command."""
 
     def __init__(self, case: Case, flow: Known, kinds: tuple[str, ...], rules: Rules, polls_wait: bool) -> None:
         self.names, self.flow, self.rules, self.polls_wait = case.names, flow, rules, polls_wait
@@ -81,7 +81,7 @@ class Ranks:
         self._targets: dict[tuple[int, Value], Target] = {}
 
     def commands(self) -> Commands:
-        """What the fixpoint asks for."""
+        """The commands of all ranks, as the fixpoint takes them."""
         of = [
             [
                 [self._command(rank, state, transition) for transition in leaving]
@@ -125,11 +125,11 @@ class Ranks:
     # Operands
 
     def _key(self, target: Target) -> int | None:
-        """A number for the rank, the same whenever a rank names it in this way."""
+        """A number for the rank, the same for every operand that names the rank in this way."""
         return None if target.form is None else self._keys.setdefault(target.form, len(self._keys))
 
     def _location(self, rank: int, state: int, place: Place, key: int | None) -> int | None:
-        """A number for the cell, the same whenever a rank names it in this way."""
+        """A number for the cell, the same for every operand that names the cell in this way."""
         numbered, elements = self._cells(rank, state, place)
         if key is None or place.rank is None or elements or len(numbered) != 1:
             return None
@@ -214,13 +214,13 @@ class Ranks:
         return Access(self.planes.bits(touched(made)), self.planes.against(touched(against)), certain)
 
     def place(self, rank: int, state: int, place: Place) -> Target:
-        """Whose memory it may be that a command before ``state`` accesses."""
+        """The ranks whose memory a command before ``state`` may access."""
         if place.rank is None:
             return Target((rank,), self.names[rank].me, own=True, single=not self.names[rank].rest)
         return self._target(rank, self.flow.operand(rank, state, place.rank))
 
     def _cells(self, rank: int, state: int, place: Place) -> tuple[Sequence[int], list[Element]]:
-        """The cells with numbers that an access may be to, and the elements of what grows."""
+        """The numbered cells that an access may be to, and the elements of growing objects."""
         layout, name = self.flow.layout, self.names[rank]
         address = self.flow.operand(rank, state, place.address)
         return layout.numbered(name.domain, address), [
@@ -229,7 +229,7 @@ class Ranks:
         ]
 
     def _elements_named(self) -> dict[Element, None]:
-        """The elements that any access names."""
+        """The elements of growing objects that some access names."""
         found: dict[Element, None] = {}
         for rank, ranks in enumerate(self.flow.ranks if self.flow.layout.growing else ()):
             for state, leaving in enumerate(ranks.automaton.out):
@@ -240,8 +240,8 @@ class Ranks:
         return found
 
     def _here(self, numbered: Sequence[int], elements: Iterable[Element], apart: bool) -> tuple[int, int]:
-        """The cells of one name that an access is to, and those at which it meets others: of other ranks alone, if it
-        is ``apart``."""
+        """The cells of one name that an access is to, and those of accesses that may conflict with it: of other ranks
+        alone, if it is ``apart``."""
         made = against = sum(1 << address for address in numbered)
         for element in elements:
             made |= 1 << self._elements[element]
@@ -282,8 +282,8 @@ class Ranks:
         return self._domain.range(most.minus(low))[1] >= 0 and self._domain.range(high.minus(least))[1] >= 0
 
     def _made(self, rank: int, target: Target, here: int, there: int, own: bool) -> tuple[int, int]:
-        """The cells that an access to ``here`` may be to, and those at which it may meet others, by those of one name
-        that it meets."""
+        """The cells that an access to ``here`` may be to, and those of other accesses that may conflict with it, by the
+        cells of one name that do."""
         if own:
             return here << self._own(rank), there << rank * self.size
         made = against = 0
@@ -295,16 +295,18 @@ class Ranks:
         return made, against
 
     def _own(self, rank: int) -> int:
-        """Where the cells begin that ranks of the rest access in their own memory."""
+        """The number from which on cells are those that ranks of the rest access in their own memory."""
         return (len(self.names) + self.rest.index(rank)) * self.size
 
     def cells(self, rank: int, state: int, place: Place) -> tuple[int, int]:
-        """The cells that an access may be to, and those at which it may meet others, its own rank's among them."""
+        """The cells that an access may be to, and the cells of accesses that may conflict with it, those of its own
+        rank among them."""
         here = self._here(*self._cells(rank, state, place), apart=False)
         return self._made(rank, self.place(rank, state, place), *here, own=False)
 
     def located(self, rank: int, state: int, place: Place) -> tuple[int, bool]:
-        """The cells at which an access may meet others, and whether it is to a single cell of a single rank."""
+        """The cells of accesses that may conflict with an access, and whether it is to a single cell of a single
+        rank."""
         numbered, elements = self._cells(rank, state, place)
         single = self.place(rank, state, place).single and len(numbered) == 1 and not elements
         return self.cells(rank, state, place)[1], single

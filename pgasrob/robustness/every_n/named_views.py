@@ -54,7 +54,7 @@ class _Search:
         self.known: list[list[tuple[States, ...] | None]] = [[None] * len(of) for of in commands.of]
 
     def views(self) -> Views:
-        """The least of what is closed under all commands."""
+        """The least set of facts that is closed under all commands."""
         for rank in self.names:
             self.known[rank][0] = tuple(
                 ANYWHERE if other == rank or other in self.commands.many else self.after[other][0]
@@ -87,11 +87,12 @@ class _Search:
                         yield rank, state, place, command
 
     def _after(self, rank: int) -> list[States]:
-        """For each state what may follow it, and itself."""
+        """For each state the states that may follow it, and the state itself."""
         return following([[each.target for each in of if each.possible] for of in self.commands.of[rank]])
 
     def _writes(self) -> Iterator[tuple[Writer, int, Value]]:
-        """What may be written: by what, to which cells, and which value by bounds that do not depend on the rank."""
+        """All writes that may be made: by which command, to which cells, and which value, with bounds that do not
+        depend on the rank."""
         for rank, state, place, command in self._all():
             transition = self.unfolded.ranks[rank].automaton.out[state][place]
             domain = self.unfolded.ranks[rank].name.domain
@@ -100,8 +101,8 @@ class _Search:
                 yield writer, self.ranks.cells(rank, state, cell)[0], domain.without_rank(value)
 
     def _writers(self, rank: int, state: int, place: int) -> list[Writer] | None:
-        """By what may have been written what a command reads; None when it may have been there from the beginning, or
-        it is not known what it reads."""
+        """The commands that may have written the value that a command reads; None when it may be the initial one, or it
+        is not known what the command reads."""
         value = self.unfolded.read[rank][state][place]
         form = self.unfolded.ranks[rank].automaton.out[state][place].form
         if value is None or not isinstance(form, core.Immediate):
@@ -115,7 +116,7 @@ class _Search:
         return [writer for writer, written in found if values.may_be("==", value, written)]
 
     def _behind(self, rank: int, state: int, command: Command, known: tuple[States, ...]) -> tuple[States, ...] | None:
-        """What is known behind a command; None when it cannot be issued."""
+        """The facts behind a command; None when it cannot be issued."""
         if isinstance(command.operands, core.Barrier):
             return tuple(
                 each if other == rank or other in self.commands.many else self._behind_barrier(other, each)

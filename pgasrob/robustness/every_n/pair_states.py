@@ -22,7 +22,7 @@ from pgasrob.robustness.reduction.abstract_commands import Access, Command, Comm
 from pgasrob.robustness.reduction.views import BeforeBarrier, Happened, States
 
 MOST_MET = 20_000
-"""States of two ranks that are told apart in all."""
+"""States of two ranks that are kept, in all."""
 MANY_TIMES = 3
 """As often as this, or more often."""
 
@@ -31,7 +31,7 @@ FIRST, SECOND = -1, -2
 
 
 class _Cell(NamedTuple):
-    """The cell ``address`` of the rank with the name ``where``, or of one of the two."""
+    """The cell ``address`` of the rank named ``where``, or of one of the two."""
 
     where: int
     address: int
@@ -49,7 +49,7 @@ Held = int | tuple[int, int]
 
 
 class _State(NamedTuple):
-    """Where the two are, and what the cells hold."""
+    """The control states of the two, and the contents of the cells."""
 
     first: int
     second: int
@@ -57,8 +57,8 @@ class _State(NamedTuple):
 
 
 class _Effect(NamedTuple):
-    """What the access number ``access`` of a command may make of what the cell in ``place`` held; ``sure``: it is made,
-    and to this cell."""
+    """What access number ``access`` of a command may turn the contents of the cell in ``place`` into; ``sure``: it is
+    made, and to this cell."""
 
     access: int
     place: int
@@ -67,8 +67,8 @@ class _Effect(NamedTuple):
 
 
 class _Check(NamedTuple):
-    """A command reads ``value`` in the cell in ``place``; ``numbers``: what of that it may be, where it does not
-    count."""
+    """A command reads ``value`` from the cell in ``place``; ``numbers``: the numbers among these that the cell may
+    hold, where it does not count."""
 
     place: int
     value: Value
@@ -76,7 +76,7 @@ class _Check(NamedTuple):
 
 
 class _Move(NamedTuple):
-    """A command of the rank with this name, by which it goes from ``state``."""
+    """A command of the rank with this name, which leaves ``state``."""
 
     name: int
     state: int
@@ -147,8 +147,8 @@ class PairStates:
         return {cell for cell in adding - others if cell.where >= 0 and self._may_count(cell.address)}
 
     def _may_count(self, address: int) -> bool:
-        """Whether what a cell holds is not told number by number, and begins where a few times as many as there are
-        nodes may be added before it wraps around, in any type."""
+        """Whether the contents of a cell are not kept number by number, and begin where a few times as many as there
+        are nodes may be added before it wraps around, in any type."""
         return not self._memory[address] and 0 <= self._initial[address] <= MOST_NODES
 
     def _form(self, rank: int, state: int, place: int) -> core.Form:
@@ -178,8 +178,8 @@ class PairStates:
         return (target.single or target.own) and len(slots) == 1 and slots[0] < self._unfolded.layout.cells
 
     def _cells_of(self, pair: _Pair) -> list[_Cell]:
-        """The cells of which is kept what they hold: those that one of the two reads, as far as it matters what, and
-        the other one accesses too."""
+        """The cells whose contents are kept: those that one of the two reads in a way that matters, and that the other
+        one accesses too."""
         read, accessed = [dict[_Cell, None](), dict[_Cell, None]()], [set[_Cell](), set[_Cell]()]
         for side, name in enumerate(pair):
             for rank, state, place, _ in self._all_moves():
@@ -197,7 +197,7 @@ class PairStates:
         return len(self._memory[cell.address]) > 1 or cell in self._counters
 
     def _matters(self, rank: int, state: int, place: int) -> bool:
-        """Whether a command reads at its issue, and what makes a difference to its rank."""
+        """Whether a command reads at its issue, and where its rank goes depends on the value."""
         if self._unfolded.read[rank][state][place] is None:
             return False
         origin = self._unfolded.origins[rank][state][place]
@@ -235,7 +235,7 @@ class PairStates:
                         yield rank, state, place, command
 
     def _moves(self, pair: _Pair, side: int, state: int) -> list[_Move]:
-        """What one of the two may do."""
+        """The commands that one of the two may issue."""
         rank = pair[side]
         return [
             self._move_of(pair, side, rank, state, place)
@@ -244,7 +244,7 @@ class PairStates:
         ]
 
     def _moves_of_others(self, pair: _Pair) -> Iterator[_Move]:
-        """What others may do to the cells of the two."""
+        """The commands of other ranks that may write to the cells of the two."""
         for rank, state, place, _ in self._all_moves():
             if rank not in pair or rank in self._commands.many:
                 move = self._move_of(pair, None, rank, state, place)
@@ -275,7 +275,7 @@ class PairStates:
     def _becomes(
         self, cell: _Cell, side: int | None, rank: int, state: int, form: core.Form, step: int
     ) -> Callable[[Held], Sequence[Held]]:
-        """What becomes of what a cell holds."""
+        """The contents of a cell after an access, by its contents before."""
         if cell in self._counters:
             if not self._adds_one(rank, state, form, step):
                 return lambda _: ((0, 0),)
@@ -303,7 +303,7 @@ class PairStates:
         return found if self._is_written(rank, state, form, held) else sorted({*found, held})
 
     def _is_written(self, rank: int, state: int, form: core.Form, held: int) -> bool:
-        """Whether a command that updates at its issue a cell which holds this does write."""
+        """Whether a command that updates a cell with these contents at its issue does write."""
         update = form.update if isinstance(form, core.Immediate) else None
         if update is None or update.operation in ("set", "add"):
             return update is not None
@@ -313,7 +313,7 @@ class PairStates:
         return expected is not None and constant(expected) == held
 
     def _within(self, rank: int, value: Value, cell: _Cell) -> frozenset[int]:
-        """The numbers that a cell may hold which are among the values of a rank."""
+        """The numbers that a cell may hold and that are among the values of a rank."""
         values = self._unfolded.values[rank]
         return frozenset(
             each for each in self._memory[cell.address] if values.may_be("==", value, exactly(number(each)))
@@ -352,7 +352,7 @@ class PairStates:
                         self._fresh += self._blocked.pop(key[:2], ())
 
     def _let_others_write(self) -> bool:
-        """Let other ranks write where more of them may be than before; whether something comes of it."""
+        """Add the writes of other ranks that have become possible; whether there is a new state."""
         for pair, found in self.found.items():
             for (first, second), held in list(found.items()):
                 writing = self._writing.setdefault((pair, first, second), set())
@@ -388,7 +388,8 @@ class PairStates:
                 yield _State(first, second, new)
 
     def _may_go(self, pair: _Pair, move: _Move, state: _State) -> bool:
-        """Whether a move can be made; when one cannot since too little has been added, it is looked at again."""
+        """Whether a move is possible; if too little has been added for it, it is looked at again when that becomes
+        more."""
         if self.may_read(pair, move, state.held):
             return True
         if any(isinstance(state.held[check.place], tuple) for check in move.checks):
@@ -396,7 +397,7 @@ class PairStates:
         return False
 
     def may_read(self, pair: _Pair, move: _Move, held: Sequence[Held]) -> bool:
-        """Whether the cells may hold what a command reads."""
+        """Whether the cells may hold the values that a command reads."""
         return all(self._may_hold(pair, move, check, held[check.place]) for check in move.checks)
 
     def _may_hold(self, pair: _Pair, move: _Move, check: _Check, held: Held) -> bool:
@@ -411,7 +412,7 @@ class PairStates:
         return domain.range(high.minus(least))[1] >= 0 and domain.range(least.plus(most).minus(low))[1] >= 0
 
     def _most_of_others(self, pair: _Pair, reader: _Move, cell: _Cell) -> Linear | None:
-        """How much all ranks but the two may have added to a cell when ``reader`` is where it is."""
+        """How much all ranks but the two may have added to a cell when ``reader`` is in its state."""
         most, many = number(0), 0
         for name in self._names:
             added = self._most.get((reader.name, reader.state, name, cell), 0)
@@ -480,7 +481,7 @@ class _BeforeBarrier:
         return BeforeBarrier(states_of_others, self._issued | self._by_first())
 
     def _by_first(self) -> set[int]:
-        """The commands of the first rank by what cells may hold, whichever other rank one looks at."""
+        """The commands of the first rank that the contents of cells allow, whichever other rank is looked at."""
         pairs = self._pairs
         return {
             id(moves[0].command)
@@ -525,7 +526,7 @@ class _BeforeBarrier:
 
 
 def written(effects: Sequence[_Effect], held: tuple[Held, ...]) -> list[tuple[Held, ...]]:
-    """What cells may hold after some accesses, one after the other."""
+    """The possible contents of cells after some accesses, one after the other."""
     found = [held]
     for effect in effects:
         new = [
@@ -538,11 +539,11 @@ def written(effects: Sequence[_Effect], held: tuple[Held, ...]) -> list[tuple[He
 
 
 def _sets(form: core.Form) -> bool:
-    """Whether a command that writes at its issue does so whatever the cell holds."""
+    """Whether a command that writes at its issue does so whatever the contents of the cell."""
     return not isinstance(form, core.Immediate) or (form.update is not None and form.update.operation == "set")
 
 
 def _numbers(unfolded: Unfolded, value: Value) -> Sequence[int]:
-    """What a cell may hold, where that is little; else nothing."""
+    """The possible contents of a cell, where these are few; else nothing."""
     low, high = unfolded.ranks[0].name.domain.span(value)
     return range(low, high + 1) if high - low < MOST_READ else ()

@@ -12,7 +12,7 @@ from pgasrob.program.expressions import MOST_NODES
 from pgasrob.program.statements import Span, place_of
 
 MOST_OPEN = 8
-"""Obstacles that are told of; there may be more."""
+"""The most obstacles that are reported; there may be more."""
 
 
 Kind = Literal["step", "fault", "program", "limit"]
@@ -30,7 +30,7 @@ class CommandText:
         return self.transition.span
 
     def event(self, number: int) -> str:
-        """What a step of the command is called."""
+        """The name of a step of the command."""
         form = self.transition.form
         return form.steps[number].kind if isinstance(form, Transfer) else "step"
 

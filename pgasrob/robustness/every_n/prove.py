@@ -52,8 +52,8 @@ class NotCovered(Exception):
 
 def prove(program: Program, reading: Reading = DEFAULT_READING, look: Callable[[str], None] | None = None) -> Proof:
     """A proof that ``program`` has no violating computation and no fault on any number of nodes from a cutoff on, with
-    what is known of assertions and deadlocks, or what is in its way. ``look`` is told now and then what is being
-    done."""
+    what is known of assertions and deadlocks, or the obstacles. ``look`` is called now and then with a text that says
+    what is being done."""
     try:
         prover = Prover(program, reading)
     except NotCovered as problem:
@@ -137,13 +137,14 @@ class Prover:
             self.proof.assertions, self.proof.deadlock = known.assertions, known.deadlock
 
     def facts(self) -> Facts:
-        """What is to be found out of assertions and deadlocks, case by case."""
+        """The search for what is known of assertions and deadlocks, case by case."""
         program = self.program
         deadlocks = program.source.shows_commands and not program.blind_awaits and not program.growing
         return Facts(self._automata, self._initial, self._rules, self._place, deadlocks)
 
     def flow(self, case: Case, followed: int = 0) -> flows.Flow:
-        """What registers and cells may hold in ``case``; so many commands have been ``followed`` in others."""
+        """The values that registers and cells may have in ``case``; so many commands have been ``followed`` in other
+        cases."""
         ranks = [RanksOf(name, self._automaton_of(name)) for name in case.names]
         return flows.Flow(ranks, self._layout, self._initial, len(self.program.registers), followed)
 
@@ -163,7 +164,7 @@ class Prover:
         return self.reading.failed_polls == "wait"
 
     def unfolded(self, flow: flows.Flow) -> Unfolded:
-        """The same for automata that are unfolded by what registers hold, in which reads may fail."""
+        """The values in automata that are unfolded by the contents of registers, in which reads may fail."""
         automata = [each.automaton for each in flow.ranks]
         if self._polls_wait:
             polled = {id(each): self._polled(each) for each in automata}
@@ -171,20 +172,20 @@ class Prover:
         return Unfolded(flow, automata)
 
     def _polled(self, automaton: ControlAutomaton) -> ControlAutomaton:
-        """The same, in which those reads fail that do on each rank and number of nodes. What is made of a C program for
+        """``automaton`` without those reads that fail on each rank and number of nodes. What is made of a C program for
         a number of nodes may have other control states."""
         if self.program.growing or not (self.program.source.shows_commands or has_one_control(automaton)):
             return automaton
         return with_polls(automaton, Me(), self.program.cells, Nodes())
 
     def _automaton_of(self, name: Name) -> ControlAutomaton:
-        """What the ranks of ``name`` do. Those with blocks of their own are all among the first."""
+        """The control automaton of the ranks of ``name``. Those with blocks of their own are all among the first."""
         owned = (automaton for rank, automaton in self._blocks.items() if rank == name.me.c)
         others = self._blocks[None]
         return others if name.rest or name.me.x or name.me.n else next(owned, others)
 
     def _look_for_faults(self, case: Case, flow: flows.Flow) -> None:
-        """Note what may fault on the numbers of nodes that ``case`` is about, on any rank."""
+        """Note the commands that may fault on the numbers of nodes of ``case``, on any rank."""
         seen = set()
         for rank, transition, role, expr in flow.faults():
             if transition.span not in seen and len(self.proof.obstacles) < MOST_OPEN:
@@ -197,14 +198,14 @@ class Prover:
         if self.program.source.shows_commands:
             return f"`{render(expr)}` may be out of range"
         numbers = [each.value for each in parts(expr) if role is core.Role.ADDRESS and isinstance(each, Const)]
-        told = [self.program.faults[-1 - each] for each in numbers if -len(self.program.faults) <= each < 0]
-        return told[0] if told else f"{_CALLED[role]} may be out of range"
+        faults = [self.program.faults[-1 - each] for each in numbers if -len(self.program.faults) <= each < 0]
+        return faults[0] if faults else f"{_CALLED[role]} may be out of range"
 
     def _place(self, transition: Transition) -> CommandText:
         return CommandText(self.program.source.shown(transition.span) or show(transition.command), transition)
 
     def _steps(self, case: Case, flow: flows.Flow) -> Iterator[Obstacle | None]:
-        """For each step that may be the source what is in the way."""
+        """For each step that may be the source the obstacle, or None."""
         places = enumerate(flow.ranks[0].automaton.out)
         if not any(core.steps_of(each.form) and flow.possible(0, at, each) for at, own in places for each in own):
             return
@@ -234,7 +235,8 @@ class Prover:
         yield from obstacles.values()
 
     def _by_pairs(self, case: Case, unfolded: Unfolded, left: Sequence[_Source]) -> dict[_Source, Obstacle | None]:
-        """What is in the way by where two ranks may be at once; nothing new where that is too much."""
+        """The obstacles that are left when it is known where two ranks may be at once; no new result where that takes
+        too long."""
         found: dict[_Source, Obstacle | None] = dict.fromkeys(left)
         try:
             for source, obstacle in self._searched(case, unfolded, frozenset(left), by_pairs=True):
@@ -248,7 +250,7 @@ class Prover:
     def _searched(
         self, case: Case, known: Known, about: frozenset[_Source] | None = None, by_pairs: bool = False
     ) -> Iterator[tuple[_Source, Obstacle | None]]:
-        """For each step that may be the source, or is one of those it is ``about``, what is in the way."""
+        """For each step that may be the source, or is one of those in ``about``, the obstacle, or None."""
         setting = self.setting(case, known, by_pairs)
         for state, leaving in enumerate(setting.commands[0]):
             states_of_others = setting.states_of_others(0, state)

@@ -65,7 +65,7 @@ class Facts:
         return self._deadlock or Claim(IN_A_CIRCLE if comes_back(self._dependencies) else "")
 
     def look_at(self, case: Case, flow: Flow) -> None:
-        """Note what may happen to the first rank of ``case``."""
+        """Note which assertions may fail, and which waits may last for ever, for the first rank of ``case``."""
         false = self._may_be_false(flow) - self._false.keys()
         if flow.layout.growing:  # of which pairs of ranks know nothing
             for span in false:

@@ -17,7 +17,7 @@ from pgasrob.robustness.every_n.linear import NODES, RANK, Domain, Linear, numbe
 class Name:
     """A rank, or all ranks that have no other name.
 
-    ``text``: how it is told. ``me``: its rank, over ``domain``; it is x itself for those of the ``rest``, of which
+    ``text``: what reports call it. ``me``: its rank, over ``domain``; it is x itself for those of the ``rest``, of which
     there are many.
     """
 
@@ -40,7 +40,7 @@ class Case:
 
     @property
     def nodes(self) -> int:
-        """What the numbers of nodes leave that it is about, divided by the modulus."""
+        """The remainder of the numbers of nodes that this case is about, by the modulus."""
         return self.names[0].domain.n
 
 
@@ -48,7 +48,7 @@ class Case:
 class Frame:
     """How far names reach: ``around`` the source's rank, and how many there are at each of the ``ends``.
 
-    With ``modulus`` ranks and node counts are told apart by what they leave when they are divided by it. There are at
+    With ``modulus`` ranks and node counts with different remainders are different cases. There are at
     most ``most`` nodes.
     """
 

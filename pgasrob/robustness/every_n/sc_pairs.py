@@ -46,8 +46,8 @@ class TooManyPairs(Exception):
 
 @dataclass(frozen=True)
 class _Write:
-    """A write by a command of ``rank`` before ``state`` to one of ``cells``; surely, and to the only one of these, if
-    it ``covers`` what was there. ``bit``: stands for it in a set of writes."""
+    """A write by a command of ``rank`` before ``state`` to one of ``cells``. ``covers``: it is certain, and to the only
+    cell of these, so that it replaces the value there. ``bit`` stands for it in a set of writes."""
 
     rank: int
     state: int
@@ -59,8 +59,8 @@ class _Write:
 
 @dataclass(frozen=True)
 class _Edge:
-    """A command that may be issued, and leads to ``target``. It reads ``read`` at its issue from one of ``cells``, if
-    there are any; ``writes`` come in their order."""
+    """A command that may be issued, and leads to ``target``. ``read``: the values that it reads at its issue from one
+    of ``cells``, if there are any; ``writes``: in their order."""
 
     target: int
     form: Form
@@ -101,7 +101,8 @@ class ScPairs(Known):
         self._search()
 
     def refine(self) -> bool:
-        """Put what is known of pairs into what is known of values, and this into that; whether it has become more."""
+        """Restrict the values of registers by what is known of pairs, and search the pairs anew; whether more is known
+        now."""
         files = [self._files_of(rank) for rank in self.names]
         before = self.files, [each.value for each in self._writes]
         self.files = files
@@ -110,13 +111,13 @@ class ScPairs(Known):
         return before != (self.files, [each.value for each in self._writes])
 
     def others(self, rank: int) -> list[int]:
-        """The names that another rank than one of ``rank`` may have."""
+        """The names of ranks other than one of ``rank``."""
         return [each for each in self.names if each != rank or each in self.many]
 
     # Values
 
     def held(self, rank: int, state: int, place: Place) -> Value:
-        """As there, and what a command before ``state`` may find by what was written last."""
+        """The values that a command before ``state`` may find, restricted to those that may have been written last."""
         key = rank, state, place
         if key not in self._known_held:
             whole, cells = super().held(rank, state, place), self.cells(rank, state, place)
@@ -130,20 +131,20 @@ class ScPairs(Known):
         return whole if found is None else self._meet(rank, whole, found) or whole
 
     def _meet(self, rank: int, one: Value, other: Value) -> Value | None:
-        """The values in both, or more; None when there are none."""
+        """The intersection of two intervals, or more; None when it is empty."""
         domain = self.ranks[rank].name.domain
         low = other[0] if domain.always(one[0], other[0]) else one[0]
         high = other[1] if domain.always(other[1], one[1]) else one[1]
         return None if domain.range(high.minus(low))[1] < 0 else (low, high)
 
     def _seen_by(self, rank: int, writer: int, value: Value) -> Value:
-        """A value of ``writer`` for another rank: x is the same for the two when both are names of one rank."""
+        """A value of ``writer`` as another rank sees it: x is the same for the two when both are names of one rank."""
         if rank in self.many or writer in self.many:
             return self.ranks[writer].name.domain.without_rank(value)
         return value
 
     def _located_at(self, rank: int, state: int, place: Place) -> tuple[int, bool]:
-        """The cells of names that a place may be, and whether it is a single one of a single rank."""
+        """The cells of names that a place may be, as bits, and whether it is a single one of a single rank."""
         cells, certain = self._located.located(rank, state, place)
         return cells & (1 << len(self.names) * len(self.memory)) - 1, certain
 
@@ -152,7 +153,7 @@ class ScPairs(Known):
         return self._located_at(rank, state, place)[0]
 
     def _files_of(self, rank: int) -> list[File | None]:
-        """What registers may hold, by what is known of pairs so far."""
+        """The values of registers, by what is known of pairs so far."""
         old, out = self.files[rank], self.ranks[rank].automaton.out
         new: list[File | None] = [old[0], *[None] * (len(old) - 1)]
         times, queue = [0] * len(old), [0]
@@ -188,7 +189,7 @@ class ScPairs(Known):
         return found
 
     def _brings(self, rank: int, state: int, place: int, form: core.Immediate[Place, Expr]) -> Value | None:
-        """What a read may bring that goes this way."""
+        """The values that a read may yield on this way."""
         read = self._read[rank][state][place]
         return None if read is None else self._meet(rank, read, self.held(rank, state, form.access.cell))
 
@@ -201,7 +202,7 @@ class ScPairs(Known):
     # Pairs
 
     def _search(self) -> None:
-        """Find all pairs, by the values that are known."""
+        """Find all pairs of states that are possible with the values that are known."""
         edges, writes = self._commands()
         self._known_held.clear()
         self.edges, self._writes = edges, writes
@@ -233,7 +234,7 @@ class ScPairs(Known):
         ]
 
     def _commands(self) -> tuple[list[list[list[_Edge]]], list[_Write]]:
-        """What may be issued, and what this writes."""
+        """The commands that may be issued, and their writes."""
         found: list[list[list[_Edge]]] = []
         every: list[_Write] = []
         for rank in self.names:
@@ -260,7 +261,7 @@ class ScPairs(Known):
         return found, every
 
     def at(self, rank: int, state: int) -> Meanwhile:
-        """Where others may be when one is at ``state``."""
+        """The states of the others when one rank is at ``state``."""
         of = self.meanwhile[rank]
         return tuple(of[other][state] if other != rank or rank in self.many else 1 for other in self.names)
 
@@ -279,7 +280,8 @@ class ScPairs(Known):
         self._queue.update(dict.fromkeys(self._users.get((rank, state), ())))
 
     def _leads(self, rank: int, state: int, edge: _Edge) -> Iterator[Meanwhile]:
-        """Where others may be once ``rank`` has issued a command, by what it may have read."""
+        """The possible states of others once ``rank`` has issued a command, one for each value that it may have
+        read."""
         now = self.at(rank, state)
         if isinstance(edge.form, core.Barrier):
             yield tuple(
@@ -305,8 +307,8 @@ class ScPairs(Known):
     def last_written(
         self, rank: int, state: int, cells: int, read: Value, now: Meanwhile
     ) -> Iterator[tuple[Value, Meanwhile]]:
-        """What one of ``cells`` may hold of the values ``read`` when ``rank`` is at ``state`` and others are ``now``:
-        what was written last, with where the others are then."""
+        """The values of ``read`` that one of ``cells`` may hold when ``rank`` is at ``state`` and others are ``now``,
+        by who wrote last: each with the states of the others that this leaves."""
         size = len(self.memory)
         for cell in members(cells):
             if cell // size in self.many:
@@ -348,7 +350,8 @@ class ScPairs(Known):
         return self._known_matching[key]
 
     def _after_write(self, rank: int, state: int, cell: int, write: _Write, now: Meanwhile) -> Meanwhile | None:
-        """Where others are ``now`` if ``write``, of another rank, was the last one to ``cell``; None: it cannot be."""
+        """Those states of others among ``now`` that remain if ``write``, of another rank, was the last one to ``cell``;
+        None: it cannot be."""
         at = self._with_last(write.rank, cell, write.bit) & now[write.rank]
         self._users.setdefault((write.rank, write.state), set()).add((rank, state))
         then = self.at(write.rank, write.state)
@@ -367,7 +370,7 @@ class ScPairs(Known):
         return found if _may_be(rank, found) else None
 
     def _follow(self, rank: int, states: States) -> States:
-        """What may follow one of ``states``, and these."""
+        """The states that may follow one of ``states``, and these."""
         if (rank, states) not in self._followed:
             after = self._following[rank]
             self._followed[rank, states] = reduce(or_, (after[state] for state in members(states)), 0)
@@ -407,8 +410,8 @@ class ScPairs(Known):
 
 
 def _may_be(rank: int, meanwhile: Meanwhile) -> bool:
-    """Whether ``rank`` may be where others are ``meanwhile``: each other name has a rank, which is somewhere. Another
-    rank of its own part of the rest there need not be."""
+    """Whether ``rank`` may be where others are ``meanwhile``: each other name has a rank, which is in some state.
+    Another rank of its own part of the rest need not exist."""
     return all(states for other, states in enumerate(meanwhile) if other != rank)
 
 

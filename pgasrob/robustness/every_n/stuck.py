@@ -59,7 +59,7 @@ class Stuck:
                 return
 
     def _goes_on(self, rank: int, state: int) -> bool:
-        """Whether a rank at ``state`` can surely issue something by itself, as far as any comes there."""
+        """Whether a rank at ``state`` can surely issue some command by itself, as far as any rank comes there."""
         file, values = self._pairs.files[rank][state], self._pairs.values[rank]
         assumed: list[Expr] = []
         for transition in self._out[rank][state]:
@@ -77,12 +77,12 @@ class Stuck:
         return file is None
 
     def _awaits(self, rank: int, state: int) -> list[core.Immediate[Place, Expr]]:
-        """What a stuck rank waits for."""
+        """The waits that a stuck rank is in."""
         forms = (each.form for each in self._out[rank][state])
         return list(dict.fromkeys(form for form in forms if isinstance(form, core.Immediate)))
 
     def _stuck_too(self, state: int) -> Meanwhile:
-        """Where others may be stuck when the first rank is at ``state``."""
+        """The states in which others may be stuck when the first rank is at ``state``."""
         now = self._pairs.at(0, state)
         return (1, *(states & self._stuck[other] for other, states in enumerate(now) if other))
 

@@ -1,6 +1,7 @@
-"""What expressions may be on every number of nodes, and what conditions say of registers.
+"""The values that expressions may have on every number of nodes, and what conditions say of registers.
 
-As `analysis.intervals`, with `me` and `nodes` in the expressions and linear forms for bounds. None stands for nothing.
+As `analysis.intervals`, with `me` and `nodes` in the expressions and linear forms for bounds. None stands for an empty
+set.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class Values:
         return _truth(true=true, false=false) if true or false else None
 
     def binary(self, symbol: str, one: Value, other: Value, type: IntType = INT32) -> Value | None:
-        """The values of a binary operation, && and || left out."""
+        """The values of a binary operation, except && and ||."""
         domain, found = self.domain, None
         if symbol in RELATIONS:
             return _truth(true=self.may_be(symbol, one, other), false=self.may_be(NEGATED[symbol], one, other))
@@ -177,7 +178,7 @@ class Values:
         return number(0), greatest
 
     def _quotient(self, one: Value, divisor: int | None) -> Value | None:
-        """A ``divisor``-th, without the remainder; None: no more than intervals say."""
+        """The quotient by ``divisor``, without the remainder; None: no more than intervals say."""
         low, high = one
         if divisor is None or divisor <= 0 or self.domain.range(low)[0] < 0:
             return None
@@ -216,7 +217,7 @@ class Values:
     # Conditions
 
     def may_be(self, symbol: str, one: Value, other: Value) -> bool:
-        """Whether some values of the two are related."""
+        """Whether the relation may hold between some value of the one and some value of the other."""
         domain = self.domain
         exact = one[0] == one[1] and other[0] == other[1]
         match symbol:
@@ -234,7 +235,7 @@ class Values:
         return self.domain.range(high.minus(low))[1] >= by
 
     def narrowed(self, condition: Expr, truth: bool, file: File) -> File | None:
-        """What is left of ``file`` when ``condition`` has a value and is true, or is false."""
+        """The registers of ``file`` for which ``condition`` has a value and is true, or is false."""
         match condition:
             case Unary("!", operand):
                 return self.narrowed(operand, not truth, file)
@@ -254,8 +255,8 @@ class Values:
         return self._related(condition, "!=" if truth else "==", Const(0), file)
 
     def split(self, condition: Expr, file: File) -> Ways:
-        """What is left of ``file`` when ``condition`` has a value and is true, and when it is false: :meth:`narrowed`
-        twice, but with one walk through it, for both ask both of its parts."""
+        """The registers of ``file`` for which ``condition`` is true, and those for which it is false: :meth:`narrowed`
+        twice, but with one walk through the condition, since both ask for both of its parts."""
         match condition:
             case Unary("!", operand):
                 return _in_turn(self.split(operand, file), False)
@@ -272,7 +273,7 @@ class Values:
         return self.narrowed(condition, True, file), self.narrowed(condition, False, file)
 
     def either(self, one: File | None, other: File | None) -> File | None:
-        """What contains both."""
+        """The least set of registers that contains both."""
         if one is None or other is None:
             return other if one is None else one
         if one == other:
@@ -309,14 +310,14 @@ class Values:
         return one[0].shifted(1) if one[0] == low else None, one[1].shifted(-1) if one[1] == low else None
 
     def related(self, symbol: str, one: Value, other: Value) -> Value | None:
-        """What is left of ``one`` when it is related to some value of ``other``."""
+        """The part of ``one`` that is related to some value of ``other``."""
         if not self.may_be(symbol, one, other):
             return None
         low, high = self._bounds(symbol, one, other)
         return self._between(one, low, high)
 
     def _between(self, value: Value, low: Linear | None, high: Linear | None) -> Value | None:
-        """What is left of ``value`` between two bounds, as far as there are any."""
+        """The part of ``value`` between two bounds, as far as there are any."""
         least, greatest = value
         if low is not None and not self.domain.always(low, least):
             least = low
@@ -325,7 +326,7 @@ class Values:
         return None if self.domain.range(greatest.minus(least))[1] < 0 else (least, greatest)
 
     def limited(self, expr: Expr, file: File, low: Linear | None, high: Linear | None) -> File | None:
-        """What is left of ``file`` when ``expr`` has a value and lies between two bounds, as far as there are any."""
+        """The registers of ``file`` for which ``expr`` has a value between two bounds, as far as there are any."""
         match expr:
             case Register(_, index):
                 left = self._between(file[index], low, high)
@@ -376,7 +377,7 @@ class Values:
 
 
 def constant(value: Value) -> int | None:
-    """The one number that it is, if it is one."""
+    """The only number that the value can be, if there is just one."""
     low, high = value
     return int(low.c) if low == high and low.x == low.n == 0 else None
 
@@ -386,5 +387,5 @@ def _truth(false: bool, true: bool) -> Value:
 
 
 def _in_turn(ways: Ways, truth: bool) -> Ways:
-    """What is left where a condition is ``truth``, and where it is not."""
+    """The registers for which a condition is ``truth``, and those for which it is not."""
     return ways if truth else (ways[1], ways[0])

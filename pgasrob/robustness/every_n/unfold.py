@@ -19,11 +19,11 @@ from pgasrob.robustness.every_n.linear import ANYTHING, Value, between
 from pgasrob.robustness.every_n.symbolic_values import File
 
 MOST_FILES = 32
-"""Register files that are told apart at one control state; all others there are one."""
+"""The most register files that are kept apart at one control state; all others there are joined."""
 MOST_STATES = 400
-"""States of a name from which on no more files are told apart."""
+"""The number of states of a name from which on no more files are kept apart."""
 MOST_READ = 6
-"""Values of a cell that are told apart when it is read."""
+"""The most values of a cell of which each is a transition of its own when it is read."""
 
 
 class _Edge(NamedTuple):
@@ -53,7 +53,7 @@ class Unfolded(Known):
         self.origins = [each.origins for each in unfolded]
 
     def possible(self, rank: int, state: int, transition: Transition) -> bool:
-        """As there; what is not possible leads nowhere."""
+        """Whether a command can be issued; one that is not possible leads nowhere."""
         return self.files[rank][transition.target] is not None
 
 
@@ -66,7 +66,7 @@ class _Unfolding:
         self._live = live
         self._states: list[tuple[int, File]] = []
         self._numbers: dict[tuple[int, File], int] = {}
-        self._told_apart = [0] * len(automaton.out)
+        self._kept_apart = [0] * len(automaton.out)
         first = flow.files[rank][0]
         assert first is not None, "every rank begins"
         self._number(0, (between(0, 0),) * len(first))
@@ -95,23 +95,24 @@ class _Unfolding:
             return None
         file = tuple(value if index in self._live[state] else ANYTHING for index, value in enumerate(file))
         if (state, file) not in self._numbers:
-            if self._told_apart[state] >= MOST_FILES or len(self._states) >= MOST_STATES:
+            if self._kept_apart[state] >= MOST_FILES or len(self._states) >= MOST_STATES:
                 file = every
-            self._told_apart[state] += 1
+            self._kept_apart[state] += 1
         if (state, file) not in self._numbers:
             self._numbers[state, file] = len(self._states)
             self._states.append((state, file))
         return self._numbers[state, file]
 
     def _edges(self, state: int, place: int, file: File) -> list[_Edge]:
-        """What becomes of a transition; one that leads nowhere when it cannot be taken."""
+        """The transitions that a transition becomes; one that leads nowhere when it cannot be taken."""
         transition = self._out[state][place]
         ways = self._ways(file, transition.form)
         found = [_Edge(state, place, self._number(transition.target, after), read) for after, read in ways]
         return found or [_Edge(state, place, None, None)]
 
     def _ways(self, file: File, form: core.Form) -> Iterator[tuple[File, Value | None]]:
-        """The registers behind a command, each with what it has read at its issue; none when it cannot be issued."""
+        """The registers behind a command, each with the value that it has read at its issue; none when it cannot be
+        issued."""
         reads: Sequence[Value | None] = (None,)
         if isinstance(form, core.Immediate) and form.access.reads:
             reads = self._read(file, form.access)
@@ -121,7 +122,7 @@ class _Unfolding:
                 yield after, self._accepted(file, form, after, read)
 
     def _accepted(self, file: File, form: core.Form, after: File, read: Value | None) -> Value | None:
-        """What is left of what a command has ``read`` when that is what it waits for."""
+        """The part of ``read``, the values that a command has read, for which its condition holds."""
         if not isinstance(form, core.Immediate) or read is None:
             return None
         if form.register is not None:
@@ -132,7 +133,7 @@ class _Unfolding:
         return self._values.related(form.condition.relation, read, awaited)
 
     def _read(self, file: File, access: core.Access[core.Place]) -> list[Value]:
-        """What a command may read, one by one if that is not much."""
+        """The values that a command may read, one by one if these are few."""
         domain, layout = self._flow.ranks[self._rank].name.domain, self._flow.layout
         address = self._values.of(access.cell.address, file)
         value = self._flow.in_slots(self._rank, layout.held_in(domain, address))
