@@ -1,4 +1,4 @@
-"""Whom to ask: what decides each kind of question about robustness."""
+"""Which function decides each kind of question about robustness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pgasrob this is: neither a cluster nor a file of results may mix the verdicts of two."""
+"""The identity of this build of pgasrob: neither a cluster nor a file of results may mix the verdicts of two."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Build(NamedTuple):
 
 @cache
 def build() -> Build:
-    """That of this process."""
+    """The build of this process."""
     digest = hashlib.sha256()
     for path in sorted(path for kind in ("*.py", "*.lark") for path in PACKAGE.rglob(kind)):
         name = path.relative_to(PACKAGE).as_posix()
@@ -38,6 +38,6 @@ def build() -> Build:
 
 
 def whole_build() -> str:
-    """That of this process with the very kernel, which may be another one on another machine of a cluster."""
+    """The build of this process with a digest of the kernel, which may differ between the machines of a cluster."""
     kernel = kernel_file()
     return str(build()) if kernel is None else f"{build()} {hashlib.sha256(kernel.read_bytes()).hexdigest()}"

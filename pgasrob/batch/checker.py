@@ -59,8 +59,8 @@ def convert_each(
 class Checker:
     """Does the tasks of a job one by one; a file is read once for all its node counts.
 
-    ``nodes`` is the node count of the task at work, once it is known. ``found``: see
-    :func:`~pgasrob.robustness.check.check`.
+    ``nodes`` is the node count of the task at work, once it is known. ``found``: as of an
+    :class:`~pgasrob.robustness.question.EngineChoice`.
     """
 
     def __init__(self, job: Job) -> None:
@@ -103,7 +103,7 @@ class Checker:
         return self._store.get(self._key)
 
     def _read(self, file: str) -> Copies:
-        """All that the program in ``file`` is read from."""
+        """Copies of all that the program in ``file`` is read from."""
         recorder = Recorder()
         if file.endswith(".c"):  # only when it has been loaded it is known what that is
             self._program = None
@@ -122,7 +122,7 @@ class Checker:
 
     @property
     def _files(self) -> Files:
-        """Where the task at work is read from."""
+        """The files that the task at work is read from."""
         return self.job.files if self._key is None or self._copied is None else self._copied[1]
 
     def check(self, task: Task, watcher: Watcher) -> Checked | None:

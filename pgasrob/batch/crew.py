@@ -1,4 +1,4 @@
-"""What is common to those who work at a batch side by side: results in the order of the tasks, and Ctrl-C."""
+"""What processes and clusters that work at a batch have in common: results in the order of the tasks, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Interrupts:
 
     @contextmanager
     def welcome(self, yes: bool = True) -> Iterator[None]:
-        """A context in which Ctrl-C may come at any point, or, with ``yes`` false, at none."""
+        """A context in which Ctrl-C may interrupt at any point, or, with ``yes`` false, nowhere."""
         before, self._welcome = self._welcome, yes
         try:
             yield
@@ -56,13 +56,13 @@ class Interrupts:
             self._welcome = before
 
     def due(self) -> None:
-        """Raise what was put off."""
+        """Raise a KeyboardInterrupt that was put off."""
         if self.asked:
             raise KeyboardInterrupt
 
 
 class Watching:
-    """A check in its display."""
+    """The display of a check that another process does."""
 
     def __init__(self, context: AbstractContextManager[Callable[[Progress], None] | None]) -> None:
         self._context, self._show = context, context.__enter__()
@@ -76,7 +76,7 @@ class Watching:
 
 
 class Crew(ABC, Generic[T]):
-    """Those who work at ``tasks``, and the results that wait for earlier ones."""
+    """Workers at ``tasks``, and the results that wait for earlier ones."""
 
     def __init__(self, tasks: Sequence[Task], job: Job, convert: Callable[[Checked], T], watch: Watcher) -> None:
         self._tasks, self._job, self._convert, self._watch = tasks, job, convert, watch
@@ -109,7 +109,7 @@ class Crew(ABC, Generic[T]):
     def _end(self) -> None: ...
 
     def _ready(self) -> Iterator[T]:
-        """The results whose turn it is."""
+        """The results that come next in order."""
         while (pickled := self._results.pop(self._returned, None)) is not None:
             self._returned += 1
             result: T | None = pickle.loads(pickled)
@@ -117,6 +117,6 @@ class Crew(ABC, Generic[T]):
                 yield result
 
     def _set_unknown(self, number: int, nodes: int | None, reason: Reason) -> None:
-        """The task has a result all the same."""
+        """Note `unknown` as the result of a task, for ``reason``."""
         result = self._convert(self._checker.unknown(self._tasks[number].file, nodes, reason))
         self._results[number] = pickle.dumps(result)

@@ -41,7 +41,7 @@ Watcher = Callable[[str], AbstractContextManager[Callable[[Progress], None] | No
 
 
 def unwatched(title: str) -> AbstractContextManager[None]:
-    """The watcher that looks away."""
+    """A watcher that shows nothing."""
     return nullcontext()
 
 
@@ -80,7 +80,7 @@ class Job:
 
     @property
     def machine(self) -> str:
-        """Whose expectation verdicts are compared with, where headers have one for it: "tso", or ""."""
+        """The machine whose expectation in headers verdicts are compared with, where there is one: "tso", or ""."""
         return "tso" if isinstance(self.asked, RobustnessOnTso) else ""
 
 
@@ -158,7 +158,8 @@ def find_programs(paths: Sequence[str], others: Sequence[str] = ()) -> tuple[lis
 
 
 def asked(job: Job, what: str) -> str:
-    """All of ``job`` that its results depend on, beside the files and how they are read; ``what`` is made of them.
+    """A text of all of ``job`` that its results depend on, beside the files and how they are read; ``what``: the form
+    of the results.
 
     Limits of memory do not count: what they have ended is asked again (:attr:`Checked.would_be_the_same`).
     """

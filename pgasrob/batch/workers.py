@@ -87,7 +87,7 @@ class _Worker:
 
 
 class _Processes(Crew[T]):
-    """So many processes."""
+    """A number of worker processes."""
 
     def __init__(
         self, tasks: Sequence[Task], job: Job, convert: Callable[[Checked], T], watch: Watcher, jobs: int
@@ -138,7 +138,7 @@ class _Processes(Crew[T]):
         return [worker for worker in self._workers if worker.number is not None]
 
     def _listen(self, worker: _Worker) -> bool:
-        """Take one message; says whether the worker lives."""
+        """Take one message; whether the worker is alive."""
         try:
             kind, *content = worker.connection.recv()
         except (EOFError, OSError):
@@ -160,7 +160,7 @@ class _Processes(Crew[T]):
         return True
 
     def _bury(self, worker: _Worker) -> None:
-        """A worker has died: its task has a result all the same, and another takes its place."""
+        """Note the result of a task whose worker has died, and start another one."""
         worker.process.join()
         self._note_unknown(worker, WorkerDied(cause_of_death(worker.process.exitcode)))
         worker.kill()
@@ -174,7 +174,7 @@ class _Processes(Crew[T]):
 
 
 def cause_of_death(code: int | None) -> str:
-    """What a process that has ended with ``code`` has come to, as the end of a sentence."""
+    """How a process ended, from its exit ``code``, as the end of a sentence."""
     if code is None or code >= 0:
         return f"ended with code {code}"
     with suppress(ValueError):

@@ -54,7 +54,7 @@ class EffectSearch:
 
     @property
     def states(self) -> int:
-        """The states of what is searched now."""
+        """The states of the search that is going on."""
         return self._sc.states if self._network is None else self._network.states
 
     def ended(self, reason: Reason | None) -> None:
@@ -91,7 +91,7 @@ class EffectSearch:
         return None
 
     def _stood_before(self) -> set[tuple[int, int | None]]:
-        """What ranks stand before in SC runs, those among them whose polls fail."""
+        """The commands that are next for some rank in SC runs, those among them whose polls fail."""
         places = {sight for sight in self._sights if isinstance(sight, At)}
         for rank, automaton in enumerate(self._instance.automata):
             walks = Walks(automaton, Const(rank), self._instance.size, Const(self._instance.nodes))
@@ -102,18 +102,18 @@ class EffectSearch:
         return {each for place in places for each in self._before(place)}
 
     def _before(self, place: At) -> list[tuple[int, int | None]]:
-        """The commands that a rank stands before at ``place``."""
+        """The commands that are next for a rank at ``place``."""
         leaving = self._instance.automata[place.rank].out[place.control]
         return [(place.rank, edge.occurrence) for edge in leaving] or [(place.rank, None)]
 
     def _is_new(self, sight: Sight) -> bool:
-        """Whether no SC run has it. A control state is none by itself: commands are what a reader sees."""
+        """Whether no SC run shows it. A control state alone does not count: readers see commands."""
         if isinstance(sight, At):
             return self._commands.isdisjoint(self._before(sight))
         return sight not in self._sights
 
     def _behind(self, witness: Witness) -> Generator[None, None, Computation | None]:
-        """A run that goes on from ``witness`` and shows what no SC run does."""
+        """A run that goes on from ``witness`` and shows something that no SC run does."""
         self._network = Runs.on_the_network(self._viewer)
         words = words_of(witness.run.computation)
         return (yield from self._search(self._network, *self._network.begin(words), MOST_EFFORT_BEHIND))
@@ -121,8 +121,8 @@ class EffectSearch:
     def _search(
         self, runs: Runs[State], start: Node[State], before: Iterable[Sight], most: int
     ) -> Generator[None, None, Computation | None]:
-        """A run of ``runs`` that shows what no SC run does, a failing assertion rather than anything else; ``before``
-        can be seen before ``start``."""
+        """A run of ``runs`` that shows something that no SC run does, preferably a failing assertion; ``before`` was
+        shown before ``start``."""
         first: Computation | None = None
         for sight in before:
             if self._is_new(sight) and (run := self._to_its_end(runs, start)) is not None:
@@ -155,8 +155,8 @@ class EffectSearch:
         return first
 
     def _to_its_end(self, runs: Runs[State], node: Node[State]) -> Computation | None:
-        """The run to ``node`` and on to an end; where none is near, until nothing is pending. None: that may be a run
-        with a wrong guess, which is none."""
+        """The run to ``node`` and on to an end; where none is near, until nothing is pending. None: with a wrong guess
+        it may be no run."""
         words = runs.words(node)
         further = Runs.on_the_network(self._viewer)
         further.begin(words)
@@ -179,8 +179,8 @@ class EffectSearch:
         return computation_of(words)
 
     def _with_witness(self, found: Computation) -> Generator[None, None, Computation]:
-        """Have as the witness a violation from which a run like ``found`` goes on, where there is one of which nothing
-        can be left out; that run."""
+        """A run like ``found`` that goes on from an irreducible violation, which becomes the witness, where there is
+        one."""
         counterexample = Counterexample(self._instance, self._engine, Violation(_earliest_violation(found)))
         yield from counterexample.leave_out()
         judged = counterexample.judged()
@@ -192,7 +192,7 @@ class EffectSearch:
         return found
 
     def _tell(self, computation: Computation) -> None:
-        """Replay the run, and say what of it no SC run has."""
+        """Replay the run, and note what no SC run has of it."""
         try:
             run = replay(self._instance, computation)
         except ReplayError as error:
@@ -229,7 +229,7 @@ class EffectSearch:
         return None
 
     def _seen_of(self, run: Run) -> tuple[list[Sight], End | None]:
-        """What can be seen of ``run``, by its replay; no end where it is not maximal."""
+        """What ``run`` shows when it is replayed; no end where it is not maximal."""
         control = [0] * self._instance.nodes
         sights: list[Sight] = []
         failed: tuple[FailedAssertion, ...] = ()
@@ -260,7 +260,7 @@ class EffectSearch:
         return sights, self._viewer.end_of(run.control, run.registers, run.memory, failed, reads)
 
     def _reported(self, effect: Effect, end: End) -> Effect:
-        """``effect`` with the few values at the ``end`` that tell it from those of all SC runs."""
+        """``effect`` with a few values at the ``end`` that no SC run has together."""
         items: list[tuple[object, object]] = [("", end.ending), (None, end.failed), *end.values]
         others: list[dict[object, object]] = [
             dict([("", other.ending), (None, other.failed), *other.values]) for other in self._ends
@@ -286,7 +286,7 @@ class EffectSearch:
 
 
 def _telling(items: list[tuple[object, object]], others: list[dict[object, object]]) -> set[object]:
-    """Few of ``items`` that none of ``others`` has all of."""
+    """A few of ``items`` that none of ``others`` has all of."""
     chosen: list[object] = []
     left = others
     while left:

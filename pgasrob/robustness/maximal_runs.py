@@ -40,7 +40,7 @@ class At(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A command of ``rank`` reads a cell into a register."""
+    """A read of a cell into a register by the command ``occurrence`` of ``rank``."""
 
     rank: int
     occurrence: int
@@ -48,7 +48,7 @@ class Read(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a read finds."""
+    """The value that a read has brought."""
 
     read: Read
     value: int
@@ -56,7 +56,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Faulting:
-    """``rank`` stands before a command that cannot be evaluated. (No tuple: it is not equal to an :class:`At`.)"""
+    """``rank`` is before a command that cannot be evaluated. (No tuple: it is not equal to an :class:`At`.)"""
 
     rank: int
     occurrence: int
@@ -67,8 +67,8 @@ Sight = At | FailedAssertion | Found | Faulting
 
 
 class End(NamedTuple):
-    """What can be seen of a maximal run at its end: how it ends, the values by what they are of, which assertions have
-    failed on the way."""
+    """What can be seen of a maximal run at its end: how it ends, the final values by their places, and which assertions
+    have failed on the way."""
 
     ending: Ending
     values: tuple[tuple[str | Read, int], ...]
@@ -76,7 +76,7 @@ class End(NamedTuple):
 
 
 class Node(NamedTuple, Generic[S]):
-    """A state, and what is to be remembered of the way there until the end."""
+    """A state, and what a run has shown on the way there that counts at its end."""
 
     state: S
     failed: tuple[FailedAssertion, ...] = ()
@@ -117,7 +117,7 @@ class Viewer:
         return Node(state), [sight for rank, (control, own) in places for sight in self.standing(rank, control, own)]
 
     def standing(self, rank: int, control: int, registers: Registers) -> Iterator[Sight]:
-        """What can be seen of where ``rank`` is."""
+        """What can be seen of ``rank`` at ``control``."""
         yield At(rank, control)
         for edge in self.instance.automata[rank].out[control]:
             try:
@@ -145,12 +145,13 @@ class Viewer:
         return Node(state, failed, found), sights
 
     def read(self, rank: int, occurrence: int, cell: Cell) -> Read | None:
-        """What a command reads at its issue, if that counts."""
+        """The read that a command makes at its issue, if that counts."""
         used = (rank, occurrence) in self._used and self.instance.index(cell) not in self._uncertain
         return Read(rank, occurrence, cell) if used else None
 
     def end(self, node: Node[S]) -> End | None:
-        """What can be seen of the maximal run that ends at ``node``; None when it is none, for a guess was wrong."""
+        """What can be seen of the maximal run that ends at ``node``; None when an assumed value was wrong, so that it
+        is no run."""
         return self.end_of(node.state.control, node.state.registers, node.state.memory, node.failed, node.found)
 
     def end_of(
@@ -161,7 +162,7 @@ class Viewer:
         failed: tuple[FailedAssertion, ...],
         found: tuple[tuple[Read, int], ...],
     ) -> End | None:
-        """The same of a run that ends so."""
+        """What can be seen of a maximal run with this final state."""
         if assumes_are_guesses(self.instance) and any(
             {edge.command.kind for edge in automaton.out[at]} == {"assume"}
             for automaton, at in zip(self.instance.automata, control, strict=True)
@@ -178,8 +179,8 @@ def _has_loop(automaton: ControlAutomaton) -> bool:
 
 
 def _used_reads(instance: Instance) -> dict[tuple[int, int], int]:
-    """The commands that read into a register by rank and occurrence, with the register, but those whose value is
-    copied to memory and no more: the text has not looked at it then."""
+    """The commands that read into a register by rank and occurrence, with the register, except those whose value is
+    only copied to memory: the program has not looked at it then."""
     found: dict[tuple[int, int], int] = {}
     for rank, automaton in enumerate(instance.automata):
         for edge in automaton.transitions:
@@ -192,7 +193,7 @@ def _used_reads(instance: Instance) -> dict[tuple[int, int], int]:
 
 
 def _uses(out: Sequence[Sequence[Transition]], start: int, register: int) -> Iterator[bool]:
-    """For each command that may use ``register`` as it is at ``start``, whether it but copies it to memory."""
+    """For each command that may use the value of ``register`` at ``start``, whether it only copies it to memory."""
     seen, stack = {start}, [start]
     while stack:
         for edge in out[stack.pop()]:
@@ -214,7 +215,7 @@ def _copies(form: Form, register: int) -> bool:
 
 
 class _Space(Protocol[S]):
-    """What there is of SC runs and of runs on the network."""
+    """What SC runs and runs on the network have in common: an automaton."""
 
     @property
     def initial(self) -> S: ...
@@ -223,7 +224,7 @@ class _Space(Protocol[S]):
 
 
 class _Independence(Generic[S]):
-    """What comes first and alone in a state."""
+    """Which moves of a state can be made first and alone, as they depend on nothing that others may still do."""
 
     def __init__(self, instance: Instance, space: _Space[S]) -> None:
         self.instance, self.space = instance, space
@@ -236,7 +237,8 @@ class _Independence(Generic[S]):
         return any(self._ever[rank][control].hits(access) for rank, control in enumerate(state.control))
 
     def met_here(self, access: Access[Cell], state: S, but: int) -> bool:
-        """The same of commands that the others may issue as long as ``but`` stays where it is: no barrier is passed."""
+        """Whether a command that another rank than ``but`` may issue while that stays where it is makes an access that
+        conflicts: no barrier is passed."""
         return any(
             self._before_barrier[rank][control].hits(access)
             for rank, control in enumerate(state.control)
@@ -244,7 +246,7 @@ class _Independence(Generic[S]):
         )
 
     def all_free(self, state: S, rank: int) -> bool:
-        """Whether none of the commands that ``rank`` stands before depends on what others may still do."""
+        """Whether none of the next commands of ``rank`` depends on what others may still do."""
         for edge in self.instance.automata[rank].out[state.control[rank]]:
             if isinstance(edge.form, core.Barrier):
                 return False
@@ -260,7 +262,7 @@ class _Independence(Generic[S]):
         raise NotImplementedError
 
     def edges(self, state: S) -> Iterator[list[tuple[Word, S]]]:
-        """Sets of edges of which each will do instead of all."""
+        """Sets of edges, each of which is enough in place of all edges."""
         raise NotImplementedError
 
 
@@ -325,7 +327,7 @@ class _NetworkRuns(_Independence[State]):
 
 
 class Runs(Generic[S]):
-    """The maximal runs, from where somebody says on, first those on which little is pending.
+    """The maximal runs after some given ones, first those on which little is pending.
 
     ``complete``: nothing is left to look at. ``effort``: the states that have been looked at, each counted more the
     more is pending in it.
@@ -379,7 +381,7 @@ class Runs(Generic[S]):
             heappush(self._waiting, (_pending(node.state), -len(self._from), node))
 
     def explore(self) -> Iterator[tuple[Node[S], Sight | End] | None]:
-        """What can be seen of the runs, at every state that is new; None now and then."""
+        """What can be seen of the runs, at every new state; None now and then."""
         while self._waiting:
             pending, _, node = heappop(self._waiting)
             self._done.add(node)
@@ -422,7 +424,7 @@ def _pending(state: SequentialState | State) -> int:
 
 
 def words_of(computation: Computation) -> list[Word]:
-    """The words of X(P, N) on the path that ``computation`` is: what `computation_of` gives back."""
+    """The words of X(P, N) on the path of ``computation``: the inverse of `computation_of`."""
     left: dict[tuple[int, int], int] = {}
     for event in computation:
         left[event.issued] = left.get(event.issued, 0) + event.is_step

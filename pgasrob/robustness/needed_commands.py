@@ -1,4 +1,4 @@
-"""What the violation of a computation needs: which commands its cycles and the control of the ranks cannot do without.
+"""Which commands of a violating computation its cycles and the control of the ranks cannot do without.
 
 Commands of a computation are numbered in the order of their issue, and sets of them are bits. A set stands for the
 computation without the other commands (`robustness.shrink`, `proofs/small-witnesses.md`).
@@ -20,14 +20,14 @@ Commands = int
 
 
 class Item(NamedTuple):
-    """What happens at once in a computation: one event of ``command``, or the events of a barrier."""
+    """An event of ``command``, or the events of a barrier, which happen at once."""
 
     command: int
     events: tuple[Event, ...]
 
 
 def items_of(computation: Computation) -> list[Item]:
-    """The computation as a list of what happens at once."""
+    """The events of the computation, those of a barrier together."""
     items: list[Item] = []
     for command, event in zip(HappensBefore(computation).commands, computation, strict=True):
         if event.kind == "barrier" and items and items[-1].command == command:
@@ -107,7 +107,8 @@ class Cycles:
 
 
 def _trimmed(before: dict[int, set[int]], after: dict[int, set[int]]) -> set[int]:
-    """What stays when commands with nothing left ``before`` them are taken away, again and again: none iff acyclic."""
+    """The commands on cycles or after one: those with none left ``before`` them are taken away, again and again. None
+    iff acyclic."""
     left = {command: len(earlier) for command, earlier in before.items()}
     free = deque(command for command, count in left.items() if count == 0)
     while free:
@@ -137,8 +138,8 @@ class Ways:
         self._after: list[dict[int, int]] = [{} for _ in self._ranks]
 
     def take(self, needed: Commands) -> Commands:
-        """From now on commands ``needed`` must stay. Gives them and those without which some rank could not take one of
-        them."""
+        """Fix that the commands ``needed`` must stay. Returns them and those without which some rank could not issue
+        one of them."""
         known = None
         while known != needed:  # a barrier that one rank needs is needed by all
             known = needed
@@ -147,7 +148,8 @@ class Ways:
         return needed
 
     def _look(self, rank: int, needed: Commands) -> Commands:
-        """Find out from where the rest of the commands of ``rank`` can be taken; adds those that are needed to it."""
+        """Find the states from which the rest of the commands of ``rank`` can be issued; adds the commands needed for
+        that."""
         issued, behind = self._ranks[rank], -1
         after = self._after[rank]
         for command, sources, targets in reversed(issued):

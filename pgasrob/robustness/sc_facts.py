@@ -11,10 +11,10 @@ from pgasrob.twins import search_of_sc_runs
 
 
 class ScFacts(JoinedFacts):
-    """What is known of the SC runs of ``instance`` so far, from wherever it was learnt.
+    """What is known of the SC runs of ``instance`` so far, from whatever search.
 
-    An engine may pass SC runs on its way. A search of their own is there beside it for what an engine leaves out that
-    has ended early, or passes none, or need not run at all.
+    An engine may pass SC runs on its way. Beside it there is a search for the facts alone, for what an engine leaves
+    out that has ended early, or passes none, or need not run at all.
     """
 
     def __init__(self, instance: Instance, engine: Engine, settings: Settings) -> None:
@@ -33,7 +33,8 @@ class ScFacts(JoinedFacts):
         return self._passed is not None
 
     def explore(self) -> Iterator[None]:
-        """The search of their own, or the rest of it, a piece per iteration; ends at a fault or behind all SC runs."""
+        """The search for the facts alone, or the rest of it, a piece per iteration; ends at a fault or after all SC
+        runs."""
         if self._own is None:
             self._own = search_of_sc_runs(self._instance, wanted_reductions(self._settings), self._settings.memory)
         if self._exploring is None:
@@ -42,7 +43,7 @@ class ScFacts(JoinedFacts):
 
     @property
     def explored(self) -> int:
-        """The states of the search of their own."""
+        """The states of the search for the facts alone."""
         return self._own.states if self._own else 0
 
     @property
@@ -69,5 +70,5 @@ class ScFacts(JoinedFacts):
         return cannot_fault(self._instance)
 
     def nothing_to_learn(self) -> bool:
-        """Whether no fact of the SC runs can be reported: there is none to find."""
+        """Whether there are no assertions, no deadlocks and no faults to look for."""
         return not self.checks_assertions and not self.checks_deadlock and self.cannot_fault()

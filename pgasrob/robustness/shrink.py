@@ -111,7 +111,7 @@ class _Follower(StateSpace):
 
 
 class _Live:
-    """What the rest of a computation can see of a choice. Choices that agree on it go on alike."""
+    """What the rest of a computation depends on in a choice. Choices that agree on it go on alike."""
 
     def __init__(self, items: Sequence[Item], cycles: Cycles) -> None:
         self._cycles = cycles
@@ -127,7 +127,7 @@ class _Live:
                 self._reads[event.cell] = place
 
     def seen(self, choice: Choice, place: int) -> Hashable:
-        """What can be seen of ``choice`` after ``place``."""
+        """The part of ``choice`` that the events after ``place`` depend on."""
         state = choice.state
         going = [rank for rank, last in self._issues.items() if last > place]
         return (
@@ -189,7 +189,7 @@ class Shrinking:
         self.found = Shrunk(self._search.violation, True if optional == EVERY else None)
 
     def _pieces(self) -> Iterator[Commands]:
-        """Sets of commands to choose from by themselves: from the end, a few in a row; then those of a rank."""
+        """Sets of commands to leave out separately: from the end, a few in a row; then those of a rank."""
         end = self._search.everything.bit_length()
         while end > 0:
             start = max(0, min(end, self._search.everything.bit_length()) - IN_A_ROW)

@@ -53,14 +53,15 @@ class LimitReached(Exception):
 
 
 class _Ended(BaseException):
-    """Raised by the guard in the thread that it watches; like KeyboardInterrupt it is nobody else's to catch."""
+    """Raised by the guard in the thread that it watches; like KeyboardInterrupt, only who has started the guard may
+    catch it."""
 
 
 _at_work = threading.local()
 
 
 def at(phase: str) -> None:
-    """Say what the check of this thread is at from now on, for the reason when a limit ends it."""
+    """Note the phase of the check of this thread from now on, for the reason when a limit ends it."""
     watch: Watch | None = getattr(_at_work, "watch", None)
     if watch is not None:
         watch.phase = phase

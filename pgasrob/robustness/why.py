@@ -52,9 +52,10 @@ _Found = Literal["violated", "robust", "other", "not known"]
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """What is not robust without ``suspects``, all of them: a run on the network and its cycle, replayed without them.
+    """That a program is not robust without all of ``suspects``: a run on the network and its cycle, replayed without
+    them.
 
-    ``late`` is what comes too late in it.
+    ``late`` is the operation that comes too late in it.
     """
 
     suspects: tuple[Suspect, ...]
@@ -148,7 +149,7 @@ class _Asking:
     # Checking without some suspects
 
     def _without(self, group: tuple[Suspect, ...]) -> tuple[_Found, Without | None]:
-        """What the program is without ``group``, and a run that shows the accesses out of order."""
+        """The verdict on the program without ``group``, and a run that shows the accesses out of order."""
         program = self._program
         for suspect in group:
             program = suspect.taken(program)

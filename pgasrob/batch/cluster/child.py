@@ -101,7 +101,8 @@ _last: list[tuple[object, Instance]] = []
 
 
 def _instance(request: Request, checker: Checker) -> Instance | None:
-    """What to explore; None when the file is no program. Raises SourceError when it is none on so many nodes."""
+    """The instance to explore; None when the file is no program. Raises SourceError when it is none on so many
+    nodes."""
     job, task = request.job, request.task
     about = (job.files, job.front_end, job.reading, task.file, task.nodes)
     if not _last or _last[0][0] != about:

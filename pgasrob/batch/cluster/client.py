@@ -193,7 +193,7 @@ class _Jobs(Crew[T]):
         future.add_done_callback(lambda future: self._news.put((*name, "done", future)))
 
     def _copies(self, file: str) -> Copies:
-        """All that has to be read to check ``file``."""
+        """Copies of all files that are read to check ``file``."""
         if file not in self._copied:
             recorder = Recorder()
             if file.endswith(".c"):
@@ -207,7 +207,7 @@ class _Jobs(Crew[T]):
         return self._copied[file]
 
     def _take(self, name: _Name, future: Future[Any]) -> None:
-        """Note what has become of a job."""
+        """Note the result of a job."""
         from distributed import CancelledError, KilledWorker
 
         try:
@@ -295,7 +295,7 @@ class _Jobs(Crew[T]):
             self._watching.pop(name).end()
 
     def _count_workers(self) -> None:
-        """Look, now and then, at how many workers there are; give up when there has been none for long."""
+        """Count the workers, now and then; give up when there has been none for long."""
         now = time.monotonic()
         if now - self._looked < LOOK:
             return

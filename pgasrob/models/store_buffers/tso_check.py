@@ -47,7 +47,7 @@ def _timed(verdict: Verdict, watch: Watch) -> Verdict:
 
 
 class _Search:
-    """``on_tso``: what is known so far; None before anything is."""
+    """The search with store buffers; ``on_tso``: what is known so far, None before anything is."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

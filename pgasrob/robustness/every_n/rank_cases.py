@@ -17,7 +17,7 @@ from pgasrob.robustness.every_n.linear import NODES, RANK, Domain, Linear, numbe
 class Name:
     """A rank, or all ranks that have no other name.
 
-    ``text``: what reports call it. ``me``: its rank, over ``domain``; it is x itself for those of the ``rest``, of which
+    ``text``: its name in reports. ``me``: its rank, over ``domain``; it is x itself for those of the ``rest``, of which
     there are many.
     """
 
