@@ -9,7 +9,7 @@ from pgasrob.analysis.placement import DELAYED, NOW
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
-from pgasrob.races.racing_pairs import Next, Places, standing, step_of
+from pgasrob.races.racing_pairs import Next, Places, next_at_issue, step_of
 from pgasrob.robustness.engine import Stepwise
 from pgasrob.robustness.normal_form import Word, numbered
 from pgasrob.semantics.computation import Computation
@@ -19,7 +19,7 @@ from pgasrob.semantics.sequential import FoundFault
 
 class FoundRace(NamedTuple):
     """Two accesses that are both next after ``run``; ``operations``: for each of them which of its rank's commands in
-    the run it belongs to, None for a command that the rank stands before."""
+    the run it belongs to, None for a command that is its rank's next one."""
 
     accesses: tuple[Next, Next]
     operations: tuple[int | None, int | None]
@@ -64,7 +64,7 @@ def found_race(instance: Instance, words: list[Word], before: Sequence[tuple[int
         accesses.append(step_of(event.rank, transition, place, event.cell or 0))
         operations.append(event.operation)
     for rank, occurrence in before:
-        found = standing(instance, rank, after.control[rank], after.registers[rank])
+        found = next_at_issue(instance, rank, after.control[rank], after.registers[rank])
         accesses.append(next(each for each in found if each.transition.occurrence == occurrence))
         operations.append(None)
     (one, other), (first, second) = accesses, operations

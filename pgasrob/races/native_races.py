@@ -1,7 +1,7 @@
 """The searches for races by the native kernel.
 
 Same states, same races as `reference.race_search`, and same traces, same races as `reference.race_traces`. The kernel
-says which moves it took, and which commands ranks stand before; what that is, is found out here.
+says which moves it took, and which commands are the next ones of ranks; what these are is found out here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pgasrob._kernel import Races, TraceRaces
 
 
-WAITS, ATOMIC, STANDS = 1, 2, 4
+WAITS, ATOMIC, AT_ISSUE = 1, 2, 4
 """The flags of a kind: it is about the value that comes, it is atomic, it is made at the issue."""
 
 
@@ -62,7 +62,7 @@ def rules(instance: Instance, strict: bool) -> Rules:
             ways = UPDATED << instance.update_kinds.index(kind.commutes)
         else:
             ways = READ * kind.reads + WRITTEN * kind.writes
-        flags = WAITS * kind.fact.waits + ATOMIC * bool(kind.fact.atomic) + STANDS * kind.stands
+        flags = WAITS * kind.fact.waits + ATOMIC * bool(kind.fact.atomic) + AT_ISSUE * kind.at_issue
         place, fact = where.setdefault(kind.span, len(where)), facts.setdefault(kind.fact, len(facts))
         rows += [place, fact, flags, ways]
     excluded = [int(atomic_together(one, other, strict) or not overlap(one, other)) for one in facts for other in facts]
@@ -91,8 +91,8 @@ class _Races:
         for number in range(len(self.races), search.count):
             moves, before = search.race(number)
             words = self._decoder.words(moves)
-            standing = [(rank, self._tables.edges[transition].occurrence) for rank, transition in before]
-            race = found_race(self._instance, words, standing)
+            commands = [(rank, self._tables.edges[transition].occurrence) for rank, transition in before]
+            race = found_race(self._instance, words, commands)
             self.races[places(*race.accesses)] = race
 
     def fault(self, search: Races | TraceRaces) -> FoundFault | None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.races.found import FoundRace
-from pgasrob.races.racing_pairs import Next, Pairs, Places, places, standing
+from pgasrob.races.racing_pairs import Next, Pairs, Places, next_at_issue, places
 from pgasrob.robustness.definition import MOST_PENDING, CutSearch
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.semantics.computation import POPS, has_steps
@@ -65,7 +65,7 @@ class CommandSpace:
     def next(self, state: State) -> Iterator[tuple[Next, int | None]]:
         """All accesses that are next, those of pending operations with the place among these of the rank."""
         for rank in range(self.instance.nodes):
-            for each in standing(self.instance, rank, state.x.control[rank], state.x.registers[rank]):
+            for each in next_at_issue(self.instance, rank, state.x.control[rank], state.x.registers[rank]):
                 yield each, None
             place = 0
             for position, entry in enumerate(state.x.pending[rank]):
@@ -73,7 +73,7 @@ class CommandSpace:
                     if self._space.step(state.x, rank, position) is not None:
                         transition = self._transitions[rank][state.commands[rank][place]]
                         number = len(core.accesses_of(transition.form)) - len(entry.left)
-                        yield Next(rank, transition, number, entry.left[0].access, stands=False), place
+                        yield Next(rank, transition, number, entry.left[0].access, at_issue=False), place
                     place += 1
 
 
@@ -102,7 +102,7 @@ class DefinitionSearch(CutSearch[State, Letter]):
 
     def _look_at(self, state: State) -> None:
         for (one, first), (other, second) in combinations(self._commands.next(state), 2):
-            if one.stands and other.stands and one.rank == other.rank:
+            if one.at_issue and other.at_issue and one.rank == other.rank:
                 continue  # alternatives
             if self._pairs.race(one, other) and places(one, other) not in self.races:
                 path = self._reached.path(state)

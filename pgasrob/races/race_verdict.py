@@ -31,7 +31,7 @@ class RacingAccess:
 
     ``access`` is what it does: "read", "write", or "read and write"; ``atomic`` the type that it is atomic in, behind
     "by" what it does where that counts, "" for a plain one. ``operation``: which of the rank's issued commands in the
-    run it belongs to, where it is a step of a pending operation; None where the rank stands before the command.
+    run it belongs to, where it is a step of a pending operation; None where it is the next command of its rank.
     """
 
     rank: int

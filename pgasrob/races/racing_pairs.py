@@ -19,14 +19,15 @@ from pgasrob.semantics.accesses import Access, conflict
 class Next(NamedTuple):
     """An access that is next: ``number`` says which of those of its command, of :func:`core.accesses_of`.
 
-    ``stands``: ``rank`` stands before the command, which is not issued; else it is a step of a pending operation.
+    ``at_issue``: it is made when the command, the next one of ``rank``, is issued; else it is a step of a pending
+    operation.
     """
 
     rank: int
     transition: Transition
     number: int
     access: Access
-    stands: bool
+    at_issue: bool
 
 
 Places = tuple[Span, Span]
@@ -90,31 +91,31 @@ class Pairs:
         return self._strict or not self._arrives(next, self.fact(next))
 
     def _arrives(self, next: Next, fact: Fact) -> bool:
-        """Whether it is a value that arrives: somebody else's, or that of an operation, or an atomic one."""
+        """Whether it is a value that arrives: another rank's, or that of an operation, or an atomic one."""
         remote = self._instance.owner(next.access.cell) != next.rank
-        return next.access.writes and (remote or bool(fact.atomic) or not next.stands)
+        return next.access.writes and (remote or bool(fact.atomic) or not next.at_issue)
 
     def kind(self, one: Next, other: Next) -> RaceKind:
         """Which kind of race the two are."""
         owner = self._instance.owner(one.access.cell)
         if one.rank != owner or other.rank != owner:
             return "remote"
-        return "local buffer" if one.stands or other.stands else "local"
+        return "local buffer" if one.at_issue or other.at_issue else "local"
 
 
-def standing(instance: Instance, rank: int, control: int, registers: Registers) -> list[Next]:
-    """The accesses of the commands that ``rank`` stands before: those at their issue. Whether a condition holds does
+def next_at_issue(instance: Instance, rank: int, control: int, registers: Registers) -> list[Next]:
+    """The accesses that the next commands of ``rank`` make at their issue. Whether a condition holds does
     not count, whether the operands have values does."""
     found = []
     for transition, operands in instance.evaluated(rank, control, registers):
         made = core.at_issue(operands)
         if made is not None:
-            found.append(Next(rank, transition, 0, made, stands=True))
+            found.append(Next(rank, transition, 0, made, at_issue=True))
     return found
 
 
 class Kind(NamedTuple):
-    """What tells an access from others in a search for races: where its command stands, which of its accesses it is,
+    """What distinguishes accesses in a search for races: where the command stands, which of its accesses it is,
     what it does, what is known of it, whether it is made at the issue. Which rank makes it does not matter."""
 
     span: Span
@@ -123,7 +124,7 @@ class Kind(NamedTuple):
     writes: bool
     commutes: str
     fact: Fact
-    stands: bool
+    at_issue: bool
 
 
 class Kinds:
@@ -145,7 +146,7 @@ class Kinds:
     def _number(self, next: Next) -> int:
         access = next.access
         span, fact = next.transition.span, self._pairs.fact(next)
-        kind = Kind(span, next.number, access.reads, access.writes, access.commutes, fact, next.stands)
+        kind = Kind(span, next.number, access.reads, access.writes, access.commutes, fact, next.at_issue)
         number = self._numbers.setdefault(kind, len(self._numbers))
         if number == len(self._examples):
             self._examples.append(next)
@@ -172,7 +173,7 @@ def _examples(rank: int, transition: Transition) -> Iterator[Next]:
     first = core.at_issue(form)
     if first is not None:
         _, reads, writes, commutes = first
-        yield Next(rank, transition, 0, core.Access(0, reads, writes, commutes), stands=True)
+        yield Next(rank, transition, 0, core.Access(0, reads, writes, commutes), at_issue=True)
     for place in range(len(core.steps_of(form))):
         yield step_of(rank, transition, place, cell=0)
 
@@ -180,7 +181,7 @@ def _examples(rank: int, transition: Transition) -> Iterator[Next]:
 def accesses(rank: int, transition: Transition, operands: Operands) -> list[Next]:
     """All accesses of a command, in their order."""
     made = core.at_issue(operands)
-    first = [] if made is None else [Next(rank, transition, 0, made, stands=True)]
+    first = [] if made is None else [Next(rank, transition, 0, made, at_issue=True)]
     return [*first, *(step(rank, transition, operands, place) for place in range(len(core.steps_of(operands))))]
 
 
@@ -194,4 +195,4 @@ def step_of(rank: int, transition: Transition, place: int, cell: Cell) -> Next:
     form: Form = transition.form
     _, reads, writes, commutes = core.steps_of(form)[place].access
     number = place + (core.at_issue(form) is not None)
-    return Next(rank, transition, number, core.Access(cell, reads, writes, commutes), stands=False)
+    return Next(rank, transition, number, core.Access(cell, reads, writes, commutes), at_issue=False)

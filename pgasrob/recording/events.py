@@ -29,8 +29,8 @@ class Recorded(NamedTuple):
 @dataclass(frozen=True)
 class Recording:
     """``events`` in the order of the run: a command stands there with all its steps, a barrier where its last rank has
-    come to it. ``memory``: the memory of every node with its first values. ``standing``: what ranks stood before at the
-    end, at most one command each. ``values``: whether the run can be made again, so that it is known what cells held.
+    come to it. ``memory``: the memory of every node with its first values. ``next_commands``: at most one of each rank,
+    not issued at the end. ``values``: whether the run can be made again, so that it is known what cells held.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Recording:
     queues: Sequence[Queue]
     events: Sequence[Recorded]
     source: Source
-    standing: Sequence[Recorded] = ()
+    next_commands: Sequence[Recorded] = ()
     values: bool = True
 
 

@@ -153,8 +153,8 @@ class Lowering:
                 case End():
                     self.ended.add(log.rank)
 
-    def standing(self) -> Iterator[Recorded]:
-        """What ranks stood before at the end, in calls that had not returned."""
+    def next_commands(self) -> Iterator[Recorded]:
+        """The commands that were next at the end, of calls that had not returned."""
         for rank, each in enumerate(self._ranks):
             if each.pending is not None and each.pending.operation in _DONE_AT_RETURN - {Operation.LOCK_ALL}:
                 yield from list(self._call(self._made(rank, each.pending, ())))[:1]

@@ -1,6 +1,6 @@
 """The exact answers for a recorded trace by the native kernel: those of `reference.recordings`, for millions of events.
 
-The kernel is given the commands alone, as a row of numbers. What it tells is a pair of accesses, or a source and the
+The kernel is given the commands alone, as a row of numbers. What it reports is a pair of accesses, or a source and the
 command that closes the cycle, and the events that have to be there before. These few are a recording of their own, of
 which the run is made and replayed as for any program.
 """
@@ -36,7 +36,7 @@ WHOLE = 255
 """In place of the first step that is delayed: none is."""
 
 _BARRIER, _IMMEDIATE, _TRANSFER, _WAIT, _FENCE, _BUNDLE = range(6)
-_STANDING = 16
+_NOT_ISSUED = 16
 
 
 class Shown(NamedTuple):
@@ -78,10 +78,10 @@ class NativeExact:
         from pgasrob._kernel import Recorded as Kernel
 
         self._recording, self._reading, self._slow = recording, reading, slow
-        self._turns = [*in_turn(recording), *((event,) for event in recording.standing)]
+        self._turns = [*in_turn(recording), *((event,) for event in recording.next_commands)]
         self._words = Encoder(recording, reading)
         words = array("q")
-        been = len(self._turns) - len(recording.standing)
+        been = len(self._turns) - len(recording.next_commands)
         for number, events in enumerate(self._turns):
             words.extend(self._words.of(events[0], number < been))
         self._size = self._words.size
@@ -148,15 +148,15 @@ class NativeExact:
         trace = trace_of(instance, part)
         (event,), (waiting,) = self._turns[source], self._turns[last]
         at = trace.of_rank[event.rank][self._index(source)]
-        standing = trace.standing[waiting.rank][self._index(last)]
+        position = trace.positions[waiting.rank][self._index(last)]
         before = at.chain[step + self._bound(source)].before
-        return passes(standing.commands[0].operands, standing, before)
+        return passes(position.commands[0].operands, position, before)
 
-    def _part(self, numbers: Sequence[int], standing: Sequence[int]) -> Recording:
-        """The events with these numbers, and what ranks stand before then."""
+    def _part(self, numbers: Sequence[int], next: Sequence[int]) -> Recording:
+        """The events with these numbers, and the ``next`` commands of ranks then."""
         events = [event for number in numbers for event in self._turns[number]]
-        stand = [event for number in standing for event in self._turns[number]]
-        return replace(self._recording, events=events, standing=stand)
+        unissued = [event for number in next for event in self._turns[number]]
+        return replace(self._recording, events=events, next_commands=unissued)
 
     def _moves(self, instance: Instance, delayed: dict[int, int]) -> list[Move]:
         """The moves of the events, in each of which the steps from that number on are delayed."""
@@ -205,7 +205,7 @@ class Encoder:
     """The events of a recording as rows of numbers, as `kernel/src/recorded/events.rs` reads them."""
 
     def __init__(self, recording: Recording, reading: Reading = DEFAULT_READING) -> None:
-        program = straight_line(replace(recording, events=(), standing=())).program
+        program = straight_line(replace(recording, events=(), next_commands=())).program
         self.size = max(1, program.cells)
         self._reading = reading
         self._unordered = {queue.id for queue in recording.queues if queue.unordered}
@@ -222,7 +222,7 @@ class Encoder:
         if known is None:
             known = self._known[id(event)] = event, self._like(event) or tuple(self._row(event))
         row = known[1]
-        return row if issued else (row[0] | _STANDING, *row[1:])
+        return row if issued else (row[0] | _NOT_ISSUED, *row[1:])
 
     def _like(self, event: Recorded) -> tuple[int, ...] | None:
         """The row of a load or store like one that has been before, but for where; None for all else."""

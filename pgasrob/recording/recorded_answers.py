@@ -115,7 +115,7 @@ class RecordedTrace:
         for events in segments(self._lowered(lowering), self.nodes):
             if waiting is not None:
                 yield waiting
-            segment = Segment(self.nodes, lowering.queues, events, list(lowering.standing()), lowering.made_up)
+            segment = Segment(self.nodes, lowering.queues, events, list(lowering.next_commands()), lowering.made_up)
             waiting = in_cells(self.program, self.source, segment, called)
         if waiting is not None:
             yield waiting
@@ -290,7 +290,7 @@ def race_of(shown: ShownRace, strict: bool) -> Race:
     for (rank, index, place), step in zip(shown.sides, shown.steps, strict=True):
         (transition,) = instance.automata[rank].out[index]
         made = core.accesses_of(instance.operands(rank, transition, instance.registers))[place]
-        side = Next(rank, transition, place, made, stands=not step)
+        side = Next(rank, transition, place, made, at_issue=not step)
         accesses.append(replace(pairs.racing(side, index if step else None), occurrence=index))
         sides.append(side)
     return Race(pairs.kind(sides[0], sides[1]), (accesses[0], accesses[1]), run)

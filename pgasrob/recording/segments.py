@@ -55,13 +55,13 @@ def segments(events: Iterable[Recorded], nodes: int) -> Iterator[list[Recorded]]
 
 
 class Segment(NamedTuple):
-    """Recorded commands whose addresses count bytes, and those that ranks stand before at its end. ``queues``: how many
+    """Recorded commands whose addresses count bytes, and those that are next at its end. ``queues``: how many
     there are; ``made_up``: the places that a library has for itself."""
 
     nodes: int
     queues: int
     events: Sequence[Recorded]
-    standing: Sequence[Recorded] = ()
+    next_commands: Sequence[Recorded] = ()
     made_up: Set[int] = frozenset()
 
 
@@ -69,8 +69,8 @@ def in_cells(name: str, source: Source, segment: Segment, called: Callable[[int]
     """The recording of a segment, whose memory is cells: the largest pieces of which every access has all or nothing.
     What is not in one piece is done piece by piece. ``called``: what is at an address. Raises :class:`NotSupported`
     where an atomic is not in one piece."""
-    events, standing = segment.events, segment.standing
-    cut = _Cuts([*events, *standing])
+    events, following = segment.events, segment.next_commands
+    cut = _Cuts([*events, *following])
     names: dict[int, int] = {}
 
     def cell(address: int) -> int:
@@ -83,13 +83,13 @@ def in_cells(name: str, source: Source, segment: Segment, called: Callable[[int]
         if pieces is None:
             pieces = known[id(event)] = event, [*_in_pieces(event, cut, cell)]
         found += pieces[1]
-    stand = [piece for event in standing for piece in list(_in_pieces(event, cut, cell))[:1]]
+    unissued = [piece for event in following for piece in list(_in_pieces(event, cut, cell))[:1]]
     memory = [
         MemoryObject(called(address), number, None, (0,), made_up=address >> SHIFT in segment.made_up)
         for address, number in names.items()
     ]
     unordered = [Queue(f"queue {number}", number, unordered=True) for number in range(segment.queues)]
-    return Recording(name, segment.nodes, memory, unordered, found, source, stand, values=False)
+    return Recording(name, segment.nodes, memory, unordered, found, source, unissued, values=False)
 
 
 class _Cuts:

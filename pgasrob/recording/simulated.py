@@ -30,8 +30,8 @@ def recorded(instance: Instance, words: Sequence[Sequence[Letter]]) -> Recording
     """The recording of an SC run, given by the words of its commands (`semantics.sequential`)."""
     program, run = instance.program, _Run(instance)
     events = [event for word in words for event in run.issue(word)]
-    standing = [event for rank in range(instance.nodes) for event in run.standing(rank)]
-    return Recording(program.name, instance.nodes, program.memory, program.queues, events, program.source, standing)
+    following = [event for rank in range(instance.nodes) for event in run.next_commands(rank)]
+    return Recording(program.name, instance.nodes, program.memory, program.queues, events, program.source, following)
 
 
 class _Run:
@@ -46,21 +46,21 @@ class _Run:
             rank = letter.rank
             transition = _taken(self._instance, letter, self._control)
             operands = self._instance.operands(rank, transition, self._registers[rank])
-            yield from self._told(rank, transition, operands)
+            yield from self._recorded(rank, transition, operands)
             after = execute(operands, self._registers[rank], self._memory)
             assert after is not None, "it was issued"
             self._control[rank], (self._registers[rank], self._memory) = transition.target, after
 
-    def standing(self, rank: int) -> Iterator[Recorded]:
-        """What ``rank`` stands before now: the first command, if there are several; not a read that polls, of which
-        nobody knows yet what it waits for."""
+    def next_commands(self, rank: int) -> Iterator[Recorded]:
+        """The next command of ``rank``, the first if there are several; not a read that polls, of which it is not known
+        yet what it waits for."""
         found = self._instance.evaluated(rank, self._control[rank], self._registers[rank])
         for transition, operands in found:
             if not (isinstance(operands, core.Immediate) and operands.until is not None):
-                yield from self._told(rank, transition, operands)
+                yield from self._recorded(rank, transition, operands)
             return
 
-    def _told(self, rank: int, transition: Transition, operands: Operands) -> Iterator[Recorded]:
+    def _recorded(self, rank: int, transition: Transition, operands: Operands) -> Iterator[Recorded]:
         if not isinstance(operands, core.Assign | core.Test):
             command = map_expressions(transition.command, partial(_value, self._registers[rank]))
             yield Recorded(rank, command, transition.span, _seen(transition, operands, self._memory))

@@ -18,7 +18,7 @@ from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.program.statements import Block, Do
 from pgasrob.recording.events import Recorded, Recording
-from pgasrob.semantics.trace import Cells, Clock, Command, Entry, Event, Standing, Trace, performed
+from pgasrob.semantics.trace import Cells, Clock, Command, Entry, Event, Position, Trace, performed
 
 REGISTER = "seen"
 """What is read goes there; nothing depends on it."""
@@ -37,7 +37,7 @@ def straight_line(recording: Recording, reading: Reading = DEFAULT_READING) -> I
     """A recording as a program; the occurrence of a command is its place among those of its rank, and so is its control
     state."""
     out: list[list[Transition]] = [[] for _ in range(recording.nodes)]
-    for event in (*recording.events, *recording.standing):
+    for event in (*recording.events, *recording.next_commands):
         place = len(out[event.rank])
         command = event.command
         if isinstance(command, _GIVING):
@@ -99,14 +99,14 @@ def _trace(instance: Instance, ranks_in_turn: Iterable[Sequence[int]]) -> Trace:
     registers, memory = [instance.registers] * nodes, instance.memory
     events: list[Event] = []
     of_rank: list[list[Event]] = [[] for _ in range(nodes)]
-    standing = [[_standing(instance, rank, 0, registers[rank])] for rank in range(nodes)]
+    positions = [[_position(instance, rank, 0, registers[rank])] for rank in range(nodes)]
     cells = Cells()
 
     def last(rank: int) -> Clock:
         return of_rank[rank][-1].clock if of_rank[rank] else (0,) * nodes
 
     for ranks in ranks_in_turn:
-        issued = [_next(standing[rank][-1], rank) for rank in ranks]
+        issued = [_next(positions[rank][-1], rank) for rank in ranks]
         transitions, operands = tuple(each.transition for each in issued), issued[0].operands
         if isinstance(operands, core.Barrier):
             clock = tuple(count + 1 for count in _joined([last(rank) for rank in ranks]))
@@ -126,22 +126,22 @@ def _trace(instance: Instance, ranks_in_turn: Iterable[Sequence[int]]) -> Trace:
         events.append(event)
         for rank, transition in zip(ranks, transitions, strict=True):
             of_rank[rank].append(event)
-            standing[rank].append(_standing(instance, rank, transition.target, registers[rank]))
-    return Trace(events, of_rank, standing)
+            positions[rank].append(_position(instance, rank, transition.target, registers[rank]))
+    return Trace(events, of_rank, positions)
 
 
-def _standing(instance: Instance, rank: int, control: int, registers: tuple[int, ...]) -> Standing:
+def _position(instance: Instance, rank: int, control: int, registers: tuple[int, ...]) -> Position:
     found = [
         Command(transition, instance.operands(rank, transition, registers))
         for transition in instance.automata[rank].out[control]
     ]
-    return Standing(control, registers, tuple(found))
+    return Position(control, registers, tuple(found))
 
 
-def _next(standing: Standing, rank: int) -> Command:
-    if not standing.commands:
+def _next(position: Position, rank: int) -> Command:
+    if not position.commands:
         raise NoRun(f"rank {rank} has no further command")
-    return standing.commands[0]
+    return position.commands[0]
 
 
 def _joined(clocks: Sequence[Clock]) -> Clock:

@@ -22,7 +22,7 @@ from pgasrob.reference.delaying import Delaying, Left, Order, Source
 from pgasrob.reference.subsets import MOST_SETS, TooMany, Updates
 from pgasrob.robustness.moves import Move
 from pgasrob.semantics.accesses import conflict
-from pgasrob.semantics.trace import Command, Entry, Event, Layer, Standing, Trace, passes, value_after
+from pgasrob.semantics.trace import Command, Entry, Event, Layer, Position, Trace, passes, value_after
 
 MOST_FURTHER = 1 << 12
 """The sets of further sources that are tried for one source, whoever waits for it."""
@@ -36,7 +36,7 @@ class Candidate(NamedTuple):
 
     rank: int
     events: int
-    standing: Standing
+    position: Position
     command: Command
 
 
@@ -53,11 +53,11 @@ class Closing:
         self.undecided: set[tuple[int, int, int, int]] = set()
         self._sets = 0  # of further sources that have been tried for the source
         self._by_cell: dict[Cell, list[Candidate]] = defaultdict(list)
-        for rank, places in enumerate(trace.standing):
-            for events, standing in enumerate(places):
-                for command in standing.commands:
+        for rank, positions in enumerate(trace.positions):
+            for events, position in enumerate(positions):
+                for command in position.commands:
                     for cell in {made.cell for made in core.accesses_of(command.operands)}:
-                        self._by_cell[cell].append(Candidate(rank, events, standing, command))
+                        self._by_cell[cell].append(Candidate(rank, events, position, command))
 
     def attacks(self) -> Iterator[list[Move] | None]:
         """For each source the moves of a run with an attack on it; None when there is none."""
@@ -77,8 +77,8 @@ class Closing:
         return all(owner(step.access.cell) == event.rank for step in core.steps_of(event.operands))
 
     def _command(self, event: Event) -> tuple[int, int, int]:
-        standing = self._trace.standing[event.rank][event.index]
-        return event.rank, standing.control, event.transitions[0].occurrence
+        position = self._trace.positions[event.rank][event.index]
+        return event.rank, position.control, event.transitions[0].occurrence
 
     def _attack_on(self, source: Source) -> list[Move] | None:
         access = source.access
@@ -222,4 +222,4 @@ class Closing:
 
     def _passes(self, candidate: Candidate, value: int) -> bool:
         """Whether the value of its cell is what a candidate waits for."""
-        return passes(candidate.command.operands, candidate.standing, value)
+        return passes(candidate.command.operands, candidate.position, value)

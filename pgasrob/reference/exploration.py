@@ -2,7 +2,7 @@
 
 Dynamic partial-order reduction with source sets and sleep sets (Abdulla, Aronsson, Jonsson, Sagonas, *Source sets: a
 foundation for optimal dynamic partial order reduction*, JACM 2017). A run is followed to its end; for each event, and
-for each command that a rank is left standing before, the events are looked up before which it could have been issued,
+for each next command that a rank is left with, the events are looked up before which it could have been issued,
 and it is seen to that a run is followed later in which it is. What waits for a value is never tried where it is not
 enabled (as in Jonsson, Lang, Sagonas, *Awaiting for Godot*, FMCAD 2022): it is found out from the trace what would have
 to be left out of it for the value to be there. That may be several updates that commute with each other.
@@ -32,7 +32,7 @@ from pgasrob.semantics.trace import (
     Event,
     Layer,
     Made,
-    Standing,
+    Position,
     Trace,
     passes,
     performed,
@@ -50,7 +50,7 @@ Footprint = tuple[Access, ...]
 
 
 class Choice(NamedTuple):
-    """What may come next: commands of ``rank``, or of all ranks that stand before a barrier."""
+    """What may come next: commands of ``rank``, or of all ranks, whose next command is a barrier."""
 
     rank: int
     commands: tuple[Command, ...]
@@ -61,7 +61,7 @@ class Choice(NamedTuple):
 
 
 class Faulty(NamedTuple):
-    """A command that cannot be evaluated where ``rank`` stands before it with ``registers``."""
+    """A next command of ``rank`` that cannot be evaluated with its ``registers``."""
 
     rank: int
     transition: Transition
@@ -100,7 +100,7 @@ class Exploration:
     """Goes through the traces.
 
     Attributes: ``events`` (looked at so far), ``traces``, ``redundant`` (runs given up since they come to what has been
-    followed), ``faults`` (commands that some rank has stood before and that cannot be evaluated), ``gave_up`` (there
+    followed), ``faults`` (next commands of some rank that cannot be evaluated), ``gave_up`` (there
     are too many updates that somebody may wait for), ``subtrees`` (come to so far, those that are left to others
     counted).
     """
@@ -117,7 +117,7 @@ class Exploration:
         nodes = instance.nodes
         self._run: list[Event] = []
         self._of_rank: list[list[Event]] = [[] for _ in range(nodes)]
-        self._standing: list[list[Standing]] = [[] for _ in range(nodes)]
+        self._positions: list[list[Position]] = [[] for _ in range(nodes)]
         self._cells = Cells()
         self._looks: list[tuple[Access, ...]] = []
         self.faults: list[Faulty] = []
@@ -184,7 +184,7 @@ class Exploration:
         ]
 
     def _trace(self) -> Trace:
-        return Trace(self._run, self._of_rank, self._standing)
+        return Trace(self._run, self._of_rank, self._positions)
 
     def _ends(self, node: Node) -> bool:
         """Whether the run that has come to ``node`` ends there, and is a trace that has not been seen."""
@@ -192,7 +192,7 @@ class Exploration:
             return False
         # What has been disabled will not be issued, so this is where it is met.
         for rank in range(self.instance.nodes):
-            for command in self._standing[rank][-1].commands:
+            for command in self._positions[rank][-1].commands:
                 if command.waits:
                     self._find_earlier(rank, command)
         if node.choices:
@@ -205,13 +205,13 @@ class Exploration:
 
     def _stand(self, rank: int, control: int, registers: Registers) -> None:
         commands = []
-        standing = Standing(control, registers, ())
+        position = Position(control, registers, ())
         for transition in self.instance.automata[rank].out[control]:
             try:
                 commands.append(Command(transition, self.instance.operands(rank, transition, registers)))
             except Fault as fault:
                 self.faults.append(Faulty(rank, transition, fault, registers))
-        self._standing[rank].append(standing._replace(commands=tuple(commands)))
+        self._positions[rank].append(position._replace(commands=tuple(commands)))
 
     def _node(self, state: SequentialState, asleep: dict[tuple[int, ...], Footprint]) -> Node:
         nodes = self.instance.nodes
@@ -219,12 +219,12 @@ class Exploration:
             Choice(rank, (command,))
             for rank in range(nodes)
             if self._goes_on(rank, state)
-            for command in self._standing[rank][-1].commands
-            if _enabled(command, self._standing[rank][-1], state)
+            for command in self._positions[rank][-1].commands
+            if _enabled(command, self._positions[rank][-1], state)
         ]
         arrivals = [
             [(each.operands.name, each) for each in own[-1].commands if isinstance(each.operands, core.Barrier)]
-            for own in self._standing
+            for own in self._positions
         ]
         barriers = [Choice(BARRIER, commands) for commands in barriers_of(arrivals)]
         choices += barriers
@@ -254,7 +254,7 @@ class Exploration:
         it is enough to try these."""
         sleepy = {choice.rank for choice in choices if choice.key in asleep}
         for rank in dict.fromkeys(choice.rank for choice in choices if choice.rank not in (BARRIER, *sleepy)):
-            commands = self._standing[rank][-1].commands
+            commands = self._positions[rank][-1].commands
             if not any(
                 command.waits or isinstance(command.operands, core.Barrier) or self._footprint(Choice(rank, (command,)))
                 for command in commands
@@ -300,14 +300,14 @@ class Exploration:
             self._cells.leave(access.cell)
         for rank in range(self.instance.nodes) if event.is_barrier else (event.rank,):
             self._of_rank[rank].pop()
-            self._standing[rank].pop()
+            self._positions[rank].pop()
 
     # What depends on what
 
     def _looks_of(self, rank: int, issued: Command) -> tuple[Access, ...]:
         """What a rank looks at beside the accesses of the command that it issues: the values that others of its
         commands wait for."""
-        commands = self._standing[rank][-1].commands
+        commands = self._positions[rank][-1].commands
         looks = [
             core.Access(command.operands.access.cell, True, False)
             for command in commands
@@ -343,13 +343,13 @@ class Exploration:
         rank = choice.rank
         if rank == BARRIER:
             # Everything of everybody comes before it; but who waits for a value as well may have had it before.
-            for each, places in enumerate(self._standing):
+            for each, places in enumerate(self._positions):
                 for command in places[-1].commands:
                     if command.waits:
                         self._find_earlier(each, command)
             return
         (command,) = choice.commands
-        for other in self._standing[rank][-1].commands:
+        for other in self._positions[rank][-1].commands:
             if other.waits:
                 self._find_earlier(rank, other)
         last = self._last(rank)
@@ -376,13 +376,13 @@ class Exploration:
             if len(kept) < len(layer.entries):
                 value = value_after(layer.before, (entry.made.update for entry in kept if entry.made.update))
                 break
-        return passes(operands, self._standing[rank][-1], value)
+        return passes(operands, self._positions[rank][-1], value)
 
     def _find_earlier(self, rank: int, command: Command) -> None:
         """See to the runs in which ``command``, which waits for a value, comes before some event so far."""
         operands = command.operands
         assert isinstance(operands, core.Immediate)
-        standing, last = self._standing[rank][-1], self._last(rank)
+        position, last = self._positions[rank][-1], self._last(rank)
         choice = Choice(rank, (command,))
         for layer in reversed(self._cells.layers(operands.access.cell)):
             if not conflict(layer.access, operands.access):
@@ -390,7 +390,7 @@ class Exploration:
             free = [entry for entry in layer.entries if not entry.event.is_in(last)]
             found = False
             try:
-                every = list(self._left_out(layer, free, operands, standing))
+                every = list(self._left_out(layer, free, operands, position))
             except TooMany:
                 self.gave_up, every = True, []
             for out in every:
@@ -401,16 +401,16 @@ class Exploration:
 
     @staticmethod
     def _left_out(
-        layer: Layer, free: Sequence[Entry], operands: core.Operands, standing: Standing
+        layer: Layer, free: Sequence[Entry], operands: core.Operands, position: Position
     ) -> Iterator[list[Entry]]:
         """What of ``free`` may be left out of ``layer``, with all layers after it, so that what waits passes."""
         if not layer.access.commutes:
-            if passes(operands, standing, layer.before):
+            if passes(operands, position, layer.before):
                 yield from ([entry] for entry in free)
             return
         rest = (entry.made.update for entry in layer.entries if entry not in free and entry.made.update)
         before = value_after(layer.before, rest)
-        for kept in _greatest_kept(before, free, lambda value: passes(operands, standing, value)):
+        for kept in _greatest_kept(before, free, lambda value: passes(operands, position, value)):
             yield [entry for entry in free if entry not in kept]
 
     def _reverse(self, out: Sequence[Event], choice: Choice) -> None:
@@ -453,14 +453,14 @@ class WithoutIdleRounds(Exploration):
     """
 
     def _goes_on(self, rank: int, state: SequentialState) -> bool:
-        events, standing = self._of_rank[rank], self._standing[rank]
-        here = standing[-1]
+        events, positions = self._of_rank[rank], self._positions[rank]
+        here = positions[-1]
         if any(isinstance(command.operands, core.Barrier) for command in here.commands):
             return True
         for begin in range(len(events) - 1, max(-1, len(events) - LONGEST_ROUND), -1):
             if events[begin].is_barrier:
                 return True
-            if (standing[begin].control, standing[begin].registers) == (here.control, here.registers):
+            if (positions[begin].control, positions[begin].registers) == (here.control, here.registers):
                 return not self._is_idle(rank, events[begin:], state)
         return True
 
@@ -530,7 +530,7 @@ def _begun_with(choices: Sequence[Choice], asleep: Collection[tuple[int, ...]], 
     return {min(wholly, key=lambda rank: (rank <= last, rank))}
 
 
-def _enabled(command: Command, standing: Standing, state: SequentialState) -> bool:
+def _enabled(command: Command, position: Position, state: SequentialState) -> bool:
     operands = command.operands
     match operands:
         case core.Barrier():
@@ -538,7 +538,7 @@ def _enabled(command: Command, standing: Standing, state: SequentialState) -> bo
         case core.Test(condition, blocks):
             return bool(condition) or not blocks
         case core.Immediate(access):
-            return passes(operands, standing, state.memory[access.cell])
+            return passes(operands, position, state.memory[access.cell])
         case _:
             return True
 

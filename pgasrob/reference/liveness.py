@@ -33,7 +33,7 @@ def has_ended(instance: Instance, state: State, rank: int) -> bool:
 
 
 def without_blocked(instance: Instance, state: State) -> State:
-    """``state`` with the ranks ended that stand before nothing but waits that D blocks."""
+    """``state`` with the ranks ended whose next commands are all waits that D blocks."""
     if state.attack is None:
         return state
     control = tuple(

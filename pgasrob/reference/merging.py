@@ -50,7 +50,7 @@ def merged(instance: Instance, state: State, ranks: Iterable[int]) -> tuple[Word
 def _only_command(
     instance: Instance, rank: int, control: int, registers: Registers
 ) -> tuple[Transition, Operands] | None:
-    """The one command that ``rank`` can issue, when it stands before local commands alone and none of them is to be
+    """The one command that ``rank`` can issue, when all its next commands are local and none of them is to be
     reported: a fault, a false assertion."""
     leaving = instance.automata[rank].out[control]
     if not all(isinstance(transition.form, core.Assign | core.Test) for transition in leaving):

@@ -1,7 +1,8 @@
 """Persistent sets: ranks that may be expanded alone, because what the others can do meanwhile does not touch it.
 
 A set of ranks is closed when no access that one of them is about to make conflicts with one that a rank outside could
-make before its next barrier. The barrier itself cannot happen while a rank of the set stands before something else.
+make before its next barrier. The barrier itself cannot happen while the next command of a rank of the set is another
+one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Outlook(NamedTuple):
     """What a rank is about to access, and all that it could access before its next barrier comes.
 
     ``passing``: the commands that it may ever pass as part of sigma. ``awaited``: for races what counts of ``next`` for
-    those who stand before an await.
+    ranks whose next command is an await.
     """
 
     next: Touched
@@ -37,7 +38,7 @@ class Outlook(NamedTuple):
 
 
 Awaited = Callable[[int, Transition, Operands], Touched]
-"""What counts of the accesses of a command of a rank for those who stand before an await."""
+"""What counts of the accesses of a command of a rank for others whose next command is an await."""
 
 
 def persistent_sets(
@@ -47,7 +48,7 @@ def persistent_sets(
 
     Of equally large sets that comes first which has been closed from a smaller rank; single ranks that are found only
     by looking at what others may do meanwhile come after the others. ``awaited``: for races, for which it counts that
-    a rank stands before an await.
+    the next command of a rank is an await.
     """
     outlooks = {
         rank: _outlook(instance, futures, state, rank, awaited)

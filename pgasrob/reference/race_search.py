@@ -1,6 +1,6 @@
 """SC runs in which an operation does all its steps or stops for good after some.
 
-Up to two of them stop by choice, just before the steps that race, one where a rank stands before the other access.
+Up to two of them stop by choice, just before the steps that race, or one where the other access is a rank's next one.
 Others stop because completion rules put their steps behind one that has stopped, and waits for these block. Nothing is
 delayed by conflicts, so that every such run is a run of X(P, N) as it is; and what is next is compared.
 
@@ -26,7 +26,7 @@ from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
 from pgasrob.races.found import FoundRace, found_fault, found_race, has_awaits
-from pgasrob.races.racing_pairs import Kinds, Next, Pairs, Places, accesses, places, standing, step
+from pgasrob.races.racing_pairs import Kinds, Next, Pairs, Places, accesses, next_at_issue, places, step
 from pgasrob.reference.attack import Attack, Edge, Found, State, moved, transferred
 from pgasrob.reference.liveness import has_ended
 from pgasrob.reference.reduced_search import Exploration
@@ -100,7 +100,7 @@ class RaceSearch(Exploration):
         super().__init__(instance, self._stopping, reductions, self._counting_for_awaits)
         self.races: dict[Places, FoundRace] = {}
         self.fault: FoundFault | None = None
-        # Where others stand before an await, persistent sets keep races alone.
+        # Where the next command of another rank is an await, persistent sets keep races alone.
         self.needs_robust = not strict and "persistent" in reductions and has_awaits(instance)
 
     def run(self) -> Iterator[None]:
@@ -117,7 +117,9 @@ class RaceSearch(Exploration):
 
     def _look_at(self, state: State) -> None:
         going = [rank for rank in range(self._instance.nodes) if not has_ended(self._instance, state, rank)]
-        before = {rank: standing(self._instance, rank, state.control[rank], state.registers[rank]) for rank in going}
+        before = {
+            rank: next_at_issue(self._instance, rank, state.control[rank], state.registers[rank]) for rank in going
+        }
         if state.attack is None:
             self._look_for_a_fault(state)
             if self.fault:
@@ -152,7 +154,8 @@ class RaceSearch(Exploration):
         return race
 
     def _tell(self, where: Places, state: State, last: list[Word], before: Sequence[Next]) -> None:
-        """Note a race at ``where``: after the way to ``state`` and ``last``, where ranks stand ``before`` accesses."""
+        """Note a race at ``where``: after the way to ``state`` and ``last``, with ranks ``before`` their next
+        accesses."""
         if where in self.races:
             return
         words, ranks = self._path(state)

@@ -2,9 +2,9 @@
 
 For a maximal trace and a step of it that stops, the *source*, there is a greatest part of the trace that can go on:
 what completion rules put behind the source stops too, and a command is left out, with all that comes after it, that
-waits for a step that has stopped or has an access that conflicts with one. What ranks stand before along that part is
-compared with the source, and with what other ranks stand before (`proofs/races.md`, section 8). So the interleavings
-of programs that are synchronised by barriers, flags or notifications need not be gone through: they have one trace.
+waits for a step that has stopped or has an access that conflicts with one. The next accesses of ranks along that part
+are compared with the source, and with those of other ranks (`proofs/races.md`, section 8). So the interleavings of
+programs that are synchronised by barriers, flags or notifications need not be gone through: they have one trace.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_IN_ALL = 4 * MOST_EVENTS
 
 
 class Candidate(NamedTuple):
-    """``next``, an access of the ``command`` that a rank stands before after so many ``events``."""
+    """``next``, an access of the next ``command`` of a rank after so many ``events``."""
 
     events: int
     command: Command
@@ -174,14 +174,14 @@ class TracesRaceSearch:
     def _look_at(self, trace: Trace) -> Iterator[None]:
         """Look for races in ``trace``."""
         by_cell: dict[Cell, list[Candidate]] = defaultdict(list)
-        for rank, stands in enumerate(trace.standing):
-            for events, standing in enumerate(stands):
-                for command in standing.commands:
+        for rank, positions in enumerate(trace.positions):
+            for events, position in enumerate(positions):
+                for command in position.commands:
                     for each in accesses(rank, command.transition, command.operands):
                         by_cell[each.access.cell].append(Candidate(events, command, each))
         for candidates in by_cell.values():
-            standing_there = [each for each in candidates if each.next.stands]
-            for one, other in combinations(standing_there, 2):
+            at_issue = [each for each in candidates if each.next.at_issue]
+            for one, other in combinations(at_issue, 2):
                 if one.next.rank != other.next.rank and self._pairs.race(one.next, other.next):
                     self._tell_both(trace, one, other)
             yield
@@ -196,7 +196,7 @@ class TracesRaceSearch:
                 yield
 
     def _tell_both(self, trace: Trace, one: Candidate, other: Candidate) -> None:
-        """Note a race of two that are stood before, if they may be so at once."""
+        """Note a race of two next accesses, if both may be next at once."""
         where = places(one.next, other.next)
         if where in self.races:
             return
@@ -211,7 +211,7 @@ class TracesRaceSearch:
     def _compare(
         self, trace: Trace, stopping: Stopping, event: Event, source: Next, candidates: Sequence[Candidate]
     ) -> None:
-        """Compare the source, a step of ``event``, with what ranks stand before."""
+        """Compare the source, a step of ``event``, with the next accesses of ranks."""
         for candidate in candidates:
             rank, events, command = candidate.next.rank, candidate.events, candidate.command
             race, where = self._pairs.race(source, candidate.next), places(source, candidate.next)
@@ -221,7 +221,7 @@ class TracesRaceSearch:
             if without.has(event.clock) or (events and without.has(trace.of_rank[rank][events - 1].clock)):
                 continue
             number, parts = 0, list[int]()
-            if not candidate.next.stands:
+            if not candidate.next.at_issue:
                 assert isinstance(command.operands, core.Transfer)
                 steps = len(command.operands.steps)
                 number = candidate.next.number - (len(core.accesses_of(command.operands)) - steps)
@@ -235,15 +235,15 @@ class TracesRaceSearch:
             pasts = [event.clock, *([trace.of_rank[rank][events - 1].clock] if events else [])]
             there = [each for each in trace.events if any(each.is_in(past) for past in pasts)]
             moves = [self._move(each, stopping) for each in there]
-            if candidate.next.stands:
+            if candidate.next.at_issue:
                 self._tell(where, moves, [candidate])
             else:
                 self._tell(where, [*moves, (rank, [command.transition], parts)], [])
 
     def _tell(self, where: Places, moves: list[Move], before: Sequence[Candidate]) -> None:
         words = list(Rerun(self._instance).words(moves))
-        standing = [(each.next.rank, each.next.transition.occurrence) for each in before]
-        self.races[where] = found_race(self._instance, words, standing)
+        commands = [(each.next.rank, each.next.transition.occurrence) for each in before]
+        self.races[where] = found_race(self._instance, words, commands)
 
     @staticmethod
     def _move(event: Event, stopping: Stopping | None) -> Move:

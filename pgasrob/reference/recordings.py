@@ -73,7 +73,7 @@ class Exact:
         for nodes in cells.values():
             for number, one in enumerate(nodes):
                 for other in nodes[:number]:
-                    ordered = one.stands_with(other) or one.before >> other.bit & 1 or other.before >> one.bit & 1
+                    ordered = one.are_alternatives(other) or one.before >> other.bit & 1 or other.before >> one.bit & 1
                     if not ordered and one.command != other.command and self._pairs.race(other.next, one.next):
                         yield Both(other.next, one.next, order.moves(one.before | other.before))
 
@@ -86,9 +86,9 @@ class _Node(NamedTuple):
     bit: int
     before: int
 
-    def stands_with(self, other: _Node) -> bool:
-        """Whether both are what one rank stands before."""
-        return self.next.stands and other.next.stands and self.next.rank == other.next.rank
+    def are_alternatives(self, other: _Node) -> bool:
+        """Whether both belong to next commands of one rank, of which it issues one."""
+        return self.next.at_issue and other.next.at_issue and self.next.rank == other.next.rank
 
 
 class _Steps:
@@ -112,11 +112,11 @@ class _Steps:
             self._bind(event)
             operands = event.operands
             self._steps.append(self._transfer(event, operands, issue) if isinstance(operands, core.Transfer) else [])
-        for rank, places in enumerate(trace.standing):
+        for rank, places in enumerate(trace.positions):
             for command in places[-1].commands:
                 made = core.at_issue(command.operands)
                 if made is not None:
-                    self._add(standing_at(rank, command.transition, made), self._new(), self._past[rank])
+                    self._add(issue_of(rank, command.transition, made), self._new(), self._past[rank])
 
     def _issue(self, event: Event) -> int:
         """Add the issue of a command; what comes before its end, itself included."""
@@ -126,7 +126,7 @@ class _Steps:
             before |= self._past[each]
         made, issue = core.at_issue(operands), before | 1 << bit
         if made is not None:
-            self._add(standing_at(rank, event.transitions[0], made), bit, before)
+            self._add(issue_of(rank, event.transitions[0], made), bit, before)
             issue |= self._met(made)
             self._cells[made.cell].append((made, issue))
         if isinstance(operands, core.Wait):
@@ -194,9 +194,9 @@ class _Steps:
         self.nodes.append(_Node(next, (next.rank, next.transition.occurrence), bit, before))
 
 
-def standing_at(rank: int, transition: Transition, made: Access) -> Next:
-    """The access of a command that a rank stands before."""
-    return Next(rank, transition, 0, made, stands=True)
+def issue_of(rank: int, transition: Transition, made: Access) -> Next:
+    """The access that the next command of a rank makes at its issue."""
+    return Next(rank, transition, 0, made, at_issue=True)
 
 
 def attack_in(instance: Instance, trace: Trace) -> list[Move] | None:

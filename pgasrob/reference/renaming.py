@@ -30,9 +30,9 @@ Mark = tuple[int, int]
 def representative(instance: Instance, symmetry: Symmetry, state: State) -> tuple[State, Renaming]:
     """The state that stands for all that renaming makes of ``state``, and the renaming that leads to it.
 
-    Ranks are coloured by what tells them apart, first by their class and then by their key, until no more of them can
-    be told apart; they are named in the order of their colours. Ranks of one colour keep their order, so now and then a
-    few states that renaming makes of each other have different representatives.
+    Ranks are coloured by what distinguishes them, first by their class and then by their key, until no more of them can
+    be distinguished; they are named in the order of their colours. Ranks of one colour keep their order, so now and
+    then a few states that renaming makes of each other have different representatives.
     """
     renaming = list(range(instance.nodes))
     if not symmetry.classes:
@@ -105,7 +105,7 @@ def renamed(instance: Instance, symmetry: Symmetry, state: State, renaming: Rena
 
 
 class _Colouring:
-    """Tells the ranks of a state apart by colours, as partition refinement does for the nodes of a graph."""
+    """Distinguishes the ranks of a state by colours, as partition refinement does for the nodes of a graph."""
 
     def __init__(self, instance: Instance, symmetry: Symmetry, state: State) -> None:
         self.instance = instance
@@ -166,7 +166,7 @@ class _Colouring:
         )
 
     def mark(self, value: int, k: int | None, rank: int, colour: Sequence[int]) -> Mark:
-        """What ``value`` in a register or cell of type ``k`` tells of ``rank``."""
+        """What ``value`` in a register or cell of type ``k`` says of ``rank``."""
         if k is None or not 0 <= value - k < self.instance.nodes:
             return 0, value
         named = value - k

@@ -1,4 +1,4 @@
-"""The protocols of engines, what they can be asked to do, and what they tell of the SC runs that they pass."""
+"""The protocols of engines, what they can be asked to do, and what they learn of the SC runs that they pass."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The run that the moves of an attack search are.
 
-A search that knows the program as tables only, the kernel or SPIN, tells which moves it took. What events they are is
+A search that knows the program as tables only, the kernel or SPIN, reports which moves it took. What events they are is
 found out by making them once more.
 """
 

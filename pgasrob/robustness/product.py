@@ -1,4 +1,4 @@
-"""The `product` engine: the paper's decision procedure (Theorem 16), with two heads unless told otherwise.
+"""The `product` engine: the paper's decision procedure (Theorem 16), with two heads unless more are asked for.
 
 For every cycle type, is L(Y^M(P, N)) intersected with L(Z^cyc) empty? The intersection is the multiheaded automaton of
 Lemma 10, made on the fly, and its emptiness the search of Lemma 11. The cycle types take turns with growing shares of

@@ -35,7 +35,7 @@ from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 
 COMPILE = ("-O2", "-w", "-DSAFETY", "-fwrapv", "-DFREQ=100000")
-"""How the verifier is compiled; -fwrapv as integers wrap around, and FREQ says how often it tells of its states."""
+"""How the verifier is compiled; -fwrapv as integers wrap around, and FREQ says how often it reports its states."""
 SEARCH = ("-E", "-n", "-w20")
 """How it is run: a rank may end anywhere, and no list of unreached code."""
 DEPTH = 10_000
@@ -180,7 +180,7 @@ class SpinSearch(WithoutFacts):
         return code, text
 
     def _count(self, text: str) -> None:
-        """Note the states and transitions that the verifier has told of, at its end or on its way."""
+        """Note the states and transitions that the verifier has reported, at its end or on its way."""
         for pattern, name in (
             (r"States=\s*(\S+)", "states"),
             (r"Transitions=\s*(\S+)", "transitions"),

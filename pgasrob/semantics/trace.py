@@ -1,7 +1,7 @@
 """A maximal SC run with the order of its commands: a Mazurkiewicz trace, of which the run is one linearisation.
 
 Two commands depend on each other when they are of one rank, when two of their accesses conflict, or when one looks at
-what the other changes: a rank that stands before several commands, of which some wait for values, has looked at all of
+what the other changes: a rank with several next commands, of which some wait for values, has looked at all of
 these values when it issues one of them. The order of a trace is what this leaves of the order of the run.
 """
 
@@ -24,7 +24,7 @@ Clock = tuple[int, ...]
 
 
 class Command(NamedTuple):
-    """What a rank may issue where it stands."""
+    """A command that a rank may issue next, with its operands."""
 
     transition: Transition
     operands: Operands
@@ -35,8 +35,8 @@ class Command(NamedTuple):
         return isinstance(self.operands, core.Immediate) and self.operands.may_block
 
 
-class Standing(NamedTuple):
-    """Where a rank stands: its control state and registers, and the commands there that can be evaluated."""
+class Position(NamedTuple):
+    """Where a rank is in a run: its control state and registers, and its next commands, those that can be evaluated."""
 
     control: int
     registers: Registers
@@ -159,14 +159,14 @@ def performed(
     return *after, tuple(chain)
 
 
-def passes(operands: core.Operands, standing: Standing, value: int) -> bool:
+def passes(operands: core.Operands, position: Position, value: int) -> bool:
     """Whether a command lets ``value`` of its cell pass, or does not look at it."""
     if not isinstance(operands, core.Immediate):
         return True
     condition, until = operands.condition, operands.until
     if condition is not None and not RELATIONS[condition.relation](value, condition.value):
         return False
-    registers = standing.registers
+    registers = position.registers
     if operands.register is not None:
         registers = put(registers, operands.register, value)
     return until is None or until.satisfied(registers)
@@ -182,12 +182,12 @@ def value_after(before: int, updates: Iterable[core.Update[int]]) -> int:
 
 @dataclass(slots=True)
 class Trace:
-    """A maximal run: its events, those of each rank, and for each rank where it stood after each number of its
+    """A maximal run: its events, those of each rank, and for each rank its position after each number of its
     events."""
 
     events: Sequence[Event]
     of_rank: Sequence[Sequence[Event]]
-    standing: Sequence[Sequence[Standing]]
+    positions: Sequence[Sequence[Position]]
 
     def entries(self) -> Iterator[Entry]:
         """The accesses in the order of the run."""

@@ -22,7 +22,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.instance import Instance
 from pgasrob.races.access_facts import atomic_together
-from pgasrob.races.racing_pairs import Next, Pairs, Places, places, standing, step
+from pgasrob.races.racing_pairs import Next, Pairs, Places, next_at_issue, places, step
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.effect import execute, put
 from pgasrob.semantics.sequential import SequentialState
@@ -63,7 +63,7 @@ class _Classical:
             if seen > most:
                 return None
             for rank in range(nodes):
-                for each in standing(self.instance, rank, run.state.control[rank], run.state.registers[rank]):
+                for each in next_at_issue(self.instance, rank, run.state.control[rank], run.state.registers[rank]):
                     form = each.transition.form
                     if isinstance(form, core.Immediate) and form.may_block:
                         self._added(run, [rank], each, command=-1)
@@ -88,7 +88,7 @@ class _Classical:
     def _issued(self, run: Run, rank: int, transition: Transition, operands: Operands) -> Run:
         """``run`` with a command of ``rank``: its issue, and its steps."""
         made, command = core.at_issue(operands), len(run.accesses)
-        first = None if made is None else Next(rank, transition, 0, made, stands=True)
+        first = None if made is None else Next(rank, transition, 0, made, at_issue=True)
         waited = [event for event, placement in run.held[rank] if not wait_is_over(placement, operands)]
         run = self._added(run, [rank], first, command, waited)
         held = tuple((event, fenced(placement, operands)) for event, placement in run.held[rank])

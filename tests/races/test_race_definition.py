@@ -19,7 +19,7 @@ def race_kinds(*blocks: str, strict: bool = False) -> list[str]:
     assert search.gave_up is None
     return [
         ", ".join(
-            f"{each.rank} {each.transition.command.kind}{'' if each.stands else ' step'} "
+            f"{each.rank} {each.transition.command.kind}{'' if each.at_issue else ' step'} "
             f"{program.cell_name(each.access.cell)}"
             for each in sorted(race.accesses, key=lambda each: (each.rank, each.transition.occurrence))
         )

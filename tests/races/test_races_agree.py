@@ -212,7 +212,7 @@ def no_stop(self: StoppingSpace, state: State, rank: int, transition: object, op
         (StoppingSpace, "_remote", no_stop, "not all races|not robust"),
         (StoppingSpace, "going", lambda *_: 0, "not all races|not robust"),
         (Liveness, "_meets", lambda *_: False, "not all races|not robust"),
-        (search_module, "standing", lambda *_: [], "not all races|not robust"),
+        (search_module, "next_at_issue", lambda *_: [], "not all races|not robust"),
     ],
 )
 def test_every_rule_of_the_search_matters(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pgasrob.automata.automaton import Reached
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
-from pgasrob.races.racing_pairs import Next, Pairs, standing
+from pgasrob.races.racing_pairs import Next, Pairs, next_at_issue
 from pgasrob.robustness.definition import DefinitionState, HappensBeforeSpace
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, has_steps
@@ -101,7 +101,7 @@ class RecordedRuns:
 
     def next(self, state: Recorded) -> Iterator[Next]:
         for rank in range(self.instance.nodes):
-            yield from standing(self.instance, rank, state.x[0].control[rank], state.x[0].registers[rank])
+            yield from next_at_issue(self.instance, rank, state.x[0].control[rank], state.x[0].registers[rank])
             place = 0
             for position, entry in enumerate(state.x[0].pending[rank]):
                 if isinstance(entry, Operation):
@@ -109,7 +109,7 @@ class RecordedRuns:
                         index = state.pending[rank][place]
                         ((transition,),) = [self.instance.automata[rank].out[index]]
                         number = self._chain(rank, index) - len(entry.left)
-                        yield Next(rank, transition, number, entry.left[0].access, stands=False)
+                        yield Next(rank, transition, number, entry.left[0].access, at_issue=False)
                     place += 1
 
 
@@ -133,7 +133,7 @@ def answers(instance: Instance, trace: Trace, strict: bool, most: int) -> tuple[
             raise TooLarge
         if not reached.midway:
             for one, other in combinations(prefixes.next(state), 2):
-                if not (one.stands and other.stands and one.rank == other.rank) and pairs.race(one, other):
+                if not (one.at_issue and other.at_issue and one.rank == other.rank) and pairs.race(one, other):
                     races.add(frozenset(map(key_of, (one, other))))
     return cyclic, races
 

@@ -22,7 +22,7 @@ REGISTER = Register("r", 0)
 
 
 def lines(each: Drawn, events: list[Recorded], standing: list[Recorded]) -> set[tuple[int, ...]]:
-    asked = NativeExact(replace(each.recording, events=events, standing=standing), each.strict)
+    asked = NativeExact(replace(each.recording, events=events, next_commands=standing), each.strict)
     assert asked.look(races=True, attacks=False)
     return {
         tuple(sorted(race.shown.instance.automata[rank].out[index][0].span.line for rank, index, _ in race.sides))
@@ -40,7 +40,7 @@ def test_segments_have_the_races_of_the_whole() -> None:
             continue  # a segment does not know the values from before
         parts = list(segments(each.recording.events, each.recording.nodes))
         assert [event for part in parts for event in part] == list(each.recording.events)
-        standing = list(each.recording.standing)
+        standing = list(each.recording.next_commands)
         last = len(parts) - 1
         found = [lines(each, part, standing if number == last else []) for number, part in enumerate(parts)]
         if not parts or (parts[-1] and parts[-1][-1].command.kind == "barrier"):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from pgasrob.analysis.symmetry import symmetry
 from pgasrob.program.instance import Instance
-from pgasrob.reference.attack_search import PIECE, AttackSearch
+from pgasrob.reference.attack_search import AttackSearch
+from pgasrob.robustness.engine import PIECE
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay

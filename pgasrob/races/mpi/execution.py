@@ -280,7 +280,7 @@ class _Reader:
             operation.completed = done
 
     def _notify(self, rank: int, by: Synchronisation, operands: core.Transfer[Cell, int], span: Span) -> None:
-        """D6: a complete tells its targets when what it completes has taken effect there, and waits for nobody."""
+        """D6: a complete signals its targets when what it completes has taken effect there, and waits for nobody."""
         (step,) = operands.steps
         number = self._action("external", operands.rank, rank, span, by.begin)
         coso = self.execution.coso

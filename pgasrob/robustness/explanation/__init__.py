@@ -1,8 +1,8 @@
 """The theory on one program: what the paper's definitions and lemmas are for it, computed step by step.
 
-Nothing here is told, it is worked out: a computation, its last command e, sigma, the normal form, the path of Y(P, N),
-the marked word and the runs of the automata Z on it, what the searches cost and what the attack search did. The
-sentences are in `render.explanation`.
+Nothing here is a fixed text; all is worked out for the program: a computation, its last command e, sigma, the normal
+form, the path of Y(P, N), the marked word and the runs of the automata Z on it, what the searches cost and what the
+attack search did. The sentences are in `render.explanation`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 Origin = Literal["delayed run", "product", "check"]
 MOST_STATES, SECONDS = 20_000, 6.0
-"""What the searches of an explanation may take, unless told otherwise."""
+"""What the searches of an explanation may take unless given."""
 MOST_FIRST = 5_000
 """States in which the product may find the computation to explain; else it is that of the check."""
 ALL, PLAIN, DEFINITION = "attack", "attack --no-reduction", "definition"

@@ -143,7 +143,7 @@ class NoAttack(Exception):
 
 
 def attack(instance: Instance, order: Reordering) -> Attack:
-    """The path of the attack search along sigma to e (`proofs/two-parts.md`), told which steps are the sources.
+    """The path of the attack search along sigma to e (`proofs/two-parts.md`), given the steps that are the sources.
 
     ``order`` is that of a violating computation. Raises :class:`NoAttack` when the search does not get there.
     """

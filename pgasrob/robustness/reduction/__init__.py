@@ -12,4 +12,4 @@ Each can be on or off by itself. `reduced` is the search that obeys them; `futur
 from __future__ import annotations
 
 REDUCTIONS = ("infeasibility", "persistent", "merging", "liveness", "symmetry")
-"""The names of the reductions, in the order in which they are told."""
+"""The names of the reductions, in the order in which they are listed."""

@@ -33,10 +33,10 @@ from pgasrob.robustness.reduction.setting import Setting
 from pgasrob.robustness.reduction.views import States, Views
 
 PHASES_AFTER = 4
-"""Phases from one barrier to the next, counted from the source's command, that are told apart; the last one stands for
+"""Phases from one barrier to the next, counted from the source's command, that are kept apart; the last one stands for
 all that follow."""
 WAYS = 4
-"""Ways to one place that are told apart; of any further one only what is always certain is known."""
+"""Ways to one place that are kept apart; of any further one only what is always certain is known."""
 LOOKS = 2_000_000
 """Commands looked at in all; steps that have not been decided by then are choosable."""
 

@@ -13,7 +13,7 @@ from pgasrob.robustness.reduction.abstract_commands import Accesses, Commands
 from pgasrob.robustness.reduction.views import Pairwise, Views
 
 PHASES = 16
-"""Phases from one barrier to the next, counted from the start, that are told apart; the last one stands for all that
+"""Phases from one barrier to the next, counted from the start, that are kept apart; the last one stands for all that
 follow."""
 WIDE = 100
 """Accesses that one access may conflict with, up to which it is looked up by each of them."""
