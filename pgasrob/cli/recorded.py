@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pgasrob.robustness.limits import Limits
 
 SUFFIX = ".pgastrace"
-SEED, MOST_COMMANDS = 0, 10_000
-"""Of the simulated run of a program that stands in for a recorded one."""
 
 
 MIXED = f"ask about {SUFFIX} files and about programs one after the other."
@@ -72,10 +70,11 @@ def report_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_
     simulated run. In text it is a paragraph of its own."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.recording.places import NotSupported
+    from pgasrob.recording.recorded_answers import alarm_lines
     from pgasrob.runtime.record.records import TraceError
 
     try:
-        lines = _alarms(result, front_end, reading)
+        lines = alarm_lines(result["file"], result["nodes"], front_end, reading)
     except (SourceError, NotSupported, TraceError, OSError) as error:
         reason = None if isinstance(error, SourceError) else str(error)
         if reason and not in_json:
@@ -90,21 +89,3 @@ def report_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_
     for pair in lines:
         beside = "also a race in the exact answer" if pair in exact else "not in the exact answer below"
         click.echo(f"{result['file']}: MUST-RMA reports lines {pair[0]} and {pair[1]}: {beside}.")
-
-
-def _alarms(result: RaceResult, front_end: FrontEnd, reading: Reading) -> list[tuple[int, int]]:
-    from pgasrob.recording.must_rma import alarms
-    from pgasrob.recording.recorded_answers import trace_alarms
-    from pgasrob.recording.simulated import recorded, sc_run
-
-    file = result["file"]
-    if file.endswith(SUFFIX):
-        return [alarm.lines for alarm in trace_alarms(file)]
-    from pgasrob.program.program import DEFAULT_NODES, Program
-    from pgasrob.robustness.load import load
-
-    loaded = load(file, front_end)
-    nodes = result["nodes"] or DEFAULT_NODES
-    program = loaded if isinstance(loaded, Program) else loaded.program(nodes)
-    instance = program.instantiate(nodes, reading)
-    return [alarm.lines for alarm in alarms(recorded(instance, sc_run(instance, SEED, MOST_COMMANDS)))]

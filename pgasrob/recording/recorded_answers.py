@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pgasrob import twins
 from pgasrob.diagnostics import Diagnostic
 from pgasrob.program import core
 from pgasrob.program.declarations import Source
+from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.races.race_verdict import Race, RaceVerdict
 from pgasrob.races.racing_pairs import Next, Pairs
@@ -26,6 +27,7 @@ from pgasrob.recording.places import SHIFT, NotSupported
 from pgasrob.recording.segments import Segment, in_cells, segments
 from pgasrob.recording.straight import NoRun
 from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import NoProgram, Reason, TooManyUpdates
@@ -36,8 +38,13 @@ from pgasrob.runtime.record.records import Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
 
+if TYPE_CHECKING:
+    from pgasrob.frontends.options import FrontEnd
+
 ENDED_FULL = 4
 SUFFIX = ".pgastrace"
+SIMULATED_SEED, MOST_SIMULATED = 0, 10_000
+"""The seed, and the most commands, of the simulated run of a program that stands in for a recorded one."""
 LARGEST_SOURCE = 1 << 22
 GOING_THROUGH = "while going through the trace"
 BETWEEN_LOOKS = 256
@@ -303,6 +310,20 @@ def trace_alarms(path: str) -> list[must_rma.Alarm]:
         for alarm in must_rma.alarms(recording):
             lines.setdefault(alarm.lines, alarm)
     return list(lines.values())
+
+
+def alarm_lines(path: str, nodes: int | None, front_end: FrontEnd | None, reading: Reading) -> list[tuple[int, int]]:
+    """The pairs of lines that MUST-RMA reports of one order of events: that in the trace file ``path``, or that of a
+    simulated run of the program there. Raises :class:`TraceError`, :class:`NotSupported`, :class:`SourceError`."""
+    if path.endswith(SUFFIX):
+        return [alarm.lines for alarm in trace_alarms(path)]
+    from pgasrob.recording.simulated import recorded, sc_run
+
+    loaded = load(path, front_end)
+    nodes = nodes or DEFAULT_NODES
+    instance = (loaded if isinstance(loaded, Program) else loaded.program(nodes)).instantiate(nodes, reading)
+    run = recorded(instance, sc_run(instance, SIMULATED_SEED, MOST_SIMULATED))
+    return [alarm.lines for alarm in must_rma.alarms(run)]
 
 
 def _diagnostic(path: str, error: Exception) -> Diagnostic:
