@@ -1,5 +1,5 @@
 """Robustness of programs on real networks: programs of ranks as litmus programs, and cycles in what a network allows.
 
 `to_litmus` makes a litmus program of a program of the calculus, `counterparts` lists what cannot be said there;
-`robustness` decides, `network_verdict` makes a verdict of it, and `calculus` checks litmus tests in the calculus.
+`robustness` decides, and `network_verdict` makes a verdict of it.
 """
