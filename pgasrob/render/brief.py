@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, every_count, words
+from pgasrob.render.errors import in_one_line
 from pgasrob.render.places import located
 from pgasrob.render.verdict_json import Result
 
@@ -52,9 +53,7 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
 
 def _errors(result: Result) -> Iterator[str]:
     file, fault = visible(result["file"]), result["witness"] and result["witness"]["fault"]
-    for error in result["errors"]:
-        place = located(result["file"], error["line"], error["column"]) if error["line"] else file
-        yield f"{place}: error[{error['code']}]: {visible(error['message'])}"
+    yield from (in_one_line(result["file"], error) for error in result["errors"])
     if fault:
         reason = visible(f"rank {fault['rank']}: {fault['reason']}")
         yield f"{located(result['file'], fault['line'], fault['column'])}: error[{fault['code']}]: {reason}"

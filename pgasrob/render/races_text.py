@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions, english, words
-from pgasrob.render.errors import error_lines
+from pgasrob.render.errors import error_lines, in_one_line
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
 from pgasrob.render.places import located
 from pgasrob.render.races_json import counted, with_accesses
@@ -259,9 +259,7 @@ def brief(result: RaceResult, several: bool = False) -> Iterator[str]:
         case "unknown":
             yield f"{file}: unknown{where}: {visible(result['reason'] or 'no reason is known')}{wrongly}"
         case "error":
-            for error in result["errors"]:
-                place = located(result["file"], error["line"], error["column"]) if error["line"] else file
-                yield f"{place}: error[{error['code']}]: {visible(error['message'])}{wrongly}"
+            yield from (f"{in_one_line(result['file'], error)}{wrongly}" for error in result["errors"])
             if run := result.get("witness"):
                 yield f"{visible(words.fault(result['file'], _fault(run)))}{wrongly}"
             elif not result["errors"]:

@@ -11,10 +11,9 @@ from typing import Generic
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import words
+from pgasrob.render.errors import in_one_line
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, paragraph, shorten
-from pgasrob.render.places import located
 from pgasrob.render.result_forms import Form, R
-from pgasrob.render.shared_json import Error
 
 SHORTEST_FILE = 8
 
@@ -88,7 +87,8 @@ class Table(Generic[R]):
         surprising = self._surprising(result)
         fault = self._form.fault(result)
         if surprising:
-            yield from _findings(result["file"], result["errors"], self._width)
+            for error in result["errors"]:
+                yield from paragraph(in_one_line(result["file"], error), self._width, "", "", "    ")
         if surprising and fault:
             yield from paragraph(fault, self._width, "", "", "    ")
         elif surprising and result["reason"] and not (result["verdict"] == "error" and result["errors"]):
@@ -117,13 +117,6 @@ class Table(Generic[R]):
         more = "".join(f", {count} with {fact}" for fact, count in facts.items())
         things = "1 result" if len(results) == 1 else f"{len(results)} results"
         return f"{things} in {_seconds(seconds)} s: {found or 'none'}{more}."
-
-
-def _findings(file: str, errors: list[Error], width: int) -> Iterator[Line]:
-    """The findings about a text, a paragraph each."""
-    for error in errors:
-        place = located(file, error["line"], error["column"]) if error["line"] else visible(file)
-        yield from paragraph(f"{place}: error[{error['code']}]: {error['message']}", width, "", "", "    ")
 
 
 def amount(count: float) -> str:
