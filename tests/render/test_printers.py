@@ -70,3 +70,9 @@ def test_a_single_result_that_fails_because_of_strict_says_so(
     single = expected("a.pgas", "robust", "robust", assertions="violated")
     out = " ".join(printed(capsys, [single], expect=True, strict=strict).split())
     assert out.count("1 as expected fails only because of --strict (a failing assertion or a deadlock).") == count
+
+
+def test_below_rows_it_is_said_where_runs_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    robust, other = result("a.pgas"), result("b.pgas", "not robust")
+    assert VerdictForm.hint in printed(capsys, [robust, other])
+    assert VerdictForm.hint not in printed(capsys, [robust, result("b.pgas")])

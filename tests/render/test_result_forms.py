@@ -1,6 +1,8 @@
-"""The table of answers about races."""
+"""What is specific to answers about races: columns of tables, counts, codes."""
 
 from __future__ import annotations
+
+import pytest
 
 from pgasrob.render.lines import plain
 from pgasrob.render.result_forms import RaceForm
@@ -34,3 +36,22 @@ def test_a_table_compares_numbers_of_pairs() -> None:
     assert "expected" not in plain(table.end([cut], 0.5)).replace("as expected", "")
     missing: RaceResult = {**expected, "expected": None}
     assert "no `// races:` says how many" in plain(table.end([missing], 0.5))
+
+
+def test_a_race_of_a_robust_program_is_counted() -> None:
+    form = RaceForm()
+    assert list(form.noted(result_of(REMOTE))) == ["a race and robust all the same"]
+    assert not list(form.noted(result_of(THREE))) and not list(form.noted(result_of(QUIET)))
+
+
+def test_codes_are_those_of_faults_too() -> None:
+    assert RaceForm().codes([result_of(REMOTE), result_of(FAULT), result_of(FAULT)]) == ["PG040"]
+
+
+@pytest.mark.parametrize("text", [REMOTE, FAULT])
+def test_what_is_kept_has_no_runs(text: str) -> None:
+    result = result_of(text)
+    kept = RaceForm(expect=True).kept(result)
+    assert len(kept["races"]) == len(result["races"]) and not any(race["computation"] for race in kept["races"])
+    assert RaceForm().found(kept) == RaceForm().found(result)
+    assert RaceForm().fault(kept) == RaceForm().fault(result)
