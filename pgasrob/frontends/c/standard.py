@@ -5,31 +5,18 @@ Their functions, and names such as `stdout`, are in `library`.
 
 from __future__ import annotations
 
+from pgasrob.frontends.c import types as c
 from pgasrob.frontends.c.layout import struct_of
-from pgasrob.frontends.c.types import (
-    BOOL,
-    CHAR,
-    INT,
-    LONG,
-    LONG_DOUBLE,
-    SHORT,
-    UCHAR,
-    UINT,
-    ULONG,
-    USHORT,
-    VOID,
-    Array,
-    CType,
-    Field,
-    Function,
-    Pointer,
-    Struct,
-)
 
 
 def words(text: str) -> list[str]:
     """The words of ``text``."""
     return text.split()
+
+
+def _struct(tag: str, *members: tuple[str, c.CType]) -> c.Struct:
+    """A struct with these members, of which several may share a type."""
+    return struct_of(tag, [(name, type) for names, type in members for name in words(names)])
 
 
 STANDARD_HEADERS = frozenset(
@@ -54,69 +41,59 @@ SYSTEM_HEADERS = frozenset(
 )
 """Headers of the system that are not read: what they declare is not known. Others are headers of the program."""
 
-TYPES: dict[str, CType] = {
-    "bool": BOOL,
-    "size_t": ULONG, "ssize_t": LONG, "ptrdiff_t": LONG, "intptr_t": LONG, "uintptr_t": ULONG,
-    "intmax_t": LONG, "uintmax_t": ULONG, "off_t": LONG, "off64_t": LONG, "time_t": LONG, "clock_t": LONG,
-    "suseconds_t": LONG, "useconds_t": UINT, "pid_t": INT, "uid_t": UINT, "gid_t": UINT, "mode_t": UINT,
-    "clockid_t": INT, "sig_atomic_t": INT, "wchar_t": INT, "char16_t": USHORT, "char32_t": UINT,
-    "uint": UINT, "ulong": ULONG, "ushort": USHORT, "u_char": UCHAR, "u_int": UINT, "u_long": ULONG,
-    "u_int8_t": UCHAR, "u_int16_t": USHORT, "u_int32_t": UINT, "u_int64_t": ULONG,
+TYPES: dict[str, c.CType] = {
+    "bool": c.BOOL,
+    "size_t": c.ULONG, "ssize_t": c.LONG, "ptrdiff_t": c.LONG, "intptr_t": c.LONG, "uintptr_t": c.ULONG,
+    "intmax_t": c.LONG, "uintmax_t": c.ULONG, "off_t": c.LONG, "off64_t": c.LONG, "time_t": c.LONG, "clock_t": c.LONG,
+    "suseconds_t": c.LONG, "useconds_t": c.UINT, "pid_t": c.INT, "uid_t": c.UINT, "gid_t": c.UINT, "mode_t": c.UINT,
+    "clockid_t": c.INT, "sig_atomic_t": c.INT, "wchar_t": c.INT, "char16_t": c.USHORT, "char32_t": c.UINT,
+    "uint": c.UINT, "ulong": c.ULONG, "ushort": c.USHORT, "u_char": c.UCHAR, "u_int": c.UINT, "u_long": c.ULONG,
+    "u_int8_t": c.UCHAR, "u_int16_t": c.USHORT, "u_int32_t": c.UINT, "u_int64_t": c.ULONG,
     **{
         f"{'' if signed else 'u'}int{form}{bits}_t": type
         for form in ("", "_least")
         for bits, signed, type in (
-            (8, True, CHAR), (16, True, SHORT), (32, True, INT), (64, True, LONG),
-            (8, False, UCHAR), (16, False, USHORT), (32, False, UINT), (64, False, ULONG),
+            (8, True, c.CHAR), (16, True, c.SHORT), (32, True, c.INT), (64, True, c.LONG),
+            (8, False, c.UCHAR), (16, False, c.USHORT), (32, False, c.UINT), (64, False, c.ULONG),
         )
     },
-    "max_align_t": Struct("max_align_t", (Field("", LONG, 0), Field("", LONG_DOUBLE, 16)), 32, 16),
-    "sigset_t": Struct("sigset_t", (Field("bits", Array(ULONG, 16), 0),), 128, 8), "socklen_t": UINT, "id_t": UINT,
-    "int_fast8_t": CHAR, "uint_fast8_t": UCHAR, "int_fast16_t": LONG, "uint_fast16_t": ULONG,
-    "int_fast32_t": LONG, "uint_fast32_t": ULONG, "int_fast64_t": LONG, "uint_fast64_t": ULONG,
+    "max_align_t": struct_of("max_align_t", [("", c.LONG), ("", c.LONG_DOUBLE)]),
+    "sigset_t": _struct("sigset_t", ("bits", c.Array(c.ULONG, 16))), "socklen_t": c.UINT,
+    "id_t": c.UINT,
+    "int_fast8_t": c.CHAR, "uint_fast8_t": c.UCHAR, "int_fast16_t": c.LONG, "uint_fast16_t": c.ULONG,
+    "int_fast32_t": c.LONG, "uint_fast32_t": c.ULONG, "int_fast64_t": c.LONG, "uint_fast64_t": c.ULONG,
 }  # fmt: skip
 
-_TIMEVAL = Struct("timeval", (Field("tv_sec", LONG, 0), Field("tv_usec", LONG, 8)), 16, 8)
-_SET = Struct("sigset_t", (Field("bits", Array(ULONG, 16), 0),), 128, 8)
+_TIMEVAL = _struct("timeval", ("tv_sec tv_usec", c.LONG))
 STRUCTS = {
-    "timeval": _TIMEVAL,
-    "timespec": Struct("timespec", (Field("tv_sec", LONG, 0), Field("tv_nsec", LONG, 8)), 16, 8),
-    "option": struct_of("option", [("name", Pointer(CHAR)), ("has_arg", INT), ("flag", Pointer(INT)), ("val", INT)]),
-    "utsname": struct_of(
-        "utsname", [(name, Array(CHAR, 65)) for name in words("sysname nodename release version machine domainname")]
-    ),
-    "tm": struct_of(
-        "tm",
-        [
-            *((f"tm_{name}", INT) for name in words("sec min hour mday mon year wday yday isdst")),
-            ("tm_gmtoff", LONG),
-            ("tm_zone", Pointer(CHAR)),
-        ],
-    ),
-    "rusage": struct_of(
-        "rusage",
-        [
-            ("ru_utime", _TIMEVAL),
-            ("ru_stime", _TIMEVAL),
-            *(
-                (f"ru_{name}", LONG)
-                for name in words(
-                    "maxrss ixrss idrss isrss minflt majflt nswap inblock oublock msgsnd msgrcv nsignals nvcsw nivcsw"
-                )
-            ),
-        ],
-    ),
-    "itimerval": struct_of("itimerval", [("it_interval", _TIMEVAL), ("it_value", _TIMEVAL)]),
-    "sigaction": struct_of(
-        "sigaction",
-        [
-            ("sa_handler", Pointer(Function(VOID, (INT,)))),
-            ("sa_mask", _SET),
-            ("sa_flags", INT),
-            ("sa_restorer", Pointer(Function(VOID, ()))),
-        ],
-    ),
-    "timezone": Struct("timezone", (Field("tz_minuteswest", INT, 0), Field("tz_dsttime", INT, 4)), 8, 4),
+    struct.tag: struct
+    for struct in (
+        _TIMEVAL,
+        _struct("timespec", ("tv_sec tv_nsec", c.LONG)),
+        _struct("option", ("name", c.Pointer(c.CHAR)), ("has_arg", c.INT), ("flag", c.Pointer(c.INT)), ("val", c.INT)),
+        _struct("utsname", ("sysname nodename release version machine domainname", c.Array(c.CHAR, 65))),
+        _struct(
+            "tm",
+            ("tm_sec tm_min tm_hour tm_mday tm_mon tm_year tm_wday tm_yday tm_isdst", c.INT),
+            ("tm_gmtoff", c.LONG),
+            ("tm_zone", c.Pointer(c.CHAR)),
+        ),
+        _struct(
+            "rusage",
+            ("ru_utime ru_stime", _TIMEVAL),
+            ("ru_maxrss ru_ixrss ru_idrss ru_isrss ru_minflt ru_majflt ru_nswap ru_inblock ru_oublock", c.LONG),
+            ("ru_msgsnd ru_msgrcv ru_nsignals ru_nvcsw ru_nivcsw", c.LONG),
+        ),
+        _struct("itimerval", ("it_interval it_value", _TIMEVAL)),
+        _struct(
+            "sigaction",
+            ("sa_handler", c.Pointer(c.Function(c.VOID, (c.INT,)))),
+            ("sa_mask", TYPES["sigset_t"]),
+            ("sa_flags", c.INT),
+            ("sa_restorer", c.Pointer(c.Function(c.VOID, ()))),
+        ),
+        _struct("timezone", ("tz_minuteswest tz_dsttime", c.INT)),
+    )
 }
 
 

@@ -20,10 +20,10 @@ from pgasrob.frontends.apis.gasnet.rma import (
     begin,
     get_value,
     set_value,
+    transfer,
 )
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.steps import Steps
-from pgasrob.frontends.apis.transfers import Transfer
 from pgasrob.frontends.c.types import ULONG, VOID, Opaque, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
 from pgasrob.program.commands import Put, Read, WaitLocal, Write
@@ -92,13 +92,8 @@ def _address_here(call: Call, owner: int | Expr) -> Value:
 def _put(call: Call, steps: Steps, mode: Mode) -> Value | None:
     """The argument behind the size says when the source may be used again: at return, with the operation, with the
     implicit set, or when an event says so, which the call stores."""
-    remote, node = queues.remote(call, 2, 1)
     local = DEFER if mode == BLOCKING else call.arguments[5]
-    kind = Put if local == NOW else Write
-    result = begin(
-        steps, mode, "group" if local == GROUP else "put",
-        lambda where: Transfer(queues.local(call, 3), node, remote, call.known(4)).issue(steps, kind, where),
-    )  # fmt: skip
+    result = transfer(steps, mode, "group" if local == GROUP else "put", Put if local == NOW else Write, (2, 1, 3, 4))
     if local not in (NOW, DEFER, GROUP):
         if mode != EXPLICIT or not isinstance(result, Handle):
             call.fail(f"{call.texts[5]} for the local side", "implicit puts take GEX_EVENT_NOW, _DEFER or _GROUP")
@@ -108,11 +103,7 @@ def _put(call: Call, steps: Steps, mode: Mode) -> Value | None:
 
 
 def _get(call: Call, steps: Steps, mode: Mode) -> Value | None:
-    remote, node = queues.remote(call, 3, 2)
-    return begin(
-        steps, mode, "get",
-        lambda where: Transfer(queues.local(call, 1), node, remote, call.known(4)).issue(steps, Read, where),
-    )  # fmt: skip
+    return transfer(steps, mode, "get", Read, (3, 2, 1, 4))
 
 
 def _put_value(call: Call, steps: Steps, mode: Mode) -> Value | None:

@@ -44,24 +44,32 @@ def begin(steps: Steps, mode: Mode, kind: str, operation: Callable[[Const], None
     return queues.value_of(number)
 
 
+def transfer(
+    steps: Steps,
+    mode: Mode,
+    implicit: str,
+    kind: type[Put] | type[Read] | type[Write],
+    indexes: tuple[int, int, int, int],
+) -> Value | None:
+    """Move memory; ``indexes`` are those of the arguments: the address on the other rank, that rank, the address here,
+    and how many bytes. ``implicit``: the implicit set that the operation belongs to in that ``mode``."""
+    call, (there, rank, here, bytes) = steps.call, indexes
+    remote, node = queues.remote(call, there, rank)
+    return begin(
+        steps, mode, implicit,
+        lambda where: Transfer(queues.local(call, here), node, remote, call.known(bytes)).issue(steps, kind, where),
+    )  # fmt: skip
+
+
 # Puts and gets of memory. A put captures its source, unless it is a bulk one: that reads it until it is complete.
 
 
 def _put(call: Call, steps: Steps, mode: Mode, bulk: bool) -> Value | None:
-    remote, node = queues.remote(call, 1, 0)
-    kind = Write if bulk or mode == BLOCKING else Put
-    return begin(
-        steps, mode, "put",
-        lambda where: Transfer(queues.local(call, 2), node, remote, call.known(3)).issue(steps, kind, where),
-    )  # fmt: skip
+    return transfer(steps, mode, "put", Write if bulk or mode == BLOCKING else Put, (1, 0, 2, 3))
 
 
 def _get(call: Call, steps: Steps, mode: Mode) -> Value | None:
-    remote, node = queues.remote(call, 2, 1)
-    return begin(
-        steps, mode, "get",
-        lambda where: Transfer(queues.local(call, 0), node, remote, call.known(3)).issue(steps, Read, where),
-    )  # fmt: skip
+    return transfer(steps, mode, "get", Read, (2, 1, 0, 3))
 
 
 def _memset(call: Call, steps: Steps, mode: Mode) -> Value | None:

@@ -3,22 +3,8 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis.prototypes import Prototypes, enumerators
+from pgasrob.frontends.c import types as c
 from pgasrob.frontends.c.layout import struct_of
-from pgasrob.frontends.c.types import (
-    CHAR,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
-    SHORT,
-    UCHAR,
-    UINT,
-    ULONG,
-    USHORT,
-    VOID,
-    CType,
-    Pointer,
-)
 from pgasrob.frontends.c.values import UNDEFINED, Known, Value
 
 BLOCK = 2**64 - 1
@@ -34,36 +20,40 @@ QUEUES = 8
 """How many queues there are before the program creates any (GPI-2's default)."""
 
 # Integer typedefs, by what they are in GPI-2's GASPI.h.
-INTEGERS: dict[CType, str] = {
-    CHAR: "char",
-    UCHAR: "uchar group_t queue_id_t segment_id_t",
-    SHORT: "short",
-    USHORT: "ushort rank_t notification_id_t",
-    INT: "int return_t network_t operation_t datatype_t qp_state_t topology_t memory_description_t"
+INTEGERS: dict[c.CType, str] = {
+    c.CHAR: "char",
+    c.UCHAR: "uchar group_t queue_id_t segment_id_t",
+    c.SHORT: "short",
+    c.USHORT: "ushort rank_t notification_id_t",
+    c.INT: "int return_t network_t operation_t datatype_t qp_state_t topology_t memory_description_t"
     " statistic_argument_t",
-    UINT: "uint number_t notification_t statistic_counter_t",
-    LONG: "long",
-    ULONG: "ulong timeout_t size_t alloc_t offset_t atomic_value_t cycles_t",
-    FLOAT: "float time_t",
-    DOUBLE: "double",
-    Pointer(VOID): "pointer_t const_pointer_t state_t reduce_operation_t",
-    Pointer(UCHAR): "state_vector_t",
-    Pointer(CHAR): "string_t",
+    c.UINT: "uint number_t notification_t statistic_counter_t",
+    c.LONG: "long",
+    c.ULONG: "ulong timeout_t size_t alloc_t offset_t atomic_value_t cycles_t",
+    c.FLOAT: "float time_t",
+    c.DOUBLE: "double",
+    c.Pointer(c.VOID): "pointer_t const_pointer_t state_t reduce_operation_t",
+    c.Pointer(c.UCHAR): "state_vector_t",
+    c.Pointer(c.CHAR): "string_t",
 }
 
-CONFIGURATION: dict[str, tuple[CType, int]] = {
-    "logger": (UINT, 0), "sn_port": (UINT, 12121), "net_info": (UINT, 0), "netdev_id": (INT, -1), "mtu": (UINT, 0),
-    "port_check": (UINT, 1), "user_net": (UINT, 0), "network": (INT, 2), "queue_depth": (UINT, 1024),
-    "queue_size_max": (UINT, 1024), "queue_num": (UINT, QUEUES), "group_max": (UINT, 32), "segment_max": (UINT, 32),
-    "transfer_size_max": (ULONG, 1 << 30), "notification_num": (UINT, 65536), "passive_queue_size_max": (UINT, 1024),
-    "passive_transfer_size_max": (UINT, 65536), "allreduce_buf_size": (ULONG, 4096), "allreduce_elem_max": (UINT, 255),
-    "build_infrastructure": (INT, 1),
+CONFIGURATION: dict[str, tuple[c.CType, int]] = {
+    "logger": (c.UINT, 0), "sn_port": (c.UINT, 12121), "net_info": (c.UINT, 0), "netdev_id": (c.INT, -1),
+    "mtu": (c.UINT, 0),
+    "port_check": (c.UINT, 1), "user_net": (c.UINT, 0), "network": (c.INT, 2), "queue_depth": (c.UINT, 1024),
+    "queue_size_max": (c.UINT, 1024), "queue_num": (c.UINT, QUEUES), "group_max": (c.UINT, 32),
+    "segment_max": (c.UINT, 32),
+    "transfer_size_max": (c.ULONG, 1 << 30), "notification_num": (c.UINT, 65536),
+    "passive_queue_size_max": (c.UINT, 1024),
+    "passive_transfer_size_max": (c.UINT, 65536), "allreduce_buf_size": (c.ULONG, 4096),
+    "allreduce_elem_max": (c.UINT, 255),
+    "build_infrastructure": (c.INT, 1),
 }  # fmt: skip
 """The fields of `gaspi_config_t` and what `gaspi_config_get` finds in them."""
 
 CONFIG = struct_of("gaspi_config", [(name, type) for name, (type, _) in CONFIGURATION.items()])
 
-TYPES: dict[str, CType] = {
+TYPES: dict[str, c.CType] = {
     **{f"gaspi_{name}": type for type, names in INTEGERS.items() for name in names.split()},
     "gaspi_config_t": CONFIG,
 }
@@ -85,11 +75,11 @@ _ENUMERATIONS = (
     "MAJOR_VERSION = 17, MINOR_VERSION = 1, REVISION = 0",
 )
 _NUMBERS = {name: number for text in _ENUMERATIONS for name, number in enumerators(text).items()}
-CONSTANTS: dict[str, tuple[CType, Value]] = {
-    **{f"GASPI_{name}": (INT, Known(number)) for name, number in _NUMBERS.items()},
-    "GASPI_GROUP_ALL": (UCHAR, Known(0)),
-    "GASPI_BLOCK": (ULONG, Known(BLOCK)),
-    "GASPI_TEST": (ULONG, Known(0)),
+CONSTANTS: dict[str, tuple[c.CType, Value]] = {
+    **{f"GASPI_{name}": (c.INT, Known(number)) for name, number in _NUMBERS.items()},
+    "GASPI_GROUP_ALL": (c.UCHAR, Known(0)),
+    "GASPI_BLOCK": (c.ULONG, Known(BLOCK)),
+    "GASPI_TEST": (c.ULONG, Known(0)),
 }
 FUNCTIONS = Prototypes("gaspi_return_t ", Known(SUCCESS))
 OTHERS = FUNCTIONS.returning(UNDEFINED)

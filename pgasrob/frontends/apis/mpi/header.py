@@ -3,52 +3,39 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis.prototypes import Prototypes, enumerators
+from pgasrob.frontends.c import types as c
 from pgasrob.frontends.c.layout import size_of, struct_of
-from pgasrob.frontends.c.types import (
-    CHAR,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
-    LONG_DOUBLE,
-    SHORT,
-    UCHAR,
-    UINT,
-    ULONG,
-    USHORT,
-    VOID,
-    CType,
-    Opaque,
-    Pointer,
-)
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
 
 OPAQUE = {
-    name: Opaque(f"MPI_{name}")
+    name: c.Opaque(f"MPI_{name}")
     for name in ("Comm", "Group", "Win", "Request", "Datatype", "Op", "Info", "Errhandler", "Message")
 }
 COMM, GROUP, WINDOW, REQUEST = OPAQUE["Comm"], OPAQUE["Group"], OPAQUE["Win"], OPAQUE["Request"]
 DATATYPE = OPAQUE["Datatype"]
 
 STATUS = struct_of(
-    "MPI_Status", [*((name, INT) for name in ("MPI_SOURCE", "MPI_TAG", "MPI_ERROR", "_cancelled")), ("_ucount", ULONG)]
+    "MPI_Status",
+    [*((name, c.INT) for name in ("MPI_SOURCE", "MPI_TAG", "MPI_ERROR", "_cancelled")), ("_ucount", c.ULONG)],
 )
 
-TYPES: dict[str, CType] = {
+TYPES: dict[str, c.CType] = {
     **{type.name: type for type in OPAQUE.values()},
     "MPI_Status": STATUS,
-    "MPI_Aint": LONG,
-    "MPI_Offset": LONG,
-    "MPI_Count": LONG,
+    "MPI_Aint": c.LONG,
+    "MPI_Offset": c.LONG,
+    "MPI_Count": c.LONG,
 }
 
-BASIC: dict[str, CType] = {
-    "BYTE": UCHAR, "CHAR": CHAR, "SIGNED_CHAR": CHAR, "UNSIGNED_CHAR": UCHAR, "SHORT": SHORT, "UNSIGNED_SHORT": USHORT,
-    "INT": INT, "UNSIGNED": UINT, "LONG": LONG, "UNSIGNED_LONG": ULONG, "LONG_LONG": LONG, "LONG_LONG_INT": LONG,
-    "UNSIGNED_LONG_LONG": ULONG, "FLOAT": FLOAT, "DOUBLE": DOUBLE, "LONG_DOUBLE": LONG_DOUBLE,
-    "INT8_T": CHAR, "INT16_T": SHORT, "INT32_T": INT, "INT64_T": LONG,
-    "UINT8_T": UCHAR, "UINT16_T": USHORT, "UINT32_T": UINT, "UINT64_T": ULONG,
-    "AINT": LONG, "OFFSET": LONG, "COUNT": LONG, "C_BOOL": UCHAR,
+BASIC: dict[str, c.CType] = {
+    "BYTE": c.UCHAR, "CHAR": c.CHAR, "SIGNED_CHAR": c.CHAR, "UNSIGNED_CHAR": c.UCHAR, "SHORT": c.SHORT,
+    "UNSIGNED_SHORT": c.USHORT,
+    "INT": c.INT, "UNSIGNED": c.UINT, "LONG": c.LONG, "UNSIGNED_LONG": c.ULONG, "LONG_LONG": c.LONG,
+    "LONG_LONG_INT": c.LONG,
+    "UNSIGNED_LONG_LONG": c.ULONG, "FLOAT": c.FLOAT, "DOUBLE": c.DOUBLE, "LONG_DOUBLE": c.LONG_DOUBLE,
+    "INT8_T": c.CHAR, "INT16_T": c.SHORT, "INT32_T": c.INT, "INT64_T": c.LONG,
+    "UINT8_T": c.UCHAR, "UINT16_T": c.USHORT, "UINT32_T": c.UINT, "UINT64_T": c.ULONG,
+    "AINT": c.LONG, "OFFSET": c.LONG, "COUNT": c.LONG, "C_BOOL": c.UCHAR,
 }  # fmt: skip
 """The C types of basic datatypes."""
 SYNONYMS = {"LONG_LONG_INT": "LONG_LONG"}
@@ -92,8 +79,10 @@ WIN_BASE, WIN_SIZE, WIN_DISP_UNIT, WIN_CREATE_FLAVOR, WIN_MODEL = range(_NUMBERS
 IN_PLACE = Handle("in_place")
 
 
-def _constants() -> dict[str, tuple[CType, Value]]:
-    result: dict[str, tuple[CType, Value]] = {f"MPI_{name}": (INT, Known(value)) for name, value in _NUMBERS.items()}
+def _constants() -> dict[str, tuple[c.CType, Value]]:
+    result: dict[str, tuple[c.CType, Value]] = {
+        f"MPI_{name}": (c.INT, Known(value)) for name, value in _NUMBERS.items()
+    }
     for name, type in OPAQUE.items():
         result[f"MPI_{name.upper()}_NULL"] = (type, Known(0))
     for name, basic in BASIC.items():
@@ -102,7 +91,7 @@ def _constants() -> dict[str, tuple[CType, Value]]:
         result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((first, "INT"), (0, place), 0, extent, 1)))
     for name, operation in OPERATIONS.items():
         result[f"MPI_{name}"] = (OPAQUE["Op"], Handle("op", (operation,)))
-    status = Pointer(STATUS)
+    status = c.Pointer(STATUS)
     return result | {
         "MPI_COMM_WORLD": (COMM, Handle("comm", ("world",))),
         "MPI_COMM_SELF": (COMM, Handle("comm", ("self",))),
@@ -110,8 +99,8 @@ def _constants() -> dict[str, tuple[CType, Value]]:
         "MPI_GROUP_EMPTY": (GROUP, Handle("group", ((),))),
         "MPI_STATUS_IGNORE": (status, NULL),
         "MPI_STATUSES_IGNORE": (status, NULL),
-        "MPI_BOTTOM": (Pointer(VOID), NULL),
-        "MPI_IN_PLACE": (Pointer(VOID), IN_PLACE),
+        "MPI_BOTTOM": (c.Pointer(c.VOID), NULL),
+        "MPI_IN_PLACE": (c.Pointer(c.VOID), IN_PLACE),
         "MPI_ERRORS_ARE_FATAL": (OPAQUE["Errhandler"], Handle("errhandler", ("fatal",))),
         "MPI_ERRORS_RETURN": (OPAQUE["Errhandler"], Handle("errhandler", ("return",))),
         "MPI_INFO_ENV": (OPAQUE["Info"], Handle("info", ("env",))),

@@ -63,9 +63,7 @@ def _fetch_add(at: Arguments, steps: Steps, amount: Expr, rank: Expr) -> Registe
     return _fetched(at, steps, lambda old: FetchAdd(old, rank, _cell(at, 0), amount, type, atomic=atomic))
 
 
-@does_typed("{C} shmem_{ctx}{N}_atomic_fetch_and({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@does_typed("{C} shmem_{ctx}{N}_atomic_fetch_or({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@does_typed("{C} shmem_{ctx}{N}_atomic_fetch_xor({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("{C} shmem_{ctx}{N}_atomic_fetch_[and|or|xor]({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
 def fetch_bits(at: Arguments, steps: Steps) -> Register:
     operation = at.call.name.rpartition("_")[2]
     type, atomic = int_type(at.target(0)), at.atomic(0)
@@ -77,11 +75,8 @@ def fetch_bits(at: Arguments, steps: Steps) -> Register:
 
 @does_typed("void shmem_{ctx}{N}_atomic_set({ctx_t}{C} *dest, {C} value, int pe)")
 @does_typed("void shmem_{N}_set({C} *dest, {C} value, int pe)")
-@does_typed("void shmem_{ctx}{N}_atomic_add({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
 @does_typed("void shmem_{N}_add({C} *dest, {C} value, int pe)", INTEGERS)
-@does_typed("void shmem_{ctx}{N}_atomic_and({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@does_typed("void shmem_{ctx}{N}_atomic_or({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
-@does_typed("void shmem_{ctx}{N}_atomic_xor({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed("void shmem_{ctx}{N}_atomic_[add|and|or|xor]({ctx_t}{C} *dest, {C} value, int pe)", INTEGERS)
 def update(at: Arguments, steps: Steps) -> None:
     _update(at, steps, at.call.name.rpartition("_")[2], at.expression(1), at.pe(2))
 
@@ -119,10 +114,9 @@ def compare_swap_nbi(at: Arguments, steps: Steps) -> None:
 
 
 @does_typed("void shmem_{ctx}{N}_atomic_swap_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)")
-@does_typed("void shmem_{ctx}{N}_atomic_fetch_add_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
-@does_typed("void shmem_{ctx}{N}_atomic_fetch_and_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
-@does_typed("void shmem_{ctx}{N}_atomic_fetch_or_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
-@does_typed("void shmem_{ctx}{N}_atomic_fetch_xor_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS)
+@does_typed(
+    "void shmem_{ctx}{N}_atomic_fetch_[add|and|or|xor]_nbi({ctx_t}{C} *fetch, {C} *dest, {C} value, int pe)", INTEGERS
+)
 def fetch_update_nbi(at: Arguments, steps: Steps) -> None:
     operation = at.call.name.split("_")[-2]
     _fetch_update_nbi(at, steps, "set" if operation == "swap" else operation, at.expression(2), at.pe(3))

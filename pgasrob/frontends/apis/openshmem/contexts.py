@@ -135,20 +135,26 @@ def does(prototypes: str) -> Callable[[D], D]:
 
 
 def does_typed(template: str, types: dict[str, str] = ALL) -> Callable[[D], D]:
-    """A decorator: the same for a function that there is for each of ``types``."""
+    """A decorator: the same for a function that there is for each of ``types``, and for each of the alternatives that
+    the template has in brackets (`[add|and]`)."""
 
     def add(doing: D) -> D:
-        FUNCTIONS.typed(template, types, _handler(doing))
+        before, _, rest = template.partition("[")
+        alternatives, _, after = rest.partition("]")
+        for each in alternatives.split("|"):
+            FUNCTIONS.typed(before + each + after, types, _handler(doing))
         return doing
 
     return add
 
 
-def does_sized(template: str, *, mem: bool = True) -> Callable[[D], D]:
-    """A decorator: the same for a function that there is for each size in bits, and for bytes (``mem``)."""
+def moves(template: str, *, mem: bool = True) -> Callable[[D], D]:
+    """A decorator: the same for a function that there is for each type; for each size in bits, where ``{S}`` stands, of
+    untyped data; and, with ``mem``, for bytes of those."""
 
     def add(doing: D) -> D:
-        FUNCTIONS.sized(template, _handler(doing), mem=mem)
+        FUNCTIONS.typed(template.replace("{S}", ""), ALL, _handler(doing))
+        FUNCTIONS.sized(template.replace("{N}_", "").replace("{C}", "void"), _handler(doing), mem=mem)
         return doing
 
     return add

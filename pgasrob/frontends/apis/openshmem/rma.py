@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis import transfers
-from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments, does_sized, does_typed
+from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments, does_typed, moves
 from pgasrob.frontends.apis.openshmem.header import SIGNAL_OPERATIONS
 from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import Transfer, int_type
@@ -34,29 +34,25 @@ def _copy(at: Arguments, steps: Steps, kind: type[Put] | type[Write]) -> None:
         Transfer(at.pointer(1), _rank(at), at.symmetric(0), bytes, element).issue(steps, kind, at.queue)
 
 
-@does_typed("void shmem_{ctx}{N}_put({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
-@does_sized("void shmem_{ctx}put{S}({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+@moves("void shmem_{ctx}{N}_put{S}({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
 def put(at: Arguments, steps: Steps) -> None:
     """The source may be used again at return, delivery comes later."""
     _copy(at, steps, Put)
 
 
-@does_typed("void shmem_{ctx}{N}_put_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
-@does_sized("void shmem_{ctx}put{S}_nbi({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+@moves("void shmem_{ctx}{N}_put{S}_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
 def put_nbi(at: Arguments, steps: Steps) -> None:
     _copy(at, steps, Write)
 
 
-@does_typed("void shmem_{ctx}{N}_get({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
-@does_sized("void shmem_{ctx}get{S}({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+@moves("void shmem_{ctx}{N}_get{S}({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
 def get(at: Arguments, steps: Steps) -> None:
     bytes, element = _extent(at, at.known(2))
     if bytes:
         Transfer(at.pointer(0), at.pe(3), at.symmetric(1), bytes, element).get(steps, "shmem")
 
 
-@does_typed("void shmem_{ctx}{N}_get_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
-@does_sized("void shmem_{ctx}get{S}_nbi({ctx_t}void *dest, const void *source, size_t nelems, int pe)")
+@moves("void shmem_{ctx}{N}_get{S}_nbi({ctx_t}{C} *dest, const {C} *source, size_t nelems, int pe)")
 def get_nbi(at: Arguments, steps: Steps) -> None:
     bytes, element = _extent(at, at.known(2))
     if bytes:
@@ -109,19 +105,15 @@ def _rank(at: Arguments) -> Expr:
     return at.pe(len(at.call.arguments) - at.first - 1)
 
 
-@does_typed(f"void shmem_{{ctx}}{{N}}_iput({{ctx_t}}{ELEMENTS})")
-@does_sized(f"void shmem_{{ctx}}iput{{S}}({{ctx_t}}{ELEMENTS.replace('{C}', 'void')})", mem=False)
-@does_typed(f"void shmem_{{ctx}}{{N}}_ibput({{ctx_t}}{BLOCKS})")
-@does_sized(f"void shmem_{{ctx}}ibput{{S}}({{ctx_t}}{BLOCKS.replace('{C}', 'void')})", mem=False)
+@moves(f"void shmem_{{ctx}}{{N}}_iput{{S}}({{ctx_t}}{ELEMENTS})", mem=False)
+@moves(f"void shmem_{{ctx}}{{N}}_ibput{{S}}({{ctx_t}}{BLOCKS})", mem=False)
 def iput(at: Arguments, steps: Steps) -> None:
     rank = _rank(at)
     steps.do(*(Put(here, rank, there, at.queue) for here, there in _strided(at, to_target=True)))
 
 
-@does_typed(f"void shmem_{{ctx}}{{N}}_iget({{ctx_t}}{ELEMENTS})")
-@does_sized(f"void shmem_{{ctx}}iget{{S}}({{ctx_t}}{ELEMENTS.replace('{C}', 'void')})", mem=False)
-@does_typed(f"void shmem_{{ctx}}{{N}}_ibget({{ctx_t}}{BLOCKS})")
-@does_sized(f"void shmem_{{ctx}}ibget{{S}}({{ctx_t}}{BLOCKS.replace('{C}', 'void')})", mem=False)
+@moves(f"void shmem_{{ctx}}{{N}}_iget{{S}}({{ctx_t}}{ELEMENTS})", mem=False)
+@moves(f"void shmem_{{ctx}}{{N}}_ibget{{S}}({{ctx_t}}{BLOCKS})", mem=False)
 def iget(at: Arguments, steps: Steps) -> None:
     rank, queue = _rank(at), transfers.blocking_queue(at.call, "shmem")
     cells = _strided(at, to_target=False)
@@ -132,7 +124,7 @@ def iget(at: Arguments, steps: Steps) -> None:
 
 # Signals
 
-SIGNALLED = "uint64_t *sig_addr, uint64_t signal, int sig_op, int pe"
+SIGNALLED = "{C} *dest, const {C} *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe"
 
 
 def _put_signal(at: Arguments, steps: Steps, kind: type[Put] | type[Write]) -> None:
@@ -146,20 +138,12 @@ def _put_signal(at: Arguments, steps: Steps, kind: type[Put] | type[Write]) -> N
     steps.do(Signal(operation, at.expression(4), at.pe(6), cell, at.queue, int_type(ULONG), atomic=atomic))
 
 
-@does_typed(
-    f"void shmem_{{ctx}}{{N}}_put_signal({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNALLED})"
-)
-@does_sized(f"void shmem_{{ctx}}put{{S}}_signal({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNALLED})")
+@moves(f"void shmem_{{ctx}}{{N}}_put{{S}}_signal({{ctx_t}}{SIGNALLED})")
 def put_signal(at: Arguments, steps: Steps) -> None:
     """The signal comes after its own payload and says nothing of earlier puts."""
     _put_signal(at, steps, Put)
 
 
-@does_typed(
-    f"void shmem_{{ctx}}{{N}}_put_signal_nbi({{ctx_t}}{{C}} *dest, const {{C}} *source, size_t nelems, {SIGNALLED})"
-)
-@does_sized(
-    f"void shmem_{{ctx}}put{{S}}_signal_nbi({{ctx_t}}void *dest, const void *source, size_t nelems, {SIGNALLED})"
-)
+@moves(f"void shmem_{{ctx}}{{N}}_put{{S}}_signal_nbi({{ctx_t}}{SIGNALLED})")
 def put_signal_nbi(at: Arguments, steps: Steps) -> None:
     _put_signal(at, steps, Write)
