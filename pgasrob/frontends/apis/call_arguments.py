@@ -1,4 +1,4 @@
-"""Arguments that calls cannot do without."""
+"""Checked arguments of calls: pointers that must not be null, arrays that must be known, and the like."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ CAST = re.compile(r"\([\w\s]+[*\s\w]*\)(?=\s*[&(\w])")
 
 
 def limited(call: Call, count: int, what: str) -> int:
-    """``count``, which may not be larger than what can be taken apart."""
+    """``count``, which may not be larger than `MOST`."""
     if count > MOST:
         call.fail(f"{count:,} {what}", f"at most {MOST:,} are supported, and few are enough to show a mistake")
     return count
 
 
 def target(call: Call, index: int, *, of_others: bool = False) -> Address:
-    """The pointer in argument ``index``, which may not be null; ``of_others``: it may be to another rank's memory."""
+    """The pointer in argument ``index``, which must not be null. ``of_others``: it may point to another rank's
+    memory."""
     address = call.pointer(index, of_others=of_others)
     if address is None:
         call.fail(f"{call.texts[index]} is a null pointer", "pass the address of an object")
@@ -43,7 +44,7 @@ def reached(call: Call, index: int) -> Address:
 
 
 def elements(call: Call, count: int, size: int) -> int | Extent:
-    """The bytes of so many elements of a size, by the numbers of the two arguments."""
+    """The bytes of an array, by the indexes of the arguments for its number of elements and for their size."""
     one, other = call.extent(count), call.extent(size)
     match one, other:
         case int(), int():
@@ -56,8 +57,8 @@ def elements(call: Call, count: int, size: int) -> int | Extent:
 
 
 def is_owner(owner: Expr, rank: Expr) -> bool:
-    """Whether ``rank`` is the owner of an address, which is a rank, by its form: casts to types that hold all ranks
-    change none."""
+    """Whether the expressions ``rank`` and ``owner`` (of an address) are the same, but for casts of the rank to types
+    that hold all ranks."""
     while rank != owner:
         match rank:
             case Unary("cast", operand, type) if type.wrap(MOST_NODES) == MOST_NODES:
@@ -82,8 +83,8 @@ def integers(call: Call, index: int, count: int, type: CType) -> list[int]:
 
 
 def member_in(call: Call, index: int) -> str | None:
-    """The variable or member whose address argument ``index`` is, whatever it is cast to: ``p->base`` in
-    `(void **) &p->base`; else None."""
+    """The variable or member whose address argument ``index`` is, under any casts: ``p->base`` in `(void **) &p->base`.
+    None for any other argument."""
     text = call.texts[index] if index < len(call.texts) else ""
     name = "".join(CAST.sub("", text).strip("&() ").split())
     return name if MEMBER.fullmatch(name) else None

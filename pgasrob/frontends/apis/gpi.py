@@ -122,7 +122,7 @@ def _number(call: Call, index: int) -> int:
 
 
 def _transfer(steps: Steps, kind: type[Read] | type[Write]) -> None:
-    """One element: the queue keeps the order of operations, and elements of one transfer have none."""
+    """A transfer of one element: the queue orders operations, but not the elements of one transfer."""
     call = steps.call
     size, rank, number = call.known(2), _target(call), _number(call, 4)
     pairs = call.paired_cells(memory(call, call.known(0)), memory(call, call.known(1)), size, None)
@@ -144,7 +144,7 @@ def _target(call: Call) -> Expr:
 
 
 def _queue(call: Call, number: int, rank: str) -> Const:
-    """Queue ``number`` as far as it goes to a ``rank``."""
+    """The part of queue ``number`` that goes to ``rank``."""
     return call.fifo_queue(
         "gpi", number, rank, name=f"queue_{number}_to_{rank}" if rank.isdigit() else f"queue_{number}"
     )
@@ -168,8 +168,8 @@ def wait(call: Call, steps: Steps) -> int:
 
 @FUNCTIONS.calls("int openDMARequestsGPI(const unsigned int queue)")
 def open_requests(call: Call) -> Sequence[Outcome]:
-    """What is in the queue now may be less than what was posted, and says nothing about completion: there is
-    something in it or nothing, unless nothing has been posted since the queue was waited for."""
+    """What is in the queue now: 0 or 1 here, and 0 if nothing was posted since the last wait for the queue. It may be
+    less than what was posted, and says nothing about completion."""
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     number = _number(call, 0)
     sizes = (0, 1) if any(queue == number for queue, _ in open_queues(call)) else (0,)

@@ -33,7 +33,7 @@ API_MODULES = {
 }
 """The module, in this folder, of the API that each header chooses. Each has the API as `API`."""
 SEVERAL = 3
-"""So many names, or letters, are no accident."""
+"""How many names, or letters, show a pattern."""
 
 
 @cache
@@ -57,7 +57,7 @@ def api_like(name: str) -> Api | None:
 
 
 def _beginnings(api: Api) -> tuple[str, ...]:
-    """What several functions of ``api`` begin with, up to the first `_`: `shmem_`."""
+    """The beginnings that several functions of ``api`` share, up to the first `_`: `shmem_`."""
     counts = Counter(f"{name.partition('_')[0]}_" for name in api.functions if "_" in name)
     # All that begin so are not supported: `shmemx_*`.
     whole = (pattern[:-1] for pattern in api.unsupported if pattern.endswith("_*") and pattern.count("_") == 1)
@@ -65,7 +65,7 @@ def _beginnings(api: Api) -> tuple[str, ...]:
 
 
 def _endings(api: Api) -> tuple[str, ...]:
-    """What the names of ``api`` end with that have no such beginning: `GPI`."""
+    """The common ending of the names of ``api`` that have no such beginning: `GPI`."""
     plain = [name for name in api.functions if "_" not in name]
     common = takewhile(lambda letters: len(set(letters)) == 1, zip(*map(reversed, plain), strict=False))
     ending = "".join(letters[0] for letters in common)[::-1]
@@ -80,8 +80,8 @@ def _library() -> Sequence[Api]:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The APIs that a C file can use: ``always`` without any header, and ``by_header``; ``like`` gives the one whose
-    functions have such names."""
+    """The APIs that a C file can use: ``always`` without any header, and ``by_header``; and the one with functions of
+    names ``like`` a given one."""
 
     by_header: Callable[[str], Api | None] = api_of
     always: Callable[[], Sequence[Api]] = _library

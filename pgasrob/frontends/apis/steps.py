@@ -16,7 +16,7 @@ Given = Value | Expr | int
 
 
 def as_value(given: Given) -> Value:
-    """What a call gives, as a value of C."""
+    """A result or stored value as a value of C."""
     match given:
         case int():
             return Known(int(given))

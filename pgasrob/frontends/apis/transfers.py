@@ -14,11 +14,11 @@ from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntTyp
 from pgasrob.program.statements import Block, While
 
 MOST = 1 << 16
-"""Elements of one call."""
+"""The most elements of one call."""
 
 
 def bounded(call: Call, index: int) -> int:
-    """Argument ``index``, a count that must be known here and within reason."""
+    """Argument ``index``, a count that must be known here, of at most `MOST`."""
     count = call.known(index)
     if not 0 <= count <= MOST:
         call.fail(
@@ -37,7 +37,7 @@ def int_type(type: CType) -> IntType:
 
 
 def is_plain(value: Expr, type: CType) -> bool:
-    """Whether ``value`` is one number with a sign and without, so that it does not matter as what it is looked for."""
+    """Whether ``value`` is the same number with a sign and without, so that comparisons with it agree."""
     known = constant(value)
     return known is not None and 0 <= known < 1 << (int_type(type).bits - 1)
 
@@ -88,7 +88,7 @@ def owner_of(call: Call, address: Address) -> Const | None:
 
 
 def copied(steps: Steps, to: Address, of: Address, bytes: int) -> None:
-    """A copy by the processor, by loads and stores, of memory that it reaches: one's own or a neighbour's."""
+    """Copy ``bytes`` bytes by loads and stores: memory of this rank or of neighbours."""
     call = steps.call
     cells = list(pairs(call, to, of, bytes))
     register = call.register("copied")
@@ -102,7 +102,7 @@ def copied(steps: Steps, to: Address, of: Address, bytes: int) -> None:
 def pairs(
     call: Call, local: Address, remote: Address, bytes: int, element: int | None = None
 ) -> Iterator[tuple[Expr, Expr]]:
-    """The cells of a contiguous transfer, local before remote. None at all for a transfer of no bytes."""
+    """The pairs of cells of a contiguous transfer, local before remote."""
     if bytes > 0:
         yield from call.paired_cells(local, remote, bytes, element)
 
@@ -124,7 +124,8 @@ def each(
     element: int | None,
     make: Callable[[Expr, Expr], Command],
 ) -> None:
-    """What ``make`` makes of the cells, local and remote, of each element; of many by a loop over them."""
+    """Issue the command that ``make`` makes for the cells, local and remote, of each element; a loop if there are
+    many."""
     call = steps.call
     walk = call.walked_cells(local, remote, bytes, element) if bytes > 0 else None
     if walk is None:

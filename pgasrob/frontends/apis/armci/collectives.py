@@ -87,7 +87,7 @@ def _loaded(steps: Steps, cells: list[Expr], hint: str) -> list[Expr]:
 
 
 def shaped(call: Call, data: Address, size: int) -> list[Expr]:
-    """The cells of a message. All ranks pair them with one object of this API, so that they cut it alike."""
+    """The cells of a message. All ranks pair them with one object of this API, so that they use the same sizes."""
     call.allocate("symmetric", size, "broadcast", ("armci", "broadcast"), asked_for=False)
     shape = Address(ObjectId("symmetric", ("armci", "broadcast")), 0)
     return [here for here, _ in pairs(call, data, shape, size)]

@@ -113,7 +113,7 @@ def lock(call: Call, steps: Steps) -> None:
 
 @FUNCTIONS.does("void ARMCI_Unlock(int mutex, int proc)")
 def unlock(call: Call, steps: Steps) -> None:
-    """The mutex alone: ARMCI promises no fence with it."""
+    """Only the mutex: ARMCI promises no fence with it."""
     process, cell = _mutex(call)
     steps.do(FetchAdd(call.register("mutex"), process, cell, Const(-1)))
 

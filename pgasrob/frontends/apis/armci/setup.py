@@ -85,7 +85,7 @@ def domain_process(call: Call, steps: Steps) -> int:
     void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *handle); void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *handle)
 """)
 def aggregate(call: Call, steps: Steps) -> None:
-    """What is posted with such a handle may be joined, and begin as late as the wait for the handle."""
+    """Operations posted with such a handle may be joined, and may begin as late as the wait for the handle."""
     queues.aggregate(steps, queues.handle(call, 0), "UNSET" not in call.name)
 
 

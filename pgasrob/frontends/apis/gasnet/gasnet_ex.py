@@ -90,7 +90,7 @@ def _address_here(call: Call, owner: int | Expr) -> Value:
 
 
 def _put(call: Call, steps: Steps, mode: Mode) -> Value | None:
-    """The argument behind the size says when the source may be used again: at return, with the operation, with the
+    """The argument after the size says when the source may be used again: at return, with the operation, with the
     implicit set, or when an event says so, which the call stores."""
     local = DEFER if mode == BLOCKING else call.arguments[5]
     result = transfer(steps, mode, "group" if local == GROUP else "put", Put if local == NOW else Write, (2, 1, 3, 4))

@@ -2,9 +2,8 @@
 
 A handle is the number of its queue, the least that is free. The state of a rank: ``gasnet.open`` the numbers of the
 handles that have not been waited for, ``gasnet.implicit`` which of the implicit sets, "put", "group" (puts whose local
-side `GEX_EC_LC` completes) and "get", have something
-in them, ``gasnet.region`` the handle of the access region that is open, ``gasnet.leaves`` the handles with an event for
-their local side that has not been waited for.
+side `GEX_EC_LC` completes) and "get", have something in them, ``gasnet.region`` the handle of the access region that is
+open, ``gasnet.leaves`` the handles with an event for their local side that has not been waited for.
 """
 
 from __future__ import annotations
@@ -95,8 +94,8 @@ def blocking_queue(call: Call) -> Const:
 def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
     """The address in argument ``index`` and the rank in argument ``node``, to which the address must belong.
 
-    Segments are aligned and static objects lie at the same address everywhere, so that one's own address of such an
-    object will do for any rank, also one that is not known here.
+    Segments are aligned and static objects lie at the same address everywhere, so that a rank's own address of such an
+    object holds for any rank, also for one that is not known here.
     """
     address, rank = target(call, index, of_others=True), call.expression(node)
     owner = address.owner

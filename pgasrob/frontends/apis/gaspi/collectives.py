@@ -26,8 +26,8 @@ def _groups(call: Call) -> Groups:
 
 
 def group(call: Call, number: int) -> Group:
-    """Group ``number`` of this rank under a name that all members know it by: who they are, and which of several
-    groups of the same members it is."""
+    """Group ``number`` of this rank. Its key is the same on all members: who they are, and how many groups of the same
+    members were made before."""
     ranks = members(call, number)
     earlier = sum(1 for other, same in _groups(call) if same == ranks and other < number)
     return Group(("gaspi", "group", earlier, *ranks) if number else ("gaspi", "all"), ranks)
@@ -167,7 +167,7 @@ def _contribute(steps: Steps, number: int, source: Address, type: CType, count: 
 
 
 def _reducing(steps: Steps, number: int, parity: int | None) -> None:
-    """Note that a reduction of the group has been begun with this parity, or that none is under way."""
+    """Note that a reduction of the group has begun in the set of cells ``parity``, or that none is under way."""
     begun = dict(cast("tuple[tuple[int, int], ...]", steps.recall("gaspi.reducing", ())))
     others = {other: same for other, same in begun.items() if other != number}
     steps.note("gaspi.reducing", tuple(sorted((others if parity is None else others | {number: parity}).items())))
@@ -189,7 +189,7 @@ def _contributed(call: Call, which: Group, parity: int, index: int) -> Expr:
 
 
 def _message(call: Call, local: Address, size: int) -> list[Expr]:
-    """The cells of the message. Both sides pair them with one object of this API, so that they cut it alike."""
+    """The cells of the message. Both sides pair them with one object of this API, so that they use the same sizes."""
     call.allocate("symmetric", size, "passive", ("gaspi", "passive"), asked_for=False)
     shape = Address(ObjectId("symmetric", ("gaspi", "passive")), 0)
     return [here for here, _ in call.paired_cells(local, shape, size, None)]

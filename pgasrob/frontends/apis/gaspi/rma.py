@@ -183,7 +183,7 @@ def _notified_slots(call: Call, segment: int) -> list[int]:
                           gaspi_timeout_t m)
 """)
 def waitsome(call: Call) -> Sequence[Outcome]:
-    """One outcome for each slot of the range: it is not zero. The slot stays as it is."""
+    """One outcome for each slot of the range, whose value is not zero. The slot keeps its value."""
     segment, begin, count = call.known(0), call.known(1), call.known(2)
     if count == 0:
         return [Outcome(result=Known(SUCCESS))]
@@ -241,7 +241,7 @@ def _atomic_cell(call: Call, *, compared: bool = False) -> tuple[Expr, Expr]:
 
 def _atomic(call: Call, register: Register, command: Command, old: int) -> Sequence[Outcome]:
     """The outcomes of the blocking ``command`` whose old value goes where argument ``old`` points to; the timeout is
-    the argument behind that."""
+    the next argument."""
     steps = Steps(call)
     steps.do(command)
     steps.answer(old, register, ULONG)

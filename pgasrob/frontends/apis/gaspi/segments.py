@@ -108,7 +108,8 @@ def size(call: Call, steps: Steps) -> None:
 
 @FUNCTIONS.does("gaspi_segment_avail_local(gaspi_segment_id_t *segment)")
 def available(call: Call, steps: Steps) -> None:
-    """The least number of a segment that this rank has none of, which GPI-2 gives; deleted ones do not come back."""
+    """The least number that no segment of this rank has, as in GPI-2; numbers of deleted segments are not used
+    again."""
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     taken = {*segments(call), *_deleted(call)}
     steps.answer(0, next(number for number in count() if number not in taken), UCHAR)

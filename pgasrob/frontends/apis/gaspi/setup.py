@@ -125,8 +125,8 @@ def counter_info(call: Call, steps: Steps) -> None:
 
 @FUNCTIONS.calls("gaspi_proc_kill(gaspi_rank_t rank, gaspi_timeout_t timeout)")
 def kill(call: Call) -> Outcome:
-    """Ends one rank at any time from now on, which is as good as if it went on: every run is looked at to each of its
-    prefixes too. Only that the others have to do without it then is left out, unless a rank kills itself."""
+    """Ends one rank at any time from now on. The rank goes on here, unless it is the caller: prefixes of runs are
+    checked too. That the others must then do without the rank is not modelled."""
     rank = call.known(0)
     if rank == call.rank:
         return Outcome(ends=True)
@@ -162,7 +162,7 @@ def _created(call: Call) -> int:
 
 @FUNCTIONS.does("gaspi_queue_create(gaspi_queue_id_t *queue, gaspi_timeout_t timeout)")
 def queue_create(call: Call, steps: Steps) -> None:
-    """The next number. A number that was deleted does not come back, which programs cannot rely on."""
+    """The next number. Numbers of deleted queues are not used again; programs cannot rely on either."""
     call.rests_on(FIXED, call.name)
     steps.answer(0, QUEUES + _created(call), UCHAR)
     steps.note("gaspi.created", _created(call) + 1)
@@ -170,9 +170,9 @@ def queue_create(call: Call, steps: Steps) -> None:
 
 @FUNCTIONS.calls("gaspi_queue_size(gaspi_queue_id_t queue, gaspi_number_t *size)")
 def queue_size(call: Call) -> Sequence[Outcome]:
-    """The size is what is in the queue now, which may be less than what was posted and says nothing about completion.
-    Something is in it or nothing, unless nothing has been posted since the queue was waited for. Programs compare the
-    size with its maximum, to wait when the queue is full: here it never is."""
+    """The size is what is in the queue now. It may be less than what was posted, and says nothing about completion: 0
+    or 1 here, and 0 if nothing was posted since the last wait for the queue. Programs compare the size with its
+    maximum, to wait when the queue is full: here it never is."""
     call.rests_on(FIXED, call.name)
     number = call.known(0)
     queue(call, number)
@@ -186,7 +186,7 @@ def queue_size(call: Call) -> Sequence[Outcome]:
 
 @FUNCTIONS.does("gaspi_queue_purge(gaspi_queue_id_t queue, gaspi_timeout_t timeout)")
 def queue_purge(call: Call, steps: Steps) -> None:
-    """After an error: an empty queue stays empty, what else may be lost nobody says."""
+    """For use after an error. An empty queue stays empty; what is lost of others the standard does not say."""
     if call.known(0) in open_queues(call):
         call.fail("gaspi_queue_purge drops what is in the queue, or not", "wait for the queue with gaspi_wait instead")
 

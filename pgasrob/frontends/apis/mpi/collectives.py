@@ -90,7 +90,7 @@ def scatter(call: Call, steps: Steps) -> None:
 
 def _scattered(steps: Steps, to: int, block: Callable[[int, Group], list[Expr]]) -> None:
     """The root sends everybody the ``block`` of its place, which goes to argument ``to``; its count, type, the root and
-    the communicator come behind that."""
+    the communicator are the next arguments."""
     call = steps.call
     group, root = _root(call, to + 3, to + 4)
     keep = in_place(call, to)  # the root's part stays where it is

@@ -150,14 +150,13 @@ def split(
 
 
 def _fault_unless_rank(call: Call, number: Expr) -> Assign:
-    """A command without effect that has no value where there is no rank ``number``: not every call has commands that
-    name it."""
+    """A command without effect that faults if there is no rank ``number``. Not every call has commands that name it."""
     there = Binary("&&", Binary(">=", number, Const(0)), Binary("<", number, call.count))
     return Assign(call.register("there"), Binary("/", Const(1), there))
 
 
 ANY_RANK: Sequence[int] = range(0)
-"""All ranks, and none, where their number is not known."""
+"""All ranks and MPI_PROC_NULL, where the number of ranks is not known."""
 
 
 def _possible(call: Call, index: int, within: Sequence[int]) -> list[int | Expr]:
@@ -171,14 +170,15 @@ def _possible(call: Call, index: int, within: Sequence[int]) -> list[int | Expr]
 
 
 def places(group: Group) -> Sequence[int]:
-    """The ranks that may be targets: those of a group, and none."""
+    """The ranks that may be targets: those of a group, and MPI_PROC_NULL."""
     if group.members is EVERYONE:
         return ANY_RANK
     return [*range(len(group.members)), PROC_NULL]
 
 
 def outside(call: Call, index: int, values: Sequence[int]) -> Outcome:
-    """The argument has none of ``values``, which is a fault: an access to a rank or a cell that there is not."""
+    """The outcome for an argument that has none of ``values``: a fault, by an access to a rank or a cell that does not
+    exist."""
     of_all = PROC_NULL in values and set(values) == {*range(call.nodes), PROC_NULL}
     rank, cell = (call.expression(index), Const(0)) if of_all else (call.me, Const(-1))
     fault = Fetch(call.register("outside"), rank, cell)

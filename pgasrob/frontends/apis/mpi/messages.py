@@ -92,12 +92,17 @@ def _send(steps: Steps, first: int, place: int | Expr, comm: int = 5, *, until_r
     if call.name not in ("MPI_Ssend", "MPI_Bsend"):
         call.rests_on(Kind.BUFFERED_SENDS, call.name)
     values = buffer_values(steps, first, bounded(call, first + 1), datatype(call, first + 2))
-    tags = call.published(call.rank, _tags(group, group.members[place]))
-    call.publish(_tags(group, group.members[place]), frozenset((call.known(first + 4),)) | (tags or frozenset()))  # type: ignore[operator]
-    way = channel(group, call.rank, group.members[place], "tag", call.known(first + 4))
-    lengths = call.published(call.rank, way.name("lengths"))
-    call.publish(way.name("lengths"), frozenset((len(values),)) | (lengths or frozenset()))  # type: ignore[operator]
+    receiver, tag = group.members[place], call.known(first + 4)
+    _publish_one(call, _tags(group, receiver), tag)
+    way = channel(group, call.rank, receiver, "tag", tag)
+    _publish_one(call, way.name("lengths"), len(values))
     flags.send(steps, way, values, until_received=until_received)
+
+
+def _publish_one(call: Call, key: str, number: int) -> None:
+    """Publish that ``number`` is one of the tags or lengths with which this rank sends."""
+    before = cast("frozenset[int]", call.published(call.rank, key) or frozenset())
+    call.publish(key, before | {number})
 
 
 @calls(f"Recv({_RECEIVED}, MPI_Status *status)")
@@ -196,7 +201,7 @@ def check_rank(call: Call, group: Group, place: int) -> None:
 
 
 def _way(call: Call, group: Group, source: int, tag: int, length: int) -> Group:
-    """The channel of a receive. All messages over it have to be as long as it expects."""
+    """The channel of a receive. All messages over it must have ``length`` elements."""
     check_rank(call, group, source)
     way = channel(group, group.members[source], call.rank, "tag", tag)
     lengths = call.published(group.members[source], way.name("lengths"))

@@ -218,7 +218,7 @@ def _one(call: Call, index: int, flag: int | None) -> Way:
 
 @does("Request_free(MPI_Request *request)")
 def request_free(call: Call, steps: Steps) -> None:
-    """What was asked for goes on; a receive that nobody waits for is not supported."""
+    """The operation goes on. A receive without a wait is not supported."""
     address = pointer(call, 0)
     request = _request(call, address)
     if request is not None and request.data[0] in ("receive", "barrier"):

@@ -71,7 +71,7 @@ class Operation:
         return [Element(self.call.moved(base, place), place, kind) for place, kind in found]
 
     def _base(self, part: Part, first: int, end: int) -> Address | None:
-        """The place at the target that the displacement is of; bytes ``first`` to ``end`` from there are accessed."""
+        """The address at the target that the displacement names. Bytes ``first`` to ``end`` from there are accessed."""
         if isinstance(part.bytes, Extent):
             return self._within_growing(part, part.bytes, first, end)
         assert isinstance(self.displacement, int)

@@ -45,11 +45,11 @@ class Window:
         return Group(("mpi", "window", *self.id), self.members)
 
     def ranks(self, target: Target) -> tuple[int, ...]:
-        """The rank that ``target`` is, where it is a number of one of them."""
+        """The rank of ``target`` as a tuple; empty where its number is not known."""
         return () if self.members is EVERYONE or not isinstance(target, int) else (self.members[target],)
 
     def rank(self, target: Target) -> Expr:
-        """The rank that ``target`` is, in commands."""
+        """The rank of ``target``, for commands."""
         if self.members is EVERYONE:
             return Const(target) if isinstance(target, int) else target
         assert isinstance(target, int)
@@ -70,6 +70,7 @@ class Window:
     # What a rank has used: queues as (target, request or -1)
 
     def use(self, steps: Steps, target: Target, request: int | None = None) -> Const:
+        """The queue to ``target``, or that of a request; note that it is used."""
         used = self._used(steps) | {(named(target), -1 if request is None else request)}
         steps.note(self.key("used"), used)
         return self.queue(steps.call, named(target), request)
@@ -96,8 +97,8 @@ class Window:
         return used
 
     def queues(self, steps: Steps, targets: Iterable[Target] | None = None) -> list[Const]:
-        """The queues used so far, to some targets. What is issued to a target that may be another one next time is
-        waited for with all others alone."""
+        """The queues used so far, to all targets or to some. Only a wait for all targets covers what was issued to
+        `SOMEWHERE`."""
         chosen = None if targets is None else {named(target) for target in targets} - {SOMEWHERE}
         return [
             self.queue(steps.call, target, None if request < 0 else request)
@@ -109,8 +110,8 @@ class Window:
     def marked(
         self, steps: Steps, kind: SyncKind, targets: Iterable[int] | None = None, **facts: Any
     ) -> Iterator[None]:
-        """Mark where a synchronisation call begins and ends. ``targets``: the ranks that it is about, all if nothing is
-        said; ``facts``: others that `SyncCall` has."""
+        """Mark where a synchronisation call begins and ends. ``targets``: the ranks that it is about, by default
+        all; ``facts``: others that `SyncCall` has."""
         about = self.members if targets is None else tuple(targets)
         mark = SyncCall(steps.call.name, kind, self.name, self.members, about, **facts)
         steps.mark(mark)
@@ -118,7 +119,7 @@ class Window:
         steps.mark(replace(mark, ends=True))
 
     def complete(self, steps: Steps, targets: Iterable[Target] | None = None) -> None:
-        """At both sides."""
+        """Wait until the operations to ``targets`` are complete on both sides."""
         steps.do(*(Wait(queue) for queue in self.queues(steps, targets)))
 
 

@@ -77,7 +77,7 @@ def _create(steps: Steps, communicator_index: int, part: Part) -> Window:
 
 
 def next_id(steps: Steps, of: Group) -> Key:
-    """Windows of a communicator are numbered in the order in which they are made, the same in all its members."""
+    """The id of the next window: windows of a communicator are numbered as they are made, alike on all its members."""
     return (*of.key[1:], steps.count(of.name("windows")))
 
 

@@ -40,11 +40,11 @@ class Collective:
         self.size = self._size()
 
     def known(self, index: int) -> int:
-        """An argument behind the team."""
+        """A number among the arguments after the team."""
         return self.call.known(self.first + index)
 
     def count(self, index: int) -> int:
-        """An argument behind the team that counts elements."""
+        """A number of elements among the arguments after the team."""
         return bounded(self.call, self.first + index)
 
     @property

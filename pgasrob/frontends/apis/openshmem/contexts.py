@@ -1,4 +1,4 @@
-"""What calls name: contexts, teams and active sets (1.5, sections 9.4 and 9.9); and arguments behind a context."""
+"""What calls name: contexts, teams and active sets (1.5, sections 9.4 and 9.9); and the arguments after a context."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PRIVATE = frozenset(("local", "heap", "string", "argv"))
 
 
 class Arguments:
-    """The arguments of a call; ``index`` counts from the one behind the context, where there is one."""
+    """The arguments of a call; ``index`` counts from the one after the context, if there is one."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
@@ -149,8 +149,8 @@ def does_typed(template: str, types: dict[str, str] = ALL) -> Callable[[D], D]:
 
 
 def moves(template: str, *, mem: bool = True) -> Callable[[D], D]:
-    """A decorator: the same for a function that there is for each type; for each size in bits, where ``{S}`` stands, of
-    untyped data; and, with ``mem``, for bytes of those."""
+    """A decorator: the same for functions of one name for each type, for untyped data of each size in bits (``{S}``)
+    and, with ``mem``, for bytes."""
 
     def add(doing: D) -> D:
         FUNCTIONS.typed(template.replace("{S}", ""), ALL, _handler(doing))

@@ -215,7 +215,7 @@ def _live(call: Call) -> frozenset[int]:
 
 @FUNCTIONS.does("void shmem_ctx_destroy(shmem_ctx_t ctx)")
 def ctx_destroy(call: Call, steps: Steps) -> None:
-    """Completes what the context has pending; a context that is none has nothing."""
+    """Completes what the context has pending. SHMEM_CTX_INVALID has nothing pending."""
     if is_invalid(call, 0):
         return
     number, _ = context_of(call, 0)
@@ -271,7 +271,7 @@ def get_config(call: Call, steps: Steps) -> int:
 
 @FUNCTIONS.does("void shmem_team_destroy(shmem_team_t team)")
 def team_destroy(call: Call, steps: Steps) -> None:
-    """Nothing to see; a team that is none is left alone (1.5, section 9.4.9)."""
+    """No effect that a program sees. SHMEM_TEAM_INVALID is ignored (1.5, section 9.4.9)."""
     value = call.arguments[0]
     if isinstance(value, Handle):
         steps.note(TEAMS, tuple(each for each in _teams(call) if each != value.data))

@@ -139,9 +139,9 @@ class Elements:
         return steps.outcome(Known(len(indexes)))
 
     def found_from(self, place: int) -> Way:
-        """Wait for the element at ``place`` of those the call is about, and see which of those behind it hold.
+        """Wait for the element at ``place`` of those the call is about, and see which of those after it hold.
 
-        What is before it may have been looked at too early.
+        The call may have looked at those before it too early.
         """
         steps, index = Steps(self.call), self.indexes[place]
         self.wait(steps, index)
@@ -181,13 +181,13 @@ def _found_one(elements: Elements, index: int) -> Outcome:
 @typed(f"size_t shmem_{{N}}_wait_until_some{_SOME}", INTEGERS)
 @typed(f"size_t shmem_{{N}}_wait_until_some_vector{_SOME_VECTOR}", INTEGERS)
 def wait_until_some(call: Call) -> list[Way]:
-    """At least one element that holds, and those behind it that do when they are looked at after that."""
+    """At least one element that holds, and those after it that hold when they are looked at then."""
     elements = Elements(call)
     return [elements.found_from(place) for place in range(len(elements.indexes))] or [Outcome(result=Known(0))]
 
 
-# Tests. Each answer needs only what it says: one element that holds, or one that does not, is enough to say so, and
-# what else the call has looked at decides nothing. A way that finds another answer than its own begins again.
+# Tests. One element that holds, or one that does not, is enough for an answer; what else the call has looked at decides
+# nothing. A way that finds another answer than its own begins again.
 
 
 @typed(f"int shmem_{{N}}_test_all{_ALL}", INTEGERS)
@@ -205,7 +205,7 @@ def test_all(call: Call) -> list[Way]:
 @typed(f"size_t shmem_{{N}}_test_any{_ALL}", INTEGERS)
 @typed(f"size_t shmem_{{N}}_test_any_vector{_ALL_VECTOR}", INTEGERS)
 def test_any(call: Call) -> list[Way]:
-    """Any element that holds, as in a wait for any, or none when all are looked at."""
+    """Any element that holds, as in a wait for any, or none when the call has looked at all."""
     elements = Elements(call)
     if not elements.indexes:
         return [Outcome(result=NONE)]

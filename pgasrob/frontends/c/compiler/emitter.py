@@ -1,4 +1,4 @@
-"""Instructions in the making: slots, objects, and labels that are places only in the end."""
+"""The code of a function while it is made: instructions, slots, objects, and labels that become places at the end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class Emitter:
-    """The code of one function, as far as it is there."""
+    """The code of one function so far."""
 
     def __init__(self, context: Context, name: str, scope: Scope) -> None:
         self.context = context
@@ -64,7 +64,7 @@ class Emitter:
 
     @contextmanager
     def at(self, node: Node) -> Iterator[None]:
-        """Instructions come from ``node``."""
+        """A context in which instructions get the source position of ``node``."""
         before, self.span = self.span, self.context.span(node)
         try:
             yield
@@ -73,7 +73,7 @@ class Emitter:
 
     @contextmanager
     def block(self, node: Node) -> Iterator[Scope]:
-        """Names are declared in a block of their own, which ends with ``node``; the block around it."""
+        """A context in which names belong to a block of their own, that of ``node``. It gives the block around."""
         outer, self.scope = self.scope, Scope(self.scope)
         try:
             yield outer
@@ -83,14 +83,14 @@ class Emitter:
             self.scope = outer
 
     def leave(self, until: Scope, node: Node) -> None:
-        """At ``node`` the blocks inside of ``until`` are left."""
+        """Emit that the blocks inside of ``until`` are left, at ``node``."""
         names = self.ending([*until.outwards()])
         if names:
             with self.at(node):
                 self.emit(Leave(names))
 
     def ending(self, staying: Container[Scope]) -> tuple[str, ...]:
-        """The objects declared so far in the blocks here but those that are not left."""
+        """The objects declared so far in the open blocks, except those of ``staying`` blocks."""
         left = (each for each in self.scope.outwards() if each not in staying)
         return tuple(name for each in left for name in each.objects if name in self.objects or name in self.sized)
 
@@ -123,7 +123,7 @@ class Emitter:
         return self.context.loops, len(self.code) - 1
 
     def end_loop(self, begun: tuple[int, int], repeats: bool = True) -> None:
-        """A loop ends here; if it never ``repeats``, it is none, and its head a place like any other."""
+        """A loop ends here. If it never ``repeats`` it is no loop, and its head becomes a join."""
         self.loops_open -= 1
         if repeats:
             self.loop_ranges.append((*begun, len(self.code)))
@@ -136,7 +136,7 @@ class Emitter:
         self.loop_ranges.append((*begun, len(self.code)))
 
     def scratch(self, compute: Callable[[], T]) -> tuple[T, list[Instruction]]:
-        """What ``compute`` gives and the code that it emits, without that code in the function."""
+        """The result of ``compute`` and the code that it emits, which does not stay in the function."""
         state = len(self.code), len(self.slots), len(self.labels), len(self.loop_ranges), self.placed_at
         objects, sized, loops = dict(self.objects), dict(self.sized), self.context.loops
         try:

@@ -1,4 +1,4 @@
-"""Expressions, taken apart into instructions in the order of their evaluation."""
+"""The code of expressions: instructions in the order of evaluation."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ MAX_ERRORS = 20
 
 
 class File:
-    """Compiles what stands outside of functions; its own code is only that of constant expressions."""
+    """Compiles the declarations outside of functions. Its own emitter is only for constant expressions."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -36,7 +36,7 @@ class File:
         self.errors: list[Diagnostic] = []
 
     def compile(self, root: Node, further: bool = False) -> None:
-        """``further``: mistakes in a function matter where it is used."""
+        """Compile the file. ``further``: errors in a function matter only where it is used."""
         unit = self.context.unit
         for node in root.children:
             with self._gathered():
@@ -53,7 +53,7 @@ class File:
 
     @contextmanager
     def _kept(self, name: str) -> Iterator[None]:
-        """Keep a mistake in the function ``name`` for who uses it."""
+        """A context that keeps errors of the function ``name``: they matter only where it is used."""
         try:
             yield
         except SourceError as found:
@@ -61,7 +61,7 @@ class File:
 
     @contextmanager
     def _gathered(self) -> Iterator[None]:
-        """Go on behind a mistake, while there are not too many."""
+        """A context that collects errors, so that the compiler goes on after them, up to `MAX_ERRORS`."""
         try:
             yield
         except SourceError as found:

@@ -95,7 +95,7 @@ class Declarations:
         self._declare(name, known)
 
     def _static(self, name: str, type: CType, initial: Node | None, node: Node) -> GlobalVariable:
-        """An object for the whole run."""
+        """Declare an object that exists for the whole run."""
         objects = self.context.unit.objects
         unique = self.context.unique(name, objects, node)
         values: tuple[tuple[int, Value, CType], ...] = ()

@@ -1,4 +1,4 @@
-"""What expressions are compiled to: values and places; and what is asked of those who compile them."""
+"""What expressions are compiled to, values and places; and the interface of what compiles expressions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def is_arithmetic(type: CType) -> bool:
 
 
 class Evaluator(Protocol):
-    """Compiles expressions, for what stands in expressions and holds expressions itself."""
+    """Compiles expressions. The parts of the compiler that meet expressions inside of expressions use it."""
 
     def value(self, node: Node) -> Operand:
         """The code of ``node``, and its value."""

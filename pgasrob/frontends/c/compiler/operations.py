@@ -1,4 +1,4 @@
-"""What is done with values and places once they are there: loads, stores, and the operators of C on operands."""
+"""Loads, stores, and the operators of C on operands."""
 
 from __future__ import annotations
 

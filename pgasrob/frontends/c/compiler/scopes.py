@@ -102,9 +102,9 @@ class Scope:
 
 @dataclass(slots=True)
 class Target:
-    """A label of the program. ``loops``: something behind it jumps to it. ``forward``: something before it does.
-    ``head``: of the loop that begins there, once it is ``placed``. ``scopes``: the blocks around it, then; ``leaving``:
-    what jumps to it before that, each with the blocks around."""
+    """A label of the program. ``loops``: a `goto` after it names it. ``forward``: one before it does. Once it is
+    ``placed``, ``head`` is that of the loop that begins there, and ``scopes`` are the blocks around it; ``leaving``:
+    the jumps to it before that, each with the blocks around the jump."""
 
     label: Label
     loops: bool
@@ -117,7 +117,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The variables whose address is taken, and the labels."""
+    """What must be known of a function's body before its code is made: variables whose address is taken, and labels."""
 
     addressed: set[str] = field(default_factory=set)
     targets: dict[str, Target] = field(default_factory=dict)
@@ -265,7 +265,7 @@ class Context:
         return None
 
     def unsupported(self, name: str) -> str | None:
-        """What an API says of its function ``name``, which it knows and does not support."""
+        """The hint of an API for its function ``name``, which it knows and does not support."""
         for api in self.apis:
             for pattern, hint in api.unsupported.items():
                 if pattern == name or (pattern.endswith("*") and name.startswith(pattern[:-1])):
@@ -290,7 +290,7 @@ class Context:
 
 
 def _as_written(token: Token, source: Source) -> bool:
-    """Whether what stands at the place of ``token`` is the token or the name of a macro that gives it."""
+    """Whether the text at the place of ``token`` is the token, or the name of a macro that gives it."""
     if token.source is not source or token.span.line != token.span.end_line:
         return False
     line = source.line(token.span.line)

@@ -1,4 +1,4 @@
-"""Statements: choices, loops and jumps."""
+"""The code of statements: choices, loops and jumps."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ class Statements:
             self.emitter.emit(Return(slot if self.result_pointer is None else None))
 
     def _leave_function(self, node: Node) -> None:
-        """What lives in blocks dies where a function returns; the run ends where `main` does."""
+        """Objects of blocks end where a function returns. Where `main` returns the run ends."""
         if self.emitter.name != "main":
             self.emitter.leave(self.emitter.outermost, node)
 

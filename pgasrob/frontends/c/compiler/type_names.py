@@ -1,4 +1,4 @@
-"""Types and declarators as written."""
+"""Types and declarators as the program writes them."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class Types:
         return members
 
     def need_complete(self, type: CType, node: Node) -> None:
-        """That there can be an object of ``type``."""
+        """Check that there can be an object of ``type``."""
         inner = type
         while isinstance(inner, Array):
             self.context.need_length(inner, node)

@@ -41,7 +41,7 @@ for _head in TEXT.split("\n"):
 
 @calls("int __sorted(void *base, size_t count, size_t size);")
 def sorted_already(call: Call) -> Outcome:
-    """Whether there is nothing to sort: memory of which nobody knows what it holds has any order, and keeps none."""
+    """Whether there is nothing to sort. Memory with unknown contents counts as sorted, with other unknown contents."""
     base, bytes = call.pointer(0), call.known(1) * call.known(2)
     if base is None or not isinstance(base.offset, int) or not bytes:
         return Outcome(result=Known(1))

@@ -1,4 +1,4 @@
-"""The functions of the C library, and what those who handle their calls share."""
+"""The table of functions of the C library, and what their handlers share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ H = TypeVar("H", bound=Handler)
 
 
 def calls(prototypes: str) -> Callable[[H], H]:
-    """`TABLE.calls` for what answers with less than all there is to know of arguments that are not known."""
+    """`TABLE.calls` for handlers that say less than they could of unknown arguments. Lowering for all node counts stops
+    at such a call."""
 
     def add(handler: H) -> H:
         def handled(call: Call) -> Outcome | Look | Sequence[Outcome | Look]:
@@ -37,9 +38,8 @@ def calls(prototypes: str) -> Callable[[H], H]:
 
 
 def needs_number(call: Call, value: Value | None) -> None:
-    """``value`` has to be known. Raises :class:`~pgasrob.frontends.c.symbolic.NumberNeeded` where the program is made
-    for every number of nodes, for it may be known on one of them, even where unknown values are in it: what stands for
-    all must not be answered by less."""
+    """Raise :class:`~pgasrob.frontends.c.symbolic.NumberNeeded` when lowering for all node counts and ``value`` is not
+    known: it may be known for one of the counts, where the call would say more."""
     if call.symbolic and isinstance(value, Unknown):
         call.number_needed(f"what `{call.name}` is given")
 
@@ -66,7 +66,7 @@ def unknown_value(call: Call, interval: Interval = ANY, *, reported: bool = True
 
 
 def unknown_answer(call: Call, interval: Interval = ANY) -> Outcome:
-    """What the call gives is not known."""
+    """The outcome of a call whose result is not known."""
     return Outcome(result=unknown_value(call, interval))
 
 

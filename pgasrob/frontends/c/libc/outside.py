@@ -1,5 +1,4 @@
-"""What comes from outside of the program: its arguments, files, the machine that it runs on. Of what is read there
-nothing is known."""
+"""Functions that read from outside of the program: arguments, files, the machine. What they read is not known."""
 
 from __future__ import annotations
 

@@ -15,13 +15,13 @@ from pgasrob.frontends.apis.interface import Call, Handler, Way
 from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of, string_at
 from pgasrob.frontends.c.libc.shared_strings import (
+    argument_named,
     in_cells,
     issue,
     may_change,
     read_bytes,
     read_string,
     refuse_cells,
-    which,
 )
 from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.values import Address, Value
@@ -46,7 +46,7 @@ UNUSED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("free", "cfree", "atexit"), (0,)), **dict.fromkeys(("signal", "nanosleep"), (1,)),
     **dict.fromkeys(("getopt", "getopt_long", "getopt_long_only"), (1, 3, 4)), "clock_nanosleep": (3,),
 }  # fmt: skip
-"""The arguments of which only the address counts, or nothing: there are no arguments of the program, no signals."""
+"""The arguments that are not read through: there are no arguments of the program, and no signals."""
 BYTES: dict[str, dict[int, Callable[[Call], int]]] = {
     "fwrite": {0: lambda call: call.known(1) * call.known(2)}, "write": {1: lambda call: call.known(2)},
     **{name: {0: lambda call: 8} for name in ("localtime", "gmtime", "ctime")},
@@ -59,7 +59,7 @@ FILLED: dict[str, dict[int, int]] = {
     "rand_r": {0: 4}, "nrand48": {0: 6}, "erand48": {0: 6}, "sigaddset": {0: 128}, "sigprocmask": {2: 128},
     "setitimer": {2: 32}, "sigaction": {2: 152}, "clock_getres": {1: 16}, "gettimeofday": {1: 8}, "stat": {1: 144},
 }  # fmt: skip
-"""How many bytes behind an argument are set to what nobody knows, where they lie in cells."""
+"""How many bytes behind an argument get unknown contents, where they lie in cells."""
 FORMATS = {
     "printf": 0, "warn": 0, "warnx": 0, "fprintf": 1, "dprintf": 1, "sprintf": 1, "syslog": 1, "err": 1, "errx": 1,
     "snprintf": 2,
@@ -79,7 +79,8 @@ def parameters(name: str) -> tuple[str, ...]:
 
 
 def careful(name: str, handler: Handler) -> Handler:
-    """``handler`` of the function ``name``, which first reads what the function does; what it cannot is refused."""
+    """``handler`` of the function ``name``, after the reads of the function; reads that cannot be modelled are
+    refused."""
     return partial(_after_reading, handler) if name in TABLE.declarations else handler
 
 
@@ -154,7 +155,7 @@ def _read_printed(steps: Steps, index: int, address: Address, place: int) -> Non
     directives = None if text is None else list(_directives(call, text, place + 1))
     if directives is None or None in directives:
         call.fail(
-            f"{which(call, index)} points to memory that other ranks access, and the format is not known",
+            f"{argument_named(call, index)} points to memory that other ranks access, and the format is not known",
             "print with a string literal as the format",
         )
     kind, most = next((each[1:] for each in directives if each is not None and each[0] == index), ("", None))
@@ -165,7 +166,7 @@ def _read_printed(steps: Steps, index: int, address: Address, place: int) -> Non
             return
         case _:
             call.fail(
-                f"{which(call, index)} points to memory that other ranks access, and is printed as `%{kind}`",
+                f"{argument_named(call, index)} points to memory that other ranks access, and is printed as `%{kind}`",
                 "print strings by `%s`, pointers by `%p`",
             )
 

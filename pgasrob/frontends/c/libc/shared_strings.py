@@ -1,4 +1,4 @@
-"""Strings and memory in cells, which other ranks may write: to read there is an access of every byte that is read."""
+"""Strings and memory in cells, which other ranks may write: a read there is an access to every byte read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_BYTES = 1024
 """In cells, up to which a string is read from them."""
 
 
-def which(call: Call, index: int) -> str:
+def argument_named(call: Call, index: int) -> str:
     text = f" `{call.texts[index]}`" if index < len(call.texts) else ""
     return f"argument {index + 1}{text} of `{call.name}`"
 
@@ -52,7 +52,7 @@ def read_bytes(steps: Steps, index: int, address: Address, bytes: int) -> None:
     if bytes <= 0:
         return
     if not isinstance(address.offset, int):
-        call.fail(f"it is not known where {which(call, index)} points to", "use a known index")
+        call.fail(f"it is not known where {argument_named(call, index)} points to", "use a known index")
     if not machine.objects.within(address, bytes):
         steps.do(Load(call.register("read"), machine.world.nowhere(machine.objects.outside(address, bytes))))
         return
@@ -73,7 +73,7 @@ def read_string(
     steps: Steps, index: int, address: Address, most: int | None = None, to: Address | None = None
 ) -> Expr | None:
     """Read the string at ``address`` byte by byte up to the zero at its end, ``most`` bytes at most, and copy each byte
-    ``to`` there if that is said; how long it is, or None where nothing has to be read."""
+    to ``to`` if that is given. The result is its length, or None where nothing has to be read."""
     call = steps.call
     chain, shared = string_bytes(call, index, address, most)
     if not shared:
@@ -118,7 +118,7 @@ def string_bytes(call: Call, index: int, address: Address, most: int | None) -> 
     if not isinstance(address.offset, int) and not may_change(call, address):
         return [], False
     if not isinstance(address.offset, int):
-        call.fail(f"it is not known where {which(call, index)} points to", "use a known index")
+        call.fail(f"it is not known where {argument_named(call, index)} points to", "use a known index")
     chain: list[Known | Address] = []
     written = False
     size = machine.objects.room(address)
@@ -142,16 +142,16 @@ def string_bytes(call: Call, index: int, address: Address, most: int | None) -> 
         chain.append(place)
         if written and len(chain) > MOST_BYTES:
             call.fail(
-                f"{which(call, index)} is a string in more than {MOST_BYTES:,} bytes that other ranks access",
+                f"{argument_named(call, index)} is a string in more than {MOST_BYTES:,} bytes that other ranks access",
                 "verify a smaller case, with a smaller buffer",
             )
     return chain, written
 
 
 def refuse_cells(call: Call, index: int, address: Address, what: str) -> None:
-    """Refuse what cannot be said exactly of memory that other ranks access."""
+    """Refuse a call whose accesses to memory of other ranks cannot be modelled exactly."""
     if in_cells(call, address):
         call.fail(
-            f"{which(call, index)} points to memory that other ranks access, {what}",
+            f"{argument_named(call, index)} points to memory that other ranks access, {what}",
             "use memory of the rank's own, and copy",
         )

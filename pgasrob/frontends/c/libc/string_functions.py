@@ -38,7 +38,7 @@ from pgasrob.program.statements import Block, If
 BYTE = IntType(8, True)
 DIFFERENCE = (-255, 255)
 TOKENS = "C.strtok"
-"""What the state holds the place under at which strtok goes on."""
+"""Key in the state of the place at which strtok goes on."""
 
 
 # Memory and strings that are looked at
@@ -57,7 +57,7 @@ def compare_memory(call: Call) -> Outcome | Look:
     facts = machine_of(call).machine.facts
     if not any(facts.objects[each.object].in_cells for each in (left, right)):
         return unknown_answer(call, DIFFERENCE)
-    # Where they differ it is not said which is the larger: that depends on the order of the bytes in a cell.
+    # Where they differ the sign is unknown: it depends on the order of the bytes in a cell.
     steps = Steps(call)
     equal: Expr = Const(1)
     for one, other in pairs(call, left, right, size):
@@ -305,7 +305,7 @@ def copy_string(call: Call) -> Outcome:
 
 
 def forget(call: Call, to: Address, size: int) -> None:
-    """Anything may lie in ``size`` bytes from ``to`` on."""
+    """The contents of ``size`` bytes from ``to`` on are unknown."""
     if size > 0:
         call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
         machine_of(call).machine.memory.fill(to, ANYTHING, size)
@@ -390,7 +390,7 @@ def _converted(
     """
 )
 def print_to(call: Call) -> Outcome:
-    """What is printed to memory, where all of it is known; else nobody knows what it is."""
+    """Print to memory what is printed where all of it is known; else the memory has unknown contents."""
     place = 1 if call.name.endswith("sprintf") else 2
     to, text = call.pointer(0), _printed(call, place)
     room = call.known(1) if place == 2 else None
@@ -417,7 +417,7 @@ _INPUT = re.compile(rb"%(\*?)(\d*)(hh|h|ll|l|z|j|t|L)?(\[\^?\]?[^\]]*\]|[diouxXc
     """
 )
 def scan(call: Call) -> Outcome:
-    """Of what is read no more is known than its types."""
+    """Only the types of what is read are known."""
     place = 0 if call.name == "scanf" else 1
     stores: list[tuple[Address, Value, CType]] = []
     index = place + 1
