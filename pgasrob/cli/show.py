@@ -62,8 +62,8 @@ class ShowOptions:
     output: str | None = option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
         help="Draw the graph into FILE: .svg, .png, .pdf or .dot.")
     layout: str | None = option("--layout", type=click.Choice(["own", "graphviz"]),
-        help="Who lays out what -o draws: own (the default for .svg) needs nothing else; graphviz, by way of "
-        "automata-lib, needs the extra `diagrams`.")
+        help="Who lays out what -o draws: own (the default for .svg) needs nothing else; graphviz "
+        "needs the extra `diagrams`.")
     front_end: FrontEnd = group(COptions)
     # fmt: on
 
