@@ -1,0 +1,112 @@
+"""Pointers: arithmetic, what may be followed, and the cells at addresses."""
+
+import pytest
+
+from pgasrob.frontends.c.pointers import NOT_YET
+from pgasrob.frontends.c.problem import Beyond, Problem
+from pgasrob.frontends.c.symbolic import NumberNeeded
+from pgasrob.frontends.c.types import INT, LONG, Array
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown
+from pgasrob.program.expressions import Conditional, Const, Me, Register, Symbol
+from tests.frontends.c.rank_parts import parts_of, variable
+
+R = Register("r", 0)
+
+
+def test_a_known_index_moves_a_pointer_by_bytes() -> None:
+    parts = parts_of()
+    x = variable(parts, "x", Array(INT, 8))
+    moved = parts.pointers.offset(Address(x.object, 4, owner=1, mapped=False), Known(3), 4)
+    assert moved == Address(x.object, 16, owner=1, mapped=False)
+    assert parts.pointers.offset(x, Known((1 << 64) - 1), 4) == Address(x.object, -4)  # -1 without a sign
+    assert parts.pointers.offset(x, UNDEFINED, 4) == parts.pointers.offset(UNDEFINED, Known(1), 4) == UNDEFINED
+    assert parts.pointers.offset(Known(0), Known(3), 4) == Known(12)
+
+
+def test_an_index_in_a_register_makes_an_object_dense() -> None:
+    parts = parts_of()
+    x = variable(parts, "x", Array(INT, 8))
+    moved = parts.pointers.offset(Address(x.object, 8), Unknown(R), 16)
+    assert isinstance(moved, Address) and moved.steps == (8, 16)
+    assert parts.facts.objects[x.object].dense and parts.facts.objects[x.object].granule == 8
+    assert list(parts.pointers.offsets(moved, 4)) == [8, 24]
+    again = parts.pointers.offset(moved, Known(1), 4)
+    assert isinstance(again, Address) and again.steps == (12, 16)
+    assert parts.facts.objects[x.object].granule == 4
+
+
+def test_differences() -> None:
+    parts = parts_of()
+    x, y = variable(parts, "x", Array(LONG, 8)), variable(parts, "y", LONG)
+    assert parts.pointers.difference(Address(x.object, 24), Address(x.object, 8), 8) == Known(2)
+    with pytest.raises(Problem, match="the difference of pointers into different objects"):
+        parts.pointers.difference(x, y, 8)
+
+
+def test_a_known_place_is_put_in_cells_beside_one_that_is_not() -> None:
+    parts = parts_of()
+    x = variable(parts, "x", Array(INT, 8))
+    moved = parts.pointers.offset(x, Unknown(R), 4)
+    left, right = parts.pointers.alike(Address(x.object, 12), moved)
+    assert left == Address(x.object, Const(3), steps=(12, 0)) and right == moved
+    assert parts.pointers.alike(Known(1), moved) == (Known(1), moved)
+
+
+def test_what_can_be_followed() -> None:
+    parts = parts_of()
+    x = variable(parts, "x", INT)
+    assert parts.pointers.followed(x, "read") == x
+    assert parts.pointers.followed(Known(0), "read") is parts.pointers.followed(UNDEFINED, "read") is None
+    with pytest.raises(Problem, match="memory of rank 1 is read through a pointer by rank 0"):
+        parts.pointers.followed(Address(x.object, 0, owner=1), "read")
+    with pytest.raises(Problem, match="it is not known where it points"):
+        parts.pointers.followed(Unknown(R), "read")
+    with pytest.raises(Beyond):
+        parts.pointers.followed(Unknown(parts.undecided.new_leaf("random")), "read")
+
+
+def test_memory_of_others_is_followed_where_it_is_shared() -> None:
+    parts = parts_of(shared_memory="all")
+    there = Address(variable(parts, "x", INT).object, 0, owner=1)
+    assert parts.pointers.followed(there, "set") == there
+    everyone = parts_of(nodes=None, shared_memory="all")
+    somewhere = Address(variable(everyone, "x", INT).object, 0, owner=Me())
+    with pytest.raises(NumberNeeded):
+        everyone.pointers.followed(somewhere, "set")
+
+
+def test_the_cell_of_a_scalar_is_known_in_the_next_pass() -> None:
+    parts = parts_of()
+    x = variable(parts, "x", Array(INT, 4))
+    assert parts.pointers.cell(Address(x.object, 8), 4) == Symbol("x[2]", NOT_YET.value)
+    parts.pointers.cell(Address(x.object, 4), 4)
+    parts.world.begin()
+    assert parts.pointers.cell(Address(x.object, 8), 4) == Symbol("x[2]", 1)
+    outside = parts.pointers.cell(Address(x.object, 16), 4)
+    assert isinstance(outside, Const) and outside.value < 0
+
+
+def test_a_cell_by_an_index_is_checked_in_the_program() -> None:
+    parts = parts_of()
+    moved = parts.pointers.offset(variable(parts, "x", Array(INT, 4)), Unknown(R), 4)
+    assert isinstance(moved, Address) and parts.pointers.cell(moved, 4) == NOT_YET
+    parts.world.begin()
+    assert isinstance(parts.pointers.cell(moved, 4), Conditional)
+    assert parts.pointers.cells_of(moved.object) == Const(4)
+
+
+def test_the_scalars_in_cells_among_bytes() -> None:
+    parts = parts_of()
+    x = variable(parts, "x", Array(INT, 8))
+    for offset in (16, 4):
+        parts.facts.share(x.object, offset, 4)
+    assert parts.pointers.pieces(Address(x.object, 0), 16) == {4: 4}
+    assert list(parts.pointers.pieces(Address(x.object, 0), 17)) == [4, 16]
+
+
+def test_a_call_cannot_access_a_part_of_a_scalar() -> None:
+    parts = parts_of()
+    x = variable(parts, "x", LONG)
+    parts.pointers.cell(x, 8)
+    with pytest.raises(Problem, match="a call accesses 4 of the 8 bytes of a scalar in `x`"):
+        parts.pointers.cell(x, 4)
