@@ -163,7 +163,7 @@ SLOW: dict[str, str] = {
         chains_of_computations programs_in_disguise the_programs_are_worth_comparing
     """,
     "lsp/test_diagnostics.py": """
-        a_change_ends_the_search it_is_told_what_is_not_known
+        a_change_ends_the_search what_is_not_known_is_shown
     """,
     "lsp/test_features.py": """
         repairs_are_offered_at_a_violation_and_make_it_robust repairs_of_c the_verdict_stands_above_the_program

@@ -106,56 +106,56 @@ def test_what_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("place", ["commands.Known.closes", "commands.Values.demands", "states.States.disturber"])
 @pytest.mark.parametrize(
-    ("option", "told"), [("--timeout=9000", "time limit of 9000 s"), ("--memory-limit=1GB", "memory limit of 1 GB")]
+    ("option", "message"), [("--timeout=9000", "time limit of 9000 s"), ("--memory-limit=1GB", "memory limit of 1 GB")]
 )
 def test_limits_hold_while_it_is_written(
-    place: str, option: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: str, option: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever the writer is."""
     lasts_for_ever(place, monkeypatch)
     path, source = tmp_path / "c.json", str(PROGRAMS / "all_to_all" / "all_to_all.pgas")
     result = run("check", source, option, "--certificate", str(path))
     assert result.exit_code == 3 and not path.exists()
-    assert f"no certificate is written: the {told} was reached while writing it" in result.output
+    assert f"no certificate is written: the {message} was reached while writing it" in result.output
 
 
 @pytest.mark.parametrize("place", ["accept.read", "commands.Known.closes", "commands.Values.demands"])
 @pytest.mark.parametrize(
-    ("option", "told"), [("--timeout=9000", "time limit of 9000 s"), ("--memory-limit=1GB", "memory limit of 1 GB")]
+    ("option", "message"), [("--timeout=9000", "time limit of 9000 s"), ("--memory-limit=1GB", "memory limit of 1 GB")]
 )
 def test_limits_hold_while_it_is_checked(
-    place: str, option: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: str, option: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(tmp_path / "c.json")
     assert run("check", HALO, "--certificate", path).exit_code == 0
     lasts_for_ever(place, monkeypatch)
     result = run("certify", HALO, path, option)
     assert result.exit_code == 3
-    assert f"{HALO}: undecided: the {told} was reached while checking it" in result.output
+    assert f"{HALO}: undecided: the {message} was reached while checking it" in result.output
 
 
 def test_what_is_at_work_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal, of each source and each state in its turn."""
     from pgasrob.robustness import watch
 
-    told: list[tuple[str, str]] = []
+    message: list[tuple[str, str]] = []
     monkeypatch.setattr(watch, "LOOK_AROUND", -1.0)
     for command in ("check", "certify"):
-        note = lambda progress: told.append((progress.phase, progress.doing))  # noqa: E731
-        monkeypatch.setattr(f"pgasrob.cli.{command}.progress_display", lambda *_, note=note: Told(note))
+        note = lambda progress: message.append((progress.phase, progress.doing))  # noqa: E731
+        monkeypatch.setattr(f"pgasrob.cli.{command}.progress_display", lambda *_, note=note: Display(note))
     path, source = str(tmp_path / "c.json"), str(PROGRAMS / "faults" / "unreachable_fault.pgas")
     assert run("check", source, "--certificate", path).exit_code == 0
     assert run("certify", source, path).exit_code == 0
-    written = [doing for phase, doing in told if phase == "writing the certificate"]
-    checked = [doing for phase, doing in told if phase == "checking the certificate"]
+    written = [doing for phase, doing in message if phase == "writing the certificate"]
+    checked = [doing for phase, doing in message if phase == "checking the certificate"]
     assert written[0].startswith("source 1 of ") and " states, and " in written[-1]
     assert checked[0].startswith("source 1 of ") and checked[-1].startswith("state ")
     _, number, _, count = checked[-1].split()
     assert int(number) == int(count) - 1
 
 
-class Told:
-    """A display that gives what it is told to ``note``."""
+class Display:
+    """A display that passes on to ``note`` what it gets."""
 
     def __init__(self, note: Callable[[Progress], None]) -> None:
         self.note = note
@@ -177,11 +177,11 @@ def test_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("certify", HALO, str(packed)).exit_code == 0
     files.store(str(packed), plain.read_text())
     assert packed.read_bytes() == first
-    told = "refused: it is not packed with gzip"
+    message = "refused: it is not packed with gzip"
     for other in (plain.read_bytes(), first[:-9], first[:30] + b"\xff\xff" + first[32:]):
         packed.write_bytes(other)
         result = run("certify", HALO, str(packed))
-        assert result.exit_code == 1 and told in result.output, other
+        assert result.exit_code == 1 and message in result.output, other
     packed.write_bytes(first)
     monkeypatch.setattr(files, "MOST_BYTES", 1_000)  # fewer than there are when it is unpacked
     for path in (plain, packed):

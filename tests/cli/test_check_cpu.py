@@ -40,14 +40,14 @@ def test_without_store_buffers_it_is_robust_and_with_them_it_is_not() -> None:
     assert (
         "Without store buffers (--cpu sc) every run looks like an SC run; with those of x86 a load may" in found.output
     )
-    told = found.output[found.output.index("A run with store buffers") :].splitlines()
-    assert told[0] == "A run with store buffers that no sequentially consistent run looks like:"
-    assert told[1:3] == [
+    message = found.output[found.output.index("A run with store buffers") :].splitlines()
+    assert message[0] == "A run with store buffers that no sequentially consistent run looks like:"
+    assert message[1:3] == [
         "   1* rank 0, line 12: mem[x] <- 1  x@0 = 1 goes into the store buffer",
         "   2* rank 0, line 13: r <- mem[y]  reads y@0 = 0",
     ]
-    assert "   9* rank 0, line 12: x@0 = 1 of step 1 reaches memory" in told
-    assert "  cf  step 8 read the old x@0 before step 9" in told
+    assert "   9* rank 0, line 12: x@0 = 1 of step 1 reaches memory" in message
+    assert "  cf  step 8 read the old x@0 before step 9" in message
 
 
 def test_json_has_the_run_and_its_cycle() -> None:

@@ -117,14 +117,17 @@ def test_mistakes_are_usage_errors_that_help(arguments: list[str], message: str)
 def test_what_is_closed_is_no_verdict(tmp_path: Path) -> None:
     file = tmp_path / "p.pgas"
     file.write_text("process { skip; }")
-    for redirect, code, told in (("2>&-", 0, "robust"), (">&-", 2, "cannot write the output"), (">&- 2>&-", 2, "")):
+    for redirect, code, wanted in (("2>&-", 0, "robust"), (">&-", 2, "cannot write the output"), (">&- 2>&-", 2, "")):
         command = f"{sys.executable} -m pgasrob check {file} {redirect}"
         run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
-        assert (run.returncode, told in run.stdout + run.stderr) == (code, True), redirect
+        assert (run.returncode, wanted in run.stdout + run.stderr) == (code, True), redirect
 
 
 def test_an_internal_error_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    for error, code, told in ((ZeroDivisionError("oops"), 70, "please report it: oops"), (MemoryError(), 3, "memory")):
+    for error, code, wanted in (
+        (ZeroDivisionError("oops"), 70, "report it: oops"),
+        (MemoryError(), 3, "memory"),
+    ):
 
         def fail(error: Exception = error, **_: object) -> None:
             raise error
@@ -132,4 +135,4 @@ def test_an_internal_error_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys
         monkeypatch.setattr(cli, "main", fail)
         with pytest.raises(SystemExit) as exit:
             main()
-        assert exit.value.code == code and told in capsys.readouterr().err
+        assert exit.value.code == code and wanted in capsys.readouterr().err

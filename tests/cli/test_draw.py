@@ -242,8 +242,8 @@ def test_one_of_several_results() -> None:
     assert "dead.pgas on 3 nodes" in Path("first.dot").read_text()
     assert len(json.loads(Path("all.sarif").read_text())["runs"][0]["results"]) == 3
     again = run("draw", "all.json", "-o", "first.dot", "-o", "all.sarif", "--to", "mmd")
-    told = "shows result 2 of 3, dead.pgas on 3 nodes; --result N draws another"
-    assert again.stderr.splitlines() == [f"pgasrob: first.dot {told}", f"pgasrob: this {told}"]
+    wanted = "shows result 2 of 3, dead.pgas on 3 nodes; --result N draws another"
+    assert again.stderr.splitlines() == [f"pgasrob: first.dot {wanted}", f"pgasrob: this {wanted}"]
     assert not run("draw", "all.json", "--result", "2", "-o", "first.dot").stderr
     assert run("draw", "all.json", "-o", "{name}-{nodes}.json").exit_code == 0
     assert len(Path("ring-3.json").read_text().splitlines()) == 1

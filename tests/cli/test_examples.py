@@ -88,7 +88,7 @@ def test_nothing_is_overwritten_and_nothing_copied_then(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "message"),
     [
         (["barier_halo"], "did you mean `barrier_halo`?"),
         (["stencil"], "several examples are called stencil: c/mpi/stencil.c, c/openshmem/stencil.c"),
@@ -98,10 +98,10 @@ def test_nothing_is_overwritten_and_nothing_copied_then(tmp_path: Path) -> None:
         ([str(HALO)], "there is no example"),
     ],
 )
-def test_what_there_is_not_is_refused(tmp_path: Path, names: list[str], told: str) -> None:
+def test_what_there_is_not_is_refused(tmp_path: Path, names: list[str], message: str) -> None:
     refused = examples(*names, "--copy", tmp_path)
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert told in refused.stderr
+    assert message in refused.stderr
     assert not files(tmp_path)
 
 

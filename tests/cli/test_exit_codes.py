@@ -103,16 +103,16 @@ def test_strict_makes_failing_assertions_and_deadlocks_count(folder: Path, progr
 
 
 def test_strict_does_not_take_an_open_question_for_a_good_answer(folder: Path) -> None:
-    """The program is robust, and whether its assertions hold could not be told: no failure, and no success either."""
+    """The program is robust, and nobody knows whether its assertions hold: no failure, and no success either."""
     Path("p.pgas").write_text(
         "// expect: robust\nmemory x; register r; process { loop { mem[x] <- r; r <- r + 1; assert(r >= 0); } }"
     )
     limit = ("--max-sc-states", "100")
     plain = check("p.pgas", *limit)
     assert plain.exit_code == 0 and "robust on 2 nodes" in plain.output
-    told = " ".join(plain.output.split())
-    assert "Not all SC runs were seen, so it is unknown whether the assertions hold. --max-sc-states sets" in told
-    assert "not all sequentially consistent runs were seen: the limit of 100 SC states was reached" in told
+    message = " ".join(plain.output.split())
+    assert "Not all SC runs were seen, so it is unknown whether the assertions hold. --max-sc-states sets" in message
+    assert "not all sequentially consistent runs were seen: the limit of 100 SC states was reached" in message
     assert check("p.pgas", *limit, "--expect").exit_code == 0
     assert check("p.pgas", *limit, "--strict").exit_code == 3
     assert check("p.pgas", *limit, "--strict", "--expect").exit_code == 3

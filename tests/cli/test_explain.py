@@ -49,9 +49,9 @@ def test_more_nodes_and_a_robust_program() -> None:
 def test_searches_that_pass_their_limit_do_not_contradict_it() -> None:
     """The attack search ends with 14 states before it notices that it was to have 5."""
     result = explain(ONE_TO_ONE, "--max-states", "5")
-    told = " ".join(result.stdout.split())
-    assert "attack, with all reductions 14 " in told
-    assert "A search is stopped when it notices that it has passed 5 states or 0.75 s;" in told
+    message = " ".join(result.stdout.split())
+    assert "attack, with all reductions 14 " in message
+    assert "A search is stopped when it notices that it has passed 5 states or 0.75 s;" in message
 
 
 def test_a_c_program() -> None:

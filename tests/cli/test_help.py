@@ -17,7 +17,7 @@ from pgasrob.robustness import engines, reduction
 MANUAL = Path(__file__).parents[2] / "pgasrob" / "manual"
 
 
-def told(*arguments: str) -> str:
+def printed(*arguments: str) -> str:
     """What a command prints on both streams, on one line."""
     result = CliRunner().invoke(cli, arguments, env={"COLUMNS": "100"})
     return " ".join(result.output.split())
@@ -33,19 +33,19 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_new_format_is_in_every_help_and_error(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     monkeypatch.setitem(FORMATS, ".new", Format(".new", str, holds_many=True, verdicts_only=True))
     monkeypatch.setitem(FORMATS, ".one", Format(".one", str))
-    check_help = told("check", "--help")
+    check_help = printed("check", "--help")
     assert ".txt, .new or .one by its ending" in check_help and ".json, .sarif, .txt and .new hold all" in check_help
     assert "{name}, {path} or {nodes}" in check_help
-    draw_help = told("draw", "--help")
+    draw_help = printed("draw", "--help")
     assert ".txt, .new or .one. PATH" in draw_help and "sarif, txt, new or one." in draw_help
     assert ".txt and .new hold all" in draw_help
     for command in ("run", "outcomes"):
-        assert ".tex, .json, .txt or .one by its ending" in told(command, "--help")
-        refused = told(command, program, "--witness", "a.new")
+        assert ".tex, .json, .txt or .one by its ending" in printed(command, "--help")
+        refused = printed(command, program, "--witness", "a.new")
         assert "NEW is for verdicts, and one run has none" in refused
-    assert "the endings are .svg, " in told("check", program, "--witness", "a.zzz")
-    assert ".new, .one" in told("check", program, "--witness", "a.zzz")
-    assert "txt, new, one" in told("draw", "x", "--to", "zzz")
+    assert "the endings are .svg, " in printed("check", program, "--witness", "a.zzz")
+    assert ".new, .one" in printed("check", program, "--witness", "a.zzz")
+    assert "txt, new, one" in printed("draw", "x", "--to", "zzz")
 
 
 def test_a_new_engine_is_in_help_and_error(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
@@ -53,21 +53,21 @@ def test_a_new_engine_is_in_help_and_error(monkeypatch: pytest.MonkeyPatch, prog
         """Asks Delphi. Not a word more of this."""
 
     monkeypatch.setitem(engines.ENGINES, "delphi", oracle)  # type: ignore[arg-type]
-    text = told("check", "--help")
+    text = printed("check", "--help")
     assert "|spin|delphi]" in text and "delphi: Asks Delphi. [default: portfolio]" in text
-    assert "spin, delphi" in told("check", program, "--engine", "zzz")
+    assert "spin, delphi" in printed("check", program, "--engine", "zzz")
 
 
 def test_every_engine_says_what_it_is() -> None:
-    text = told("check", "--help")
+    text = printed("check", "--help")
     for name, create in engines.ENGINES.items():
         assert create.__doc__ and f"{name}: {create.__doc__.partition('.')[0]}." in text
 
 
 def test_a_new_reduction_is_in_help_and_error(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     monkeypatch.setattr(reduction, "REDUCTIONS", (*reduction.REDUCTIONS, "wishing"))
-    assert "liveness, symmetry or wishing. Can be repeated." in told("check", "--help")
-    assert "symmetry, wishing" in told("check", program, "--without", "zzz")
+    assert "liveness, symmetry or wishing. Can be repeated." in printed("check", "--help")
+    assert "symmetry, wishing" in printed("check", program, "--without", "zzz")
 
 
 def test_the_list_of_commands_needs_no_table() -> None:

@@ -158,10 +158,10 @@ def test_reasons_that_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_reasons_are_not_looked_for_where_nobody_reads_them() -> None:
-    (told,) = loaded(pgasrob("litmus", "poll.litmus", "--model", "rdma-tso", "--format", "json"))
+    (message,) = loaded(pgasrob("litmus", "poll.litmus", "--model", "rdma-tso", "--format", "json"))
     (brief,) = loaded(pgasrob("litmus", "poll.litmus", "--model", "rdma-tso", "--format", "json", "--expect"))
-    assert told["forbidden"][0]["rules"] and brief["forbidden"] == []
-    assert told["as_expected"] is brief["as_expected"] is True
+    assert message["forbidden"][0]["rules"] and brief["forbidden"] == []
+    assert message["as_expected"] is brief["as_expected"] is True
 
 
 def test_whether_something_is_forbidden_is_open_where_outcomes_are() -> None:
@@ -171,8 +171,8 @@ def test_whether_something_is_forbidden_is_open_where_outcomes_are() -> None:
 
 
 def test_models_without_reasons_say_so_where_they_are_asked_for_them() -> None:
-    told = "a=0 b=0 is forbidden in sc; reasons are known of corerma and rdma-tso alone."
-    assert told in pgasrob("litmus", "right.litmus", "--model", "sc", "--forbidden", "a=0 b=0").stdout
+    message = "a=0 b=0 is forbidden in sc; reasons are known of corerma and rdma-tso alone."
+    assert message in pgasrob("litmus", "right.litmus", "--model", "sc", "--forbidden", "a=0 b=0").stdout
     assert "reasons" not in pgasrob("litmus", "right.litmus", "--model", "sc").stdout
 
 

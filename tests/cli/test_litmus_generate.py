@@ -114,7 +114,7 @@ def test_a_limit_ends_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "say which --rule the outcomes hang on, or which two models to --distinguish."),
         (("--rule", "IR", "--distinguish", "sc,tso"), "say which --rule"),
@@ -135,11 +135,11 @@ def test_a_limit_ends_it() -> None:
         (("--distinguish", "sc,tos"), "no model 'tos'; did you mean `tso`?"),
     ],
 )
-def test_wrong_usage(arguments: tuple[str, ...], told: str) -> None:
+def test_wrong_usage(arguments: tuple[str, ...], message: str) -> None:
     result = generate(*arguments)
     assert result.exit_code == 2
     said = " ".join(result.output.split())
-    assert told in said and "?." not in said and "...." not in said
+    assert message in said and "?." not in said and "...." not in said
 
 
 def test_commas_too_many() -> None:
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_written(folder: Path) -> None:
     assert result.exit_code == 2 and "pgasrob: cannot write to file/tests: " in result.stderr
 
 
-def test_variants_are_told_apart_by_lines_that_are_read_back(folder: Path) -> None:
+def test_variants_differ_in_lines_that_are_read_back(folder: Path) -> None:
     generate("--distinguish", "corerma vpi, without F1,corerma", "--size", "3", "--count", "1", "--output", "out")
     (file,) = (folder / "out").iterdir()
     assert "\nallowed corerma vpi without F1: " in file.read_text()

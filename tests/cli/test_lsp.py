@@ -11,7 +11,7 @@ from pgasrob.cli import cli
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--memory-limit", "0"), "an editor's checks need a limit"),
         (("--nodes", "0"), "a program runs on"),
@@ -19,10 +19,10 @@ from pgasrob.cli import cli
         (("file.pgas",), "unexpected extra argument"),
     ],
 )
-def test_what_is_wrong_is_told_before_it_begins(options: tuple[str, ...], told: str) -> None:
+def test_wrong_options_end_it_before_it_begins(options: tuple[str, ...], message: str) -> None:
     pytest.importorskip("pygls", reason="no pygls (pip install '.[test]')")
     answer = CliRunner().invoke(cli, ["lsp", *options])
-    assert (answer.exit_code, told in answer.output) == (2, True)
+    assert (answer.exit_code, message in answer.output) == (2, True)
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

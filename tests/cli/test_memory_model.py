@@ -22,11 +22,11 @@ def test_a_race_is_told() -> None:
     result = run("race", MESSAGE, "--memory-model", "separate")
     assert result.exit_code == 1
     assert result.stdout.startswith(f"{MESSAGE}: undefined in the separate model on 2 nodes\n")
-    told = " ".join(result.stdout.split())
+    message = " ".join(result.stdout.split())
     assert (
         "lines 22 and 28: the MPI_Put of rank 0 takes effect on x@1, and rank 1 reads x@1; one happens before the "
         "other, but no call makes the memory consistent in between."
-    ) in told
+    ) in message
     defined = run("race", MESSAGE, "--memory-model", "unified")
     assert (defined.exit_code, "defined in the unified model" in defined.stdout) == (0, True)
     eventual = run("race", FIGURES / "figure_8d.c", "--memory-model", "unified")
@@ -56,17 +56,17 @@ def test_what_is_not_as_expected(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "told"),
+    ("text", "code", "message"),
     [
         ("int main(void) { return 0; }", 3, "It makes no window of MPI."),
         ("int main(void) { return x; }", 2, "unknown name `x`"),
     ],
 )
-def test_no_answer(tmp_path: Path, text: str, code: int, told: str) -> None:
+def test_no_answer(tmp_path: Path, text: str, code: int, message: str) -> None:
     file = tmp_path / "x.c"
     file.write_text(text)
     result = run("race", file, "--memory-model", "unified")
-    assert (result.exit_code, told in result.stdout) == (code, True), result.stdout
+    assert (result.exit_code, message in result.stdout) == (code, True), result.stdout
     assert run("explain", file, "--memory-model", "unified").exit_code == code
 
 

@@ -65,8 +65,8 @@ def test_the_gravest_exit_code(folder: Path, files: list[str], code: int) -> Non
 
 
 def test_several_programs_and_node_counts_are_rows(folder: Path) -> None:
-    told = race("race.pgas", "none.pgas", "-n", "2..3", "-j2")
-    rows = [line.split() for line in told.stdout.splitlines()[:5]]
+    printed = race("race.pgas", "none.pgas", "-n", "2..3", "-j2")
+    rows = [line.split() for line in printed.stdout.splitlines()[:5]]
     assert [row[:2] for row in rows[1:]] == [
         ["race.pgas", "2"],
         ["race.pgas", "3"],
@@ -74,8 +74,8 @@ def test_several_programs_and_node_counts_are_rows(folder: Path) -> None:
         ["none.pgas", "3"],
     ]
     assert rows[0][1:5] == ["nodes", "verdict", "pairs", "beside"]
-    assert "4 results in" in told.stdout and "2 no race, 2 race" in told.stdout
-    assert "Races are shown for a single program or with --verbose." in told.stdout
+    assert "4 results in" in printed.stdout and "2 no race, 2 race" in printed.stdout
+    assert "Races are shown for a single program or with --verbose." in printed.stdout
 
 
 def test_one_race_or_all(folder: Path) -> None:
@@ -117,7 +117,7 @@ def test_strict(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "text", "code", "told"),
+    ("header", "text", "code", "printed"),
     [
         ("races: 2 pairs", TWO, 0, "race on 2 nodes: 2 pairs of lines (as expected)"),
         ("races: 1 pair", TWO, 1, "(expected 1 pair)"),
@@ -132,10 +132,10 @@ def test_strict(folder: Path) -> None:
         ("races: 1 pair", RACE, 0, "(as expected)"),
     ],
 )
-def test_expected_numbers_of_pairs(folder: Path, header: str, text: str, code: int, told: str) -> None:
+def test_expected_numbers_of_pairs(folder: Path, header: str, text: str, code: int, printed: str) -> None:
     Path("p.pgas").write_text(f"// {header}\n{text}")
     result = race("p.pgas", "--expect")
-    assert told in result.stdout
+    assert printed in result.stdout
     assert result.exit_code == code
 
 
@@ -178,18 +178,18 @@ def test_witnesses(folder: Path) -> None:
 
 
 def test_brief(folder: Path) -> None:
-    told = race("race.pgas", "none.pgas", "fault.pgas", "--brief", "-j1").stdout.splitlines()
-    assert [line.partition(" ")[0] for line in told] == ["race.pgas:2:13:", "none.pgas:", "fault.pgas:2:"]
-    assert told[1] == "none.pgas: no race on 2 nodes; robust"
+    printed = race("race.pgas", "none.pgas", "fault.pgas", "--brief", "-j1").stdout.splitlines()
+    assert [line.partition(" ")[0] for line in printed] == ["race.pgas:2:13:", "none.pgas:", "fault.pgas:2:"]
+    assert printed[1] == "none.pgas: no race on 2 nodes; robust"
 
 
 def test_check_says_both(folder: Path) -> None:
     plain, both = run("check", "two.pgas"), run("check", "two.pgas", "--races")
     assert plain.exit_code == both.exit_code == 1
     assert "Races" not in plain.stdout
-    told = " ".join(both.stdout.split())
-    assert "two.pgas: not robust on 2 nodes" in told and "Races: race" in told
-    assert "`pgasrob race two.pgas -n 2` shows the way there." in told
+    printed = " ".join(both.stdout.split())
+    assert "two.pgas: not robust on 2 nodes" in printed and "Races: race" in printed
+    assert "`pgasrob race two.pgas -n 2` shows the way there." in printed
     (result,) = [
         json.loads(line) for line in run("check", "two.pgas", "--races", "--format", "json").stdout.splitlines()
     ]

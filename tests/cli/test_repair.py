@@ -86,7 +86,7 @@ def test_json(copy: Path) -> None:
     [step] = answer["steps"]
     assert step["edits"] == [{"line": 12, "column": 1, "end_line": 12, "end_column": 1, "text": "  wait(q);\n"}]
     assert (step["kind"], step["cost"], step["inserted"]) == ("completion", 4, True)
-    assert [told.partition(",")[0] for told in step["breaks"]] == [LATE]
+    assert [message.partition(",")[0] for message in step["breaks"]] == [LATE]
 
 
 def test_json_says_why_not() -> None:
@@ -148,8 +148,8 @@ def test_a_limit() -> None:
 def test_the_run_with_the_repair_beside_it(tmp_path: Path) -> None:
     page, picture = tmp_path / "run.html", tmp_path / "run.svg"
     assert repair(ONE_TO_ONE, "--witness", page, "--witness", picture, "--fold").exit_code == 0
-    told = "`wait(q);` inserted in line 12; then it is robust on 2 nodes"
-    assert told in page.read_text() and '<span class="good">+  wait(q);</span>' in page.read_text()
+    message = "`wait(q);` inserted in line 12; then it is robust on 2 nodes"
+    assert message in page.read_text() and '<span class="good">+  wait(q);</span>' in page.read_text()
     assert "Repair:" in picture.read_text() and LATE.partition(" before")[0] in picture.read_text()
     result = repair(ONE_TO_ONE, "--witness", tmp_path / "none" / "run.html")
     assert result.exit_code == 2 and "there is no folder" in result.stderr

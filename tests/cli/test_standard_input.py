@@ -42,7 +42,7 @@ def test_repairs_of_the_standard_input_are_printed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("halo.cpp", "give it a name that ends in .c where it is C"),
         ("halo.F90", "record what it does"),
@@ -52,14 +52,14 @@ def test_repairs_of_the_standard_input_are_printed() -> None:
 )
 @pytest.mark.parametrize("command", ["check", "race", "outcomes"])
 def test_files_of_other_kinds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, name: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, name: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path(name).write_text("#include <shmem.h>\n")
     found = CliRunner().invoke(cli, [command, name])
     assert found.exit_code == 2
     assert f"{name}: error[PG182]" in found.output
-    assert told in " ".join(found.output.split())
+    assert message in " ".join(found.output.split())
 
 
 @pytest.mark.parametrize("command", ["check", "race", "repair", "outcomes", "run", "explain"])

@@ -32,7 +32,7 @@ def test_the_report() -> None:
     assert "It can go on 2 and 3 nodes, and save 8:" in lines and "-  barrier;" in lines
 
 
-def test_what_is_left_is_told_in_the_lines_of_the_file(tmp_path: Path) -> None:
+def test_what_is_left_is_printed_in_the_lines_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "p.pgas"
     path.write_text("""memory x = 1, y;
 register r;
@@ -45,22 +45,22 @@ process {
   r <- mem[y];
 }
 """)
-    told = " ".join(thrift(path, "-n", "2").stdout.split())
+    message = " ".join(thrift(path, "-n", "2").stdout.split())
     assert (
         "line 7: `wait(q)` cannot be left out on 2 nodes. Not robust on 2 nodes without it. Rank 0 reads y in line 9 "
-        in told
+        in message
     )
     assert (
         "before the write of rank 1 in line 6 has arrived there, although both have passed the barrier in line 8."
-        in told
+        in message
     )
 
 
 def test_json() -> None:
     found = json.loads(thrift(THREE, "--format", "json").stdout)
     assert (found["schema"], found["state"], found["saved"], found["most"]) == (1, "can save", 8, True)
-    told = [(each["line"], each["instead"], each["together"], each["why_not"] is None) for each in found["savings"]]
-    assert told == [
+    message = [(each["line"], each["instead"], each["together"], each["why_not"] is None) for each in found["savings"]]
+    assert message == [
         (12, None, True, True), (13, None, False, False), (13, "wait_local(q)", False, False), (14, None, False, False),
     ]  # fmt: skip
     assert found["savings"][0]["edits"] == [{"line": 12, "column": 1, "end_line": 13, "end_column": 1, "text": ""}]

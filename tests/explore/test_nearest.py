@@ -49,7 +49,7 @@ def test_a_limit_proves_nothing_by_itself(monkeypatch: pytest.MonkeyPatch) -> No
     broken, robust = load(PROGRAMS / BROKEN), load(PROGRAMS / ROBUST)
     found = nearest(broken, follow(broken.instantiate(), ("0.0",), True)[0])
     assert (found.way, found.proved, found.robust) == (None, False, False)
-    # What the engines know of the whole program is told.
+    # What the engines know of the whole program is said.
     assert found.elsewhere
     run = choices_of(broken.instantiate(), found.elsewhere)
     position, stop = follow(broken.instantiate(), run, False)

@@ -52,7 +52,7 @@ def page(context: Any, address: str) -> Iterator[Any]:
     said: list[str] = []
     found = context.new_page()
     found.on("pageerror", lambda error: said.append(str(error)))
-    found.on("console", lambda told: said.append(told.text) if "422" not in told.text else None)
+    found.on("console", lambda line: said.append(line.text) if "422" not in line.text else None)
     found.goto(address)
     found.wait_for_selector(".choice")
     yield found

@@ -100,7 +100,7 @@ def test_names_are_of_ranks_and_operations() -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "place", "told"),
+    ("run", "place", "message"),
     [
         (("0.0", "0.1"), 1, "not possible here"),  # rank 1 is not at the barrier
         (("0.0", "s0.1"), 1, "not possible here"),
@@ -109,11 +109,11 @@ def test_names_are_of_ranks_and_operations() -> None:
         (("0.0", "0.0"), 1, "not possible here"),
     ],
 )
-def test_a_run_ends_before_what_cannot_be(run: tuple[str, ...], place: int, told: str) -> None:
+def test_a_run_ends_before_what_cannot_be(run: tuple[str, ...], place: int, message: str) -> None:
     position, stop = follow(instance_of("one_to_one/one_to_one.pgas"), run, True)
     assert stop
     assert (stop.place, len(position.made)) == (place, place)
-    assert told in stop.reason
+    assert message in stop.reason
 
 
 def test_endless_local_loops_and_long_runs_are_cut(tmp_path: Path) -> None:

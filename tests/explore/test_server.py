@@ -99,7 +99,7 @@ def test_the_page_itself_is_answered() -> None:
 
 @pytest.mark.parametrize("what", ["", "position", "violation"])
 @pytest.mark.parametrize(
-    ("headers", "told"),
+    ("headers", "refusal"),
     [
         ({"Host": "evil.example"}, "'evil.example'"),
         ({"Host": f"evil.example:{PORT}"}, "header Host"),
@@ -113,12 +113,12 @@ def test_the_page_itself_is_answered() -> None:
         ({"Sec-Fetch-Site": "same-site"}, "another origin"),
     ],
 )
-def test_other_hosts_and_origins_are_refused(what: str, headers: dict[str, str], told: str) -> None:
+def test_other_hosts_and_origins_are_refused(what: str, headers: dict[str, str], refusal: str) -> None:
     workers = Directly()
     body = {"json": {"text": TEXT, "language": "pgas"}} if what else {}
     answer = ask("POST" if what else "GET", f"/{TOKEN}/{what}", workers, headers=headers, **body)
     assert answer.status_code == 403
-    assert "pgasrob explore refuses this request" in answer.text and told in answer.text
+    assert "pgasrob explore refuses this request" in answer.text and refusal in answer.text
     assert "access-control-allow-origin" not in answer.headers
     assert TOKEN not in answer.text and "one_to_one" not in answer.text
     assert workers.asked == 0
@@ -142,7 +142,7 @@ def test_a_link_from_another_page_opens_this_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "status", "told"),
+    ("changes", "status", "refusal"),
     [
         ({"text": "x" * (MOST_TEXT + 1)}, 413, f"at most {MOST_TEXT:,}"),
         ({"run": ["0.0"] * (MOST_CHOICES + 1)}, 413, f"at most {MOST_CHOICES}"),
@@ -155,11 +155,11 @@ def test_a_link_from_another_page_opens_this_one() -> None:
         ({"automatic": "yes"}, 422, "`automatic`"),
     ],
 )
-def test_what_is_too_large_or_no_question_is_refused(changes: dict[str, Any], status: int, told: str) -> None:
+def test_what_is_too_large_or_no_question_is_refused(changes: dict[str, Any], status: int, refusal: str) -> None:
     workers = Directly()
     answer = position(workers, **changes)
     assert answer.status_code == status
-    assert told in answer.json()["refused"]
+    assert refusal in answer.json()["refused"]
     assert workers.asked == 0
 
 
@@ -169,10 +169,10 @@ def test_bodies_are_bounded_whether_or_not_they_say_how_long_they_are() -> None:
             yield b"x" * 1024
 
     path, headers = f"/{TOKEN}/position", {"Content-Type": "application/json"}
-    told = ask("POST", path, content=b"x" * (MOST_BYTES + 1), headers=headers)
-    untold = ask("POST", path, content=pieces(), headers=headers)
-    assert (told.status_code, untold.status_code) == (413, 413)
-    assert f"{MOST_BYTES:,}" in told.text and f"{MOST_BYTES:,}" in untold.text
+    refusal = ask("POST", path, content=b"x" * (MOST_BYTES + 1), headers=headers)
+    unannounced = ask("POST", path, content=pieces(), headers=headers)
+    assert (refusal.status_code, unannounced.status_code) == (413, 413)
+    assert f"{MOST_BYTES:,}" in refusal.text and f"{MOST_BYTES:,}" in unannounced.text
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_errors_of_a_program_are_diagnostics() -> None:
     assert (nodes.status_code, "too many" in nodes.json()["errors"][0]["message"]) == (422, True)
 
 
-def test_the_nearest_violation_is_told_as_choices() -> None:
+def test_the_nearest_violation_is_a_list_of_choices() -> None:
     body = {"text": TEXT, "language": "pgas", "run": ["0.0"]}
     found = ask("POST", f"/{TOKEN}/violation", json=body).json()
     assert found["found"]
@@ -360,7 +360,7 @@ def test_no_argument_of_the_browser_has_the_token(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "refusal"),
     [
         (("nowhere.pgas",), "nowhere.pgas"),
         (("README.md",), ".pgas or .c"),
@@ -370,14 +370,14 @@ def test_no_argument_of_the_browser_has_the_token(tmp_path: Path) -> None:
         ((str(FILE), "-n", "64"), "at most 16"),
     ],
 )
-def test_what_cannot_be_explored_is_told(arguments: tuple[str, ...], told: str) -> None:
+def test_what_cannot_be_explored_is_refused(arguments: tuple[str, ...], refusal: str) -> None:
     from click.testing import CliRunner
 
     from pgasrob.cli import cli
 
     answer = CliRunner().invoke(cli, ["explore", *arguments, "--no-browser"])
     assert answer.exit_code == 2
-    assert told in answer.output
+    assert refusal in answer.output
 
 
 def test_a_port_that_is_taken_is_told() -> None:

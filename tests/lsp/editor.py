@@ -1,4 +1,4 @@
-"""An editor for tests: a client of pytest-lsp that talks to `pgasrob lsp`, and waits for what it is told."""
+"""An editor for tests: a client of pytest-lsp that talks to `pgasrob lsp`, and waits for what is published."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 PATIENCE = 120
 """Seconds after which a test gives up: nothing takes that long, however busy the machine."""
 
-Told = Sequence[types.Diagnostic]
+Published = Sequence[types.Diagnostic]
 
 
 class Editor(LanguageClient):
@@ -25,7 +25,7 @@ class Editor(LanguageClient):
 
     def __init__(self) -> None:
         super().__init__(converter_factory=default_converter)
-        self.told: dict[str, tuple[int | None, Told]] = {}
+        self.published: dict[str, tuple[int | None, Published]] = {}
         """By URI: the version that the latest diagnostics are about, and these."""
         self.shown: list[str] = []
         """What was shown of progress."""
@@ -33,7 +33,7 @@ class Editor(LanguageClient):
 
         async def published(params: types.PublishDiagnosticsParams) -> None:
             async with self._news:
-                self.told[params.uri] = params.version, params.diagnostics
+                self.published[params.uri] = params.version, params.diagnostics
                 self._news.notify_all()
 
         async def progress(params: types.ProgressParams) -> None:
@@ -46,7 +46,7 @@ class Editor(LanguageClient):
         register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **others})
 
     async def until(self, holds: Callable[[], Any]) -> None:
-        """Wait until what has been told is so."""
+        """Wait until this holds of what has been published."""
         async with asyncio.timeout(PATIENCE), self._news:
             await self._news.wait_for(holds)
 
@@ -61,7 +61,7 @@ class Editor(LanguageClient):
         """Open a text, the first version; gives its URI."""
         uri = path.as_uri() if isinstance(path, Path) else path
         language = language or ("pgas" if uri.endswith(".pgas") else "c")
-        self.told.pop(uri, None)
+        self.published.pop(uri, None)
         self.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, language, 1, text)))
         return uri
 
@@ -77,10 +77,10 @@ class Editor(LanguageClient):
     def close(self, uri: str) -> None:
         self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
-    async def findings(self, uri: str, version: int = 1) -> Told:
-        """The first diagnostics that it is told of this version."""
-        await self.until(lambda: self.told.get(uri, (None, ()))[0] == version)
-        return self.told[uri][1]
+    async def findings(self, uri: str, version: int = 1) -> Published:
+        """The first diagnostics of this version."""
+        await self.until(lambda: self.published.get(uri, (None, ()))[0] == version)
+        return self.published[uri][1]
 
 
 def server(*options: str) -> ClientServerConfig:

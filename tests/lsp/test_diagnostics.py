@@ -1,4 +1,4 @@
-"""What an editor is told of programs while they are typed, by a real client (pytest-lsp)."""
+"""What an editor shows of programs while they are typed, by a real client (pytest-lsp)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytest_lsp = pytest.importorskip("pytest_lsp", reason="no pytest-lsp (pip instal
 from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range  # noqa: E402
 
 from pgasrob.lsp.settings import MOST_AT_ONCE, MOST_TEXT  # noqa: E402
-from tests.lsp.editor import Editor, Told, server, started  # noqa: E402
+from tests.lsp.editor import Editor, Published, server, started  # noqa: E402
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 NOT_ROBUST = (PROGRAMS / "one_to_one/one_to_one.pgas").read_text()
@@ -47,13 +47,13 @@ async def editor(editor: Editor) -> AsyncIterator[None]:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-def only(told: Told) -> Diagnostic:
-    (diagnostic,) = told
+def only(published: Published) -> Diagnostic:
+    (diagnostic,) = published
     return diagnostic
 
 
-def errors(told: Told) -> list[Diagnostic]:
-    return [each for each in told if each.severity == DiagnosticSeverity.Error]
+def errors(published: Published) -> list[Diagnostic]:
+    return [each for each in published if each.severity == DiagnosticSeverity.Error]
 
 
 def piece(text: str, where: Range) -> str:
@@ -66,7 +66,7 @@ def piece(text: str, where: Range) -> str:
     return text.encode("utf-16-le")[offset(where.start) : offset(where.end)].decode("utf-16-le")
 
 
-async def test_a_violation_is_told_with_its_cycle_and_gone_when_it_is_mended(editor: Editor, tmp_path: Path) -> None:
+async def test_a_violation_is_shown_with_its_cycle_and_gone_when_it_is_mended(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "one to one ü.pgas", NOT_ROBUST)
     violation, race = await editor.findings(uri)
     assert (violation.code, violation.severity, violation.source) == ("not-robust", DiagnosticSeverity.Error, "pgasrob")
@@ -81,7 +81,7 @@ async def test_a_violation_is_told_with_its_cycle_and_gone_when_it_is_mended(edi
     editor.change(uri, NOT_ROBUST, 3)
     assert len(await editor.findings(uri, 3)) == 2
     editor.close(uri)
-    await editor.until(lambda: not editor.told[uri][1])
+    await editor.until(lambda: not editor.published[uri][1])
 
 
 async def test_c_that_is_on_no_disk(editor: Editor, tmp_path: Path) -> None:
@@ -141,10 +141,10 @@ async def test_headers_lie_beside_the_file_or_in_the_editor(editor: Editor, tmp_
     uri = editor.open(tmp_path / "put.c", program)
     assert errors(await editor.findings(uri)) == []
     changed = editor.open(header, "int answer(void;\n")
-    await editor.until(lambda: errors(editor.told.get(changed, (0, ()))[1]))
-    assert editor.told[changed][1][0].range.start.line == 0
+    await editor.until(lambda: errors(editor.published.get(changed, (0, ()))[1]))
+    assert editor.published[changed][1][0].range.start.line == 0
     editor.change(changed, "int answer(void);\n", 2)
-    await editor.until(lambda: editor.told[changed] == (2, ()))
+    await editor.until(lambda: editor.published[changed] == (2, ()))
 
 
 async def test_other_c_is_left_alone(editor: Editor, tmp_path: Path) -> None:
@@ -156,9 +156,9 @@ async def test_other_c_is_left_alone(editor: Editor, tmp_path: Path) -> None:
 
 async def test_a_large_text_is_not_looked_at(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "large.pgas", NOT_ROBUST + "// and so on\n" * (MOST_TEXT // 13))
-    told = only(await editor.findings(uri))
-    assert told.severity == DiagnosticSeverity.Information
-    assert "at most 262,144" in told.message and "`pgasrob check`" in told.message
+    published = only(await editor.findings(uri))
+    assert published.severity == DiagnosticSeverity.Information
+    assert "at most 262,144" in published.message and "`pgasrob check`" in published.message
 
 
 async def test_a_change_ends_the_search(tmp_path: Path) -> None:
@@ -178,8 +178,8 @@ async def test_a_change_ends_the_search(tmp_path: Path) -> None:
         await editor.until(lambda: editor.shown)
 
 
-async def test_it_is_told_what_is_not_known(tmp_path: Path) -> None:
+async def test_what_is_not_known_is_shown(tmp_path: Path) -> None:
     async with started("--timeout", "0.5", "--max-states", "0") as editor:
-        told = only(await editor.findings(editor.open(tmp_path / "endless.pgas", ENDLESS)))
-        assert told.severity == DiagnosticSeverity.Information
-        assert told.message.startswith("Unknown on 1 node: ") and "0.5 s" in told.message
+        published = only(await editor.findings(editor.open(tmp_path / "endless.pgas", ENDLESS)))
+        assert published.severity == DiagnosticSeverity.Information
+        assert published.message.startswith("Unknown on 1 node: ") and "0.5 s" in published.message

@@ -63,9 +63,9 @@ async def hover(editor: Editor, uri: str, text: str, at: str) -> tuple[str, type
 
 async def repairs(editor: Editor, uri: str) -> list[types.CodeAction]:
     await editor.findings(uri)
-    told = [each for each in editor.told[uri][1] if each.code == "not-robust"]
-    where = told[0].range if told else types.Range(types.Position(0, 0), types.Position(0, 0))
-    params = types.CodeActionParams(types.TextDocumentIdentifier(uri), where, types.CodeActionContext(told))
+    published = [each for each in editor.published[uri][1] if each.code == "not-robust"]
+    where = published[0].range if published else types.Range(types.Position(0, 0), types.Position(0, 0))
+    params = types.CodeActionParams(types.TextDocumentIdentifier(uri), where, types.CodeActionContext(published))
     actions = await editor.text_document_code_action_async(params)
     assert actions is not None
     return [each for each in actions if isinstance(each, types.CodeAction)]
@@ -155,5 +155,5 @@ async def test_repairs_of_c(editor: Editor, tmp_path: Path) -> None:
     assert "`shmem_fence();` inserted" in first.title
     assert first.edit and first.edit.changes
     editor.change(uri, edited(text, list(first.edit.changes[uri])), 2)
-    await editor.until(lambda: editor.told[uri][0] == 2)
-    assert not [each for each in editor.told[uri][1] if each.code == "not-robust"]
+    await editor.until(lambda: editor.published[uri][0] == 2)
+    assert not [each for each in editor.published[uri][1] if each.code == "not-robust"]

@@ -55,7 +55,7 @@ async def test_commands_of_the_compiler_say_how_files_are_read(tmp_path: Path) -
         assert found.related_information
         places = {(each.location.uri, each.location.range.start.line) for each in found.related_information}
         assert places == {(uri, 5), (send.as_uri(), 2), (send.as_uri(), 3)}
-        editor.told.clear()
+        editor.published.clear()
         editor.open(send, SEND.replace("SENDER);", "SENDER); shmem_fence();", 1))  # it has no main: it is part of it
-        await editor.until(lambda: uri in editor.told)
-        assert not editor.told[uri][1]
+        await editor.until(lambda: uri in editor.published)
+        assert not editor.published[uri][1]
