@@ -26,6 +26,11 @@ def on_nodes(nodes: int | Literal["all"] | None) -> str:
     return "" if nodes is None else f" on {nodes} node{'' if nodes == 1 else 's'}"
 
 
+def on_counts(counts: Sequence[int]) -> str:
+    """`` on 1 node``, `` on 2 and 3 nodes``, to be put behind something."""
+    return f" on {listed(counts)} node{'' if tuple(counts) == (1,) else 's'}"
+
+
 def in_runs(engine: str, nodes: int | Literal["all"] | None) -> str:
     """In which runs an answer holds that there is nothing: ``On 2 nodes``, or those of a recording."""
     if engine == RECORDED:

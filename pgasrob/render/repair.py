@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
 from pgasrob.render.diagnosis import Diagnosis
-from pgasrob.render.english import capital, count, listed
+from pgasrob.render.english import capital, count, listed, on_counts
 from pgasrob.render.errors import diagnostic_lines
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
@@ -16,7 +16,7 @@ from pgasrob.repairs.edits import Edit, Origins, applied
 from pgasrob.repairs.outcomes import Compared, Same
 from pgasrob.repairs.statements import Statements
 from pgasrob.robustness.diagnosis import late_operations
-from pgasrob.robustness.verdict import Witness
+from pgasrob.robustness.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
     from pgasrob.repairs import Answer, Broken, Candidate, Rejected, Repair
@@ -162,7 +162,7 @@ def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
 
 def answer_text(repair: Repair, answer: Answer) -> str:
     """What ``answer`` changes and achieves, in a clause."""
-    return f"{listed([candidate_text(each) for each in answer.candidates])}; then it is robust{_on(repair)}"
+    return f"{listed([candidate_text(each) for each in answer.candidates])}; then it is robust{on_counts(repair.nodes)}"
 
 
 def beside(repair: Repair) -> Result:
@@ -200,33 +200,40 @@ def repair_to_sarif(repair: Repair) -> str:
 
 def repair_lines(file: str, repair: Repair, width: int) -> list[Line]:
     """The report of a repair, with the diff of every answer."""
-    lines: list[Line] = [[(f"{visible(file)}: ", "heading"), *_headline(repair)]]
-    for verdict in repair.verdicts:
-        lines += diagnostic_lines(verdict.errors)
-    for sentence, style in sentences(repair):
-        lines += paragraph(sentence, width, style, "  ")
+    head: Line = [(f"{visible(file)}: ", "heading"), *_headline(repair)]
+    lines = beginning(head, repair.verdicts, sentences(repair), width)
     for number, answer in enumerate(repair.answers, 1):
         lines += [[], *_answer(repair, answer, number, width)]
     return lines
 
 
+def beginning(head: Line, verdicts: Sequence[Verdict], sentences: Iterable[tuple[str, str]], width: int) -> list[Line]:
+    """The beginning of a report about edits: its ``head``, the errors of the text, ``sentences`` with styles."""
+    lines = [head, *diagnostic_lines(error for verdict in verdicts for error in verdict.errors)]
+    for sentence, style in sentences:
+        lines += paragraph(sentence, width, style, "  ")
+    return lines
+
+
+def diff_lines(diff: str) -> Iterator[Line]:
+    """The output of `diff -u` with a colour for each kind of line."""
+    for line in diff.split("\n")[:-1]:
+        yield [(line, {"+": "good", "-": "bad", "@": "faint"}.get(line[:1], ""))]
+
+
 def _headline(repair: Repair) -> Line:
     match repair.state:
         case "robust":
-            return [("robust", "robust"), (f"{_on(repair)}: there is nothing to repair", "heading")]
+            return [("robust", "robust"), (f"{on_counts(repair.nodes)}: there is nothing to repair", "heading")]
         case "repaired":
             found = count(len(repair.answers), "repair")
-            return [(f"{found} of cost {repair.answers[0].cost}", "robust"), (_on(repair), "heading")]
+            return [(f"{found} of cost {repair.answers[0].cost}", "robust"), (on_counts(repair.nodes), "heading")]
         case "not repaired":
-            return [("not repaired", "not robust"), (_on(repair), "heading")]
+            return [("not repaired", "not robust"), (on_counts(repair.nodes), "heading")]
         case "unknown" | "error":
-            return [(repair.state, repair.state), (_on(repair), "heading")]
+            return [(repair.state, repair.state), (on_counts(repair.nodes), "heading")]
         case _:
             assert_never(repair.state)
-
-
-def _on(repair: Repair) -> str:
-    return f" on {listed(repair.nodes)} node{'' if repair.nodes == (1,) else 's'}"
 
 
 def sentences(repair: Repair) -> Iterator[tuple[str, str]]:
@@ -255,11 +262,9 @@ def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator
             for sentence in sentences[:MOST_BROKEN]:
                 yield from paragraph(f"line {candidate.line} breaks: {sentence}", width, "", "  ", "    ")
     yield from paragraph(
-        f"Robust{_on(repair)}, checked from the changed text. {_same(answer.same)}", width, "good", "  "
+        f"Robust{on_counts(repair.nodes)}, checked from the changed text. {_same(answer.same)}", width, "good", "  "
     )
-    for line in repair.diff(answer).split("\n")[:-1]:
-        style = {"+": "good", "-": "bad", "@": "faint"}.get(line[:1], "")
-        yield [(line, style)]
+    yield from diff_lines(repair.diff(answer))
 
 
 def candidate_text(candidate: Candidate) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
-from pgasrob.render.english import capital, count, listed
-from pgasrob.render.errors import diagnostic_lines
+from pgasrob.render.english import capital, count, on_counts
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.render.repair import changes, diagnosis, violation_sentence
+from pgasrob.render.repair import beginning, changes, diagnosis, diff_lines, violation_sentence
 from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import texts
@@ -98,12 +97,9 @@ def diff(file: str, thrift: Thrift) -> str:
 
 def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
     """The report: each wait, fence, barrier and blocking call, and the diff of what saves most together."""
-    on = f" on {listed(thrift.nodes)} node{'' if thrift.nodes == (1,) else 's'}"
-    lines: list[Line] = [[(f"{visible(file)}: ", "heading"), *_headline(thrift), (on, "heading")]]
-    for verdict in thrift.verdicts:
-        lines += diagnostic_lines(verdict.errors)
-    for sentence, style in _sentences(thrift):
-        lines += paragraph(sentence, width, style, "  ")
+    on = on_counts(thrift.nodes)
+    head: Line = [(f"{visible(file)}: ", "heading"), *_headline(thrift), (on, "heading")]
+    lines = beginning(head, thrift.verdicts, _sentences(thrift), width)
     for each in thrift.judged:
         lines += _judged(each, thrift.text, on, width)
     if thrift.together:
@@ -111,8 +107,7 @@ def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
         most = "" if thrift.most else ", which need not be the most"
         they = "It can go" if many == 1 else f"These {many} can go together"
         lines += [[], *paragraph(f"{they}{on}, and save {thrift.saved}{most}:", width, "heading")]
-        for line in diff(file, thrift).split("\n")[:-1]:
-            lines.append([(line, {"+": "good", "-": "bad", "@": "faint"}.get(line[:1], ""))])
+        lines += diff_lines(diff(file, thrift))
     return lines
 
 
