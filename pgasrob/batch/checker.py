@@ -18,8 +18,9 @@ from pgasrob.program.program import Program
 from pgasrob.robustness.question import ProgramFile, Robustness, node_count
 from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, NotAsked, Reason
 from pgasrob.robustness.session import READING, Interrupted, Session
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.watch import GRACE, LimitReached, Watch
+from pgasrob.robustness.watch import GRACE, Watch
 
 if TYPE_CHECKING:
     from pgasrob.batch.store import Store
@@ -89,11 +90,10 @@ class Checker:
             return None
         if self._copied is None or self._copied[0] != file:
             self._copied = None
-            try:
-                found = Watch(job.limits, None, time.monotonic()).within(READING, lambda: self._read(file))
-            except LimitReached:  # as the check will say
-                return None
-            self._copied = file, found
+            with until_limit():
+                self._copied = file, Watch(job.limits, None, time.monotonic()).within(READING, lambda: self._read(file))
+            if self._copied is None:
+                return None  # the check will report the limit
         if self._store is None:
             from pgasrob.batch.store import Store
 
@@ -133,15 +133,16 @@ class Checker:
         job = self.job
         watch = self._watch = Watch(job.limits, None, time.monotonic())
         try:
-            program = watch.within(READING, lambda: self.load(task.file))
-            if isinstance(program, Verdict):
-                return self.checked(task.file, program) if task.first else None
-            self.nodes = node_count(task.nodes, program)
-            counts = "every number of" if job.every_count else self.nodes
-            with watcher(f"{task.title}, {counts} nodes") as watch.progress:
-                return self.decided(task.file, program, self.nodes)
-        except LimitReached as limit:
-            return self.unknown(task.file, task.nodes, limit.reason)
+            with until_limit() as stopped:
+                program = watch.within(READING, lambda: self.load(task.file))
+                if isinstance(program, Verdict):
+                    return self.checked(task.file, program) if task.first else None
+                self.nodes = node_count(task.nodes, program)
+                counts = "every number of" if job.every_count else self.nodes
+                with watcher(f"{task.title}, {counts} nodes") as watch.progress:
+                    return self.decided(task.file, program, self.nodes)
+            assert stopped.reason is not None, "else there is a result"
+            return self.unknown(task.file, task.nodes, stopped.reason)
         except KeyboardInterrupt:
             return replace(self.unknown(task.file, task.nodes, Interruption()), interrupted=True)
 
@@ -162,26 +163,25 @@ class Checker:
                 answer = decide_races(session.asking(replace(question, asked=races)), known)
                 if races.robustness == "after" and answer.verdict != "error":
                     verdict = answer.robustness or about_robustness(session, Robustness(effect=False))
-        except Interrupted as interrupt:
-            if isinstance(interrupt.verdict, Verdict):
-                verdict = interrupt.verdict
+        except KeyboardInterrupt as interrupt:
+            known = interrupt.verdict if isinstance(interrupt, Interrupted) else None
+            if isinstance(known, Verdict):
+                verdict = known
             else:
-                verdict, answer = replace(verdict, reason=Interruption()), interrupt.verdict
+                verdict, answer = replace(verdict, reason=Interruption()), known or answer
             return replace(self.checked(file, verdict, answer), interrupted=True)
-        except KeyboardInterrupt:
-            return replace(self.checked(file, replace(verdict, reason=Interruption()), answer), interrupted=True)
         return self.checked(file, verdict, answer)
 
     def converted(self, checked: Checked, convert: Callable[[Checked], T]) -> T:
         """``checked``, of the latest task, as ``convert`` makes it; without its runs when a limit ends that."""
-        try:
+        with until_limit() as stopped:
             return self._watch.within(WRITING, lambda: convert(checked), GRACE)
-        except LimitReached as limit:
-            reason = checked.verdict.reason or LeftUndone("the run is not shown", limit.reason)
-            without = checked.without_runs()
-            self._key = None  # it is not kept without them
-            races = without.races and without.races.without_runs(reason)
-            return convert(replace(without, verdict=replace(without.verdict, reason=reason), races=races))
+        assert stopped.reason is not None, "else there is a result"
+        reason = checked.verdict.reason or LeftUndone("the run is not shown", stopped.reason)
+        without = checked.without_runs()
+        self._key = None  # it is not kept without them
+        races = without.races and without.races.without_runs(reason)
+        return convert(replace(without, verdict=replace(without.verdict, reason=reason), races=races))
 
     def unknown(self, file: str, nodes: int | None, reason: Reason) -> Checked:
         """The result of a check that came to nothing."""

@@ -7,7 +7,6 @@ import pickle
 import signal
 import sys
 import threading
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,14 +17,12 @@ from pgasrob.batch.checker import Checker
 from pgasrob.batch.crew import Interrupts
 from pgasrob.batch.job import Checked, Job, Task
 from pgasrob.batch.workers import do
-from pgasrob.diagnostics import SourceError
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.robustness.engine import FoundInPart, Subtrees
-from pgasrob.robustness.session import PREPARING
+from pgasrob.robustness.session import PREPARING, Failed, Session
 from pgasrob.robustness.trace_parts import go_through, parts_of
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.watch import LimitReached, Watch
 from pgasrob.twins import MissingKernelWarning
 
 
@@ -77,18 +74,16 @@ def _in_parts(request: Request, checker: Checker, pipe: _Pipe) -> bool:
     """Go through the part that is asked for and send ("result", what was found); or, where the whole is asked for and
     large, send ("large", its parts). False when neither is the case."""
     job, task = request.job, request.task
-    try:
-        watch = Watch(job.limits, None, time.monotonic())
-        instance = watch.within(PREPARING, lambda: _instance(request, checker))
-        if instance is None:
-            return False
-        if request.part is None:
-            parts = watch.within(PREPARING, lambda: parts_of(instance, job.limits.memory))
-            if len(parts) > 1:
-                pipe.send(("large", parts))
-            return len(parts) > 1
-    except (SourceError, MemoryError, LimitReached):
+    session = Session(job.question(task.file, task.nodes))
+    instance = session.attempt(PREPARING, lambda: _instance(request, checker))
+    if instance is None or isinstance(instance, Failed):
         return False  # the check will report it
+    if request.part is None:
+        parts = session.attempt(PREPARING, lambda: parts_of(instance, job.limits.memory))
+        if isinstance(parts, Failed) or len(parts) <= 1:
+            return False
+        pipe.send(("large", parts))
+        return True
     title = f"{task.title}, {instance.nodes} nodes, subtree {request.part.first + 1}"
     pipe.send(("title", instance.nodes, title))
     found = go_through(instance, request.part, job.limits, lambda progress: pipe.send(("progress", progress)))

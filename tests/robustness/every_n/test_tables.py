@@ -11,7 +11,7 @@ from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.armci import queues
-from pgasrob.frontends.c import arithmetic, tables
+from pgasrob.frontends.c import arithmetic, rank_tables
 from pgasrob.frontends.lower import parse_c
 from pgasrob.robustness.every_n.prove import prove
 from tests.robustness.every_n.drawn_tables import ARMCI, GASNET, drawn_tables
@@ -59,7 +59,7 @@ def test_entries_of_ranks_that_are_not_there_fault(api: str, monkeypatch: pytest
         assert prove(without).holds != faulty, rank
         for nodes in (2, 3):
             assert check(without, nodes, effect=False).verdict == check(parse_c(text), nodes, effect=False).verdict
-    monkeypatch.setattr(tables, "is_a_rank", lambda rank: True)
+    monkeypatch.setattr(rank_tables, "is_a_rank", lambda rank: True)
     assert prove(parse_c(program(api, f"r = {entry.format(7)} == 0;")).for_every_count()).holds
 
 
