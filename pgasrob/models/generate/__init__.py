@@ -1,1 +1,1 @@
-"""Litmus tests made by the models: programs whose outcome hangs on one rule, programs that tell two models apart."""
+"""Litmus tests made by the models: programs whose outcome hangs on one rule, programs that distinguish two models."""

@@ -42,7 +42,7 @@ OF_THE_CALCULUS = (
         "{} has no barriers: a barrier of the ranks is a program of its own there",
         "write out the flags or messages that it is made of",
     ),
-    *_both("notification", "{} has no notifications: no write comes after others because it is told to"),
+    *_both("notification", "{} has no notifications: no write can ask to come after others"),
     *_both("signal", "{} has no signals that are bundled with operations"),
     Missing(
         "deferred atomic",
