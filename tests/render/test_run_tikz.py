@@ -7,19 +7,17 @@ import shutil
 import subprocess
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job
 from pgasrob.cli.draw import only
-from pgasrob.drawing.latex import code, prose
 from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_tikz import LARGEST, to_tikz
 from pgasrob.render.verdict_json import Result, to_json
 from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs
-from tests.render.test_files import ASCII, FAULT, nasty, of_witness
+from tests.render.test_files import FAULT, nasty, of_witness
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 needs_tex = pytest.mark.skipif(
@@ -139,18 +137,6 @@ def test_a_drawing_too_large_for_tex_is_scaled() -> None:
     assert LARGEST * 0.98 < max(numbers) <= LARGEST
     assert re.search(r"outer sep=0pt,scale=0\.\d+\}", text)
     assert "scale=" not in to_tikz(result_of(ONE_TO_ONE))
-
-
-@pytest.mark.parametrize("escaped", [code, prose])
-def test_no_character_is_a_command(escaped: Any) -> None:
-    for char in ASCII:
-        text = escaped(char)
-        assert (text == char and char not in '\\{}#$%&_^~<>|"') or text[0] in "\\~'-?!,`{" or char == " "
-    assert escaped("a_b%") == (r"a\char95{}b\char37{}" if escaped is code else r"a\_b\%")
-    assert escaped("é→…ß") == r"{\'{e}}\pgasrobto{}\pgasrobdots{}{\ss}"
-    assert escaped("中x😀Ж") == r"\pgasrobchar{1.05}{4E2D}x\pgasrobchar{1.05}{1F600}\pgasrobchar{.525}{0416}"
-    assert escaped("e\u0301\u200d") == r"e\pgasrobchar{.525}{200D}"
-    assert escaped("--") == "-{}-{}"
 
 
 def test_the_part_to_cut_out_needs_nothing_else() -> None:

@@ -9,7 +9,6 @@ import pytest
 import pgasrob
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
-from pgasrob.render.stage_pictures import stage_lines, to_dot
 from pgasrob.robustness import stages
 
 ROOT = Path(__file__).parents[2]
@@ -63,20 +62,6 @@ def test_an_infinite_state_space_says_at_least(monkeypatch: pytest.MonkeyPatch) 
     assert stage.counts[0][1].startswith("at least 10")
     assert not stage.graphs
     assert "no end" in stage.remarks[0]
-
-
-def test_dot_names_every_node_and_edge(one_to_one: Instance) -> None:
-    stage = stages.control(one_to_one)
-    dot = to_dot(stage.graphs)
-    assert dot.count(" -> ") == sum(len(graph.edges) + 1 for graph in stage.graphs)
-    assert dot.count("doublecircle") == 10
-    assert dot.count("{") == dot.count("}")
-
-
-def test_stage_lines_are_comments(one_to_one: Instance) -> None:
-    lines = stage_lines(stages.control(one_to_one))
-    assert lines[0] == "// control automata"
-    assert all(line.startswith("//") for line in lines)
 
 
 def test_the_automaton_of_a_cycle_type(one_to_one: Instance) -> None:
