@@ -30,7 +30,7 @@ NOT_IN_A_FILE = {
     "PG035",  # so is this
     "PG036",  # and this: test_instance
     "PG040",  # found by running the program: below
-    "PG180",  # found when a litmus test becomes a program: test_network_command
+    "PG180",  # found when a litmus test becomes a program: cli/test_network
     "PG181",  # by the name of the file: cli/test_litmus
     "PG182",  # by the name, too: cli/test_standard_input
     "PG127",  # about several files: test_several_files
