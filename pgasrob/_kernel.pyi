@@ -1,6 +1,6 @@
 """The native kernel (`pgasrob/kernel`), if it has been built."""
 
-from pgasrob.robustness.tables import Tables
+from pgasrob.robustness.kernel_tables import Tables
 
 _Move = tuple[int | None, list[int], list[int]]
 

@@ -101,20 +101,14 @@ SLOW: dict[str, str] = {
     "export/test_promela.py": """
         spin_accepts_many_ranks_and_long_programs
     """,
-    "frontends/apis/test_prototypes.py": """
-        every_declaration_is_c
+    "frontends/apis/gaspi/test_rma.py": """
+        a_waitsome_over_16_slots
     """,
     "frontends/apis/test_flags.py": """
         many_messages
     """,
     "frontends/apis/test_fuzz_calls.py": """
         mutated_calls
-    """,
-    "frontends/apis/gaspi/test_rma.py": """
-        a_waitsome_over_16_slots
-    """,
-    "frontends/apis/test_transfers.py": """
-        many_elements_cost_what_a_few_do they_mean_what_short_ones_do
     """,
     "frontends/apis/test_names_of_cells.py": """
         every_name_is_an_expression_over_names_of_the_source
@@ -128,8 +122,11 @@ SLOW: dict[str, str] = {
     "frontends/apis/test_programs.py": """
         a_compiler_accepts_it the_same_idiom_has_the_same_verdict
     """,
-    "frontends/c/test_arrivals.py": """
-        random_programs_keep_their_verdicts
+    "frontends/apis/test_prototypes.py": """
+        every_declaration_is_c
+    """,
+    "frontends/apis/test_transfers.py": """
+        many_elements_cost_what_a_few_do they_mean_what_short_ones_do
     """,
     "frontends/c/compiler/test_against_gcc.py": """
         random_expressions_print_what_gcc_says snippets_print_what_gcc_says
@@ -137,12 +134,15 @@ SLOW: dict[str, str] = {
     "frontends/c/compiler/test_fuzz_compiler.py": """
         any_text deep_and_long_programs mutated_programs pieces
     """,
-    "frontends/c/test_machine.py": """
-        pure_c_does_what_gcc_says
-    """,
     "frontends/c/libc/test_shared_strings.py": """
         each_byte_that_a_function_accesses_is_an_access
         every_pointer_of_the_table_is_followed_or_refused_or_only_an_address what_is_read_gives_the_result
+    """,
+    "frontends/c/test_arrivals.py": """
+        random_programs_keep_their_verdicts
+    """,
+    "frontends/c/test_machine.py": """
+        pure_c_does_what_gcc_says
     """,
     "frontends/c/test_unknown_values.py": """
         every_value_counts what_is_only_moved_costs_nothing
@@ -229,14 +229,14 @@ SLOW: dict[str, str] = {
     "races/mpi/test_model.py": """
         each_rule_matters random_programs some_rules_follow_from_the_others
     """,
-    "races/test_race_check.py": """
-        the_time_limit_holds_in_every_phase
-    """,
     "races/test_elements.py": """
         random_programs
     """,
     "races/test_labels.py": """
         the_search_finds_as_many
+    """,
+    "races/test_race_check.py": """
+        the_time_limit_holds_in_every_phase
     """,
     "races/test_races_agree.py": """
         race_free_programs_with_blocking_atomics_are_robust the_classical_definition_agrees
@@ -260,7 +260,7 @@ SLOW: dict[str, str] = {
     "recording/test_random_programs.py": """
         recordings_race_where_their_programs_do
     """,
-    "recording/test_segments.py": """
+    "recording/test_trace_segments.py": """
         segments_have_the_races_of_the_whole
     """,
     "reference/test_attack.py": """
@@ -355,19 +355,19 @@ SLOW: dict[str, str] = {
     "robustness/every_n/test_c_programs.py": """
         random_programs the_corpus
     """,
-    "robustness/every_n/test_every_count_check.py": """
-        options_that_are_about_some_number
-    """,
     "robustness/every_n/test_corpus.py": """
         proofs_of_the_corpus_are_right_near_the_cutoff what_is_proved_of_the_corpus
         where_a_fault_is_in_the_way_there_is_one
     """,
-    "robustness/every_n/test_soundness.py": """
-        no_proof_of_a_random_program_is_wrong no_proof_of_random_messages_is_wrong
-        without_a_rule_there_is_a_wrong_proof
+    "robustness/every_n/test_every_count_check.py": """
+        options_that_are_about_some_number
     """,
     "robustness/every_n/test_named_views.py": """
         no_proof_of_a_random_program_is_wrong
+    """,
+    "robustness/every_n/test_soundness.py": """
+        no_proof_of_a_random_program_is_wrong no_proof_of_random_messages_is_wrong
+        without_a_rule_there_is_a_wrong_proof
     """,
     "robustness/reduction/test_elements.py": """
         random_programs
@@ -391,9 +391,6 @@ SLOW: dict[str, str] = {
         a_violation_is_found_exactly_when_some_computation_is_violating
         choices_at_a_barrier_do_not_hold_the_caller_up loops the_violation_replays_to_a_cycle
     """,
-    "robustness/test_diagnosis.py": """
-        every_violation_has_an_operation_that_is_late
-    """,
     "robustness/test_effect_search.py": """
         loops_put_nothing_off_for_ever what_is_seen_of_maximal_runs_is_what_all_of_them_show
     """,
@@ -407,10 +404,13 @@ SLOW: dict[str, str] = {
     "robustness/test_explanation.py": """
         every_program_of_the_corpus_is_explained
     """,
+    "robustness/test_late_operations.py": """
+        every_violation_has_an_operation_that_is_late
+    """,
     "robustness/test_marked_normal_form.py": """
         y_m_marks_every_normal_form_computation_in_every_right_way_and_no_other
     """,
-    "robustness/test_native.py": """
+    "robustness/test_native_attack.py": """
         any_subset_of_the_reductions expressions_of_all_types mangled_tables_are_refused_or_mean_something
         more_barriers_than_the_kernel_passes_at_a_time queue_ids_that_are_known_only_in_the_search
         random_programs random_programs_with_the_extended_calculus

@@ -69,7 +69,7 @@ def report_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_
     """Put beside the exact answer what MUST-RMA reports of one order: the recorded one, or of a program that of a
     simulated run. In text it is a paragraph of its own."""
     from pgasrob.diagnostics import SourceError
-    from pgasrob.recording.places import NotSupported
+    from pgasrob.recording.memory_places import NotSupported
     from pgasrob.recording.recorded_answers import alarm_lines
     from pgasrob.runtime.record.records import TraceError
 

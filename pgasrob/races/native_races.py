@@ -16,12 +16,12 @@ from pgasrob.races.access_facts import Fact, atomic_together, made_up, overlap
 from pgasrob.races.found import FoundRace, found_race, has_awaits
 from pgasrob.races.racing_pairs import Kinds, Pairs, Places, places
 from pgasrob.robustness.engine import PIECE
+from pgasrob.robustness.kernel_tables import READ, UPDATED, WRITTEN, Tables, tables
 from pgasrob.robustness.native_attack import LARGE, LARGE_PIECE, Decoder
 from pgasrob.robustness.native_traces import MOST_EVENTS
 from pgasrob.robustness.native_traces import PIECE as EFFORT
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.robustness.reduction import REDUCTIONS
-from pgasrob.robustness.tables import READ, UPDATED, WRITTEN, Tables, tables
 from pgasrob.semantics.sequential import FoundFault
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from pgasrob.program.commands import Command
 from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const, Register
 from pgasrob.program.statements import Line, Span
-from pgasrob.recording import collectives, onesided
+from pgasrob.recording import collective_flow, onesided
 from pgasrob.recording.events import Recorded
-from pgasrob.recording.places import STATIC, NotSupported, Places
+from pgasrob.recording.memory_places import STATIC, NotSupported, Places
 from pgasrob.recording.signals import NotSent, Signals
 from pgasrob.runtime.record.records import (
     Access,
@@ -380,15 +380,15 @@ class Lowering:
 
     # Collectives
 
-    def _flow(self, made: _Made) -> tuple[tuple[int, ...], collectives.Flow]:
+    def _flow(self, made: _Made) -> tuple[tuple[int, ...], collective_flow.Flow]:
         members, named = self._members(made, "group"), made.named
         brought = None
-        if named["kind"] == collectives.COLLECT:
+        if named["kind"] == collective_flow.COLLECT:
             so_far = self._brought.setdefault((named["group"], named["which"]), {})
             so_far[made.rank] = named["elements"]
             brought = sum(so_far.values())
-        found = collectives.flow(made.rank, members, named, brought)
-        if found is None or (named["kind"] == collectives.SCAN_BEFORE and self._trace.api == 1):
+        found = collective_flow.flow(made.rank, members, named, brought)
+        if found is None or (named["kind"] == collective_flow.SCAN_BEFORE and self._trace.api == 1):
             raise self._not_supported(made)
         return members, found
 
@@ -397,7 +397,7 @@ class Lowering:
         members, flow = self._flow(made)
         key = ("collective", named["group"], named["which"])
         if made.call.flags & REQUEST:
-            if named["kind"] != collectives.SYNC:
+            if named["kind"] != collective_flow.SYNC:
                 raise self._not_supported(made)
             others = [member for member in members if member != rank]
             for member in others:
@@ -405,9 +405,9 @@ class Lowering:
             keys = tuple((*key, member, rank) for member in others)
             self._ranks[rank].requests[named["request"]] = Request(keys=keys)
             return
-        if named["kind"] == collectives.BARRIER:
+        if named["kind"] == collective_flow.BARRIER:
             yield made.event(commands.Wait(self._queue(rank, 0)))
-        if named["kind"] == collectives.BROADCAST and self._trace.api == 1:
+        if named["kind"] == collective_flow.BROADCAST and self._trace.api == 1:
             yield from self._broadcast(made, flow)
             return
         yield from self._touched(made, flow.reads)
@@ -424,10 +424,10 @@ class Lowering:
         for member in flow.receives_from:
             key = ("collective", named["group"], named["which"], member, made.rank)
             yield made.event(self._signals.receive(*key), 1)
-        if named["kind"] != collectives.BROADCAST or self._trace.api != 1:
+        if named["kind"] != collective_flow.BROADCAST or self._trace.api != 1:
             yield from self._touched(made, flow.writes, writes=True)
 
-    def _broadcast(self, made: _Made, flow: collectives.Flow) -> Iterator[Recorded]:
+    def _broadcast(self, made: _Made, flow: collective_flow.Flow) -> Iterator[Recorded]:
         """The root puts into the destinations of the others, with a signal each, and goes on (OpenSHMEM 1.5, 9.9.4)."""
         rank, named = made.rank, made.named
         queue = self._queue(rank, "broadcast")

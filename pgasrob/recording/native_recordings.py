@@ -23,7 +23,7 @@ from pgasrob.recording.events import Recorded, Recording, value_of
 from pgasrob.recording.straight import form_of, in_turn, straight_line, trace_of
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.trace import Trace, passes
+from pgasrob.semantics.mazurkiewicz_trace import Trace, passes
 
 if TYPE_CHECKING:
     from pgasrob._kernel import Recorded as Kernel

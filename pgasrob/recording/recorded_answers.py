@@ -22,10 +22,10 @@ from pgasrob.races.racing_pairs import Next, Pairs
 from pgasrob.recording import must_rma
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.recording.lowering import Lowering
+from pgasrob.recording.memory_places import SHIFT, NotSupported
 from pgasrob.recording.native_recordings import ShownRace, Undecided
-from pgasrob.recording.places import SHIFT, NotSupported
-from pgasrob.recording.segments import Segment, in_cells, segments
 from pgasrob.recording.straight import NoRun
+from pgasrob.recording.trace_segments import Segment, in_cells, segments
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled

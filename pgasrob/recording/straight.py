@@ -18,7 +18,7 @@ from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.program.statements import Block, Do
 from pgasrob.recording.events import Recorded, Recording
-from pgasrob.semantics.trace import Cells, Clock, Command, Entry, Event, Position, Trace, performed
+from pgasrob.semantics.mazurkiewicz_trace import Cells, Clock, Command, Entry, Event, Position, Trace, performed
 
 REGISTER = "seen"
 """What is read goes there; nothing depends on it."""

@@ -22,7 +22,7 @@ from pgasrob.reference.delaying import Delaying, Left, Order, Source
 from pgasrob.reference.subsets import MOST_SETS, TooMany, Updates
 from pgasrob.robustness.moves import Move
 from pgasrob.semantics.accesses import conflict
-from pgasrob.semantics.trace import Command, Entry, Event, Layer, Position, Trace, passes, value_after
+from pgasrob.semantics.mazurkiewicz_trace import Command, Entry, Event, Layer, Position, Trace, passes, value_after
 
 MOST_FURTHER = 1 << 12
 """The sets of further sources that are tried for one source, whoever waits for it."""

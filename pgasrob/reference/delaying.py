@@ -20,7 +20,7 @@ from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.reference.attack import Attack
 from pgasrob.semantics.accesses import Access
-from pgasrob.semantics.trace import Cells, Clock, Entry, Event, Trace
+from pgasrob.semantics.mazurkiewicz_trace import Cells, Clock, Entry, Event, Trace
 
 
 class Source(NamedTuple):

@@ -23,8 +23,7 @@ from pgasrob.reference.subsets import MOST_SETS, Passes, TooMany, Updates
 from pgasrob.robustness.engine import WHOLE, Subtrees
 from pgasrob.robustness.moves import Move
 from pgasrob.semantics.accesses import Access, conflict
-from pgasrob.semantics.sequential import SequentialState
-from pgasrob.semantics.trace import (
+from pgasrob.semantics.mazurkiewicz_trace import (
     Cells,
     Clock,
     Command,
@@ -38,6 +37,7 @@ from pgasrob.semantics.trace import (
     performed,
     value_after,
 )
+from pgasrob.semantics.sequential import SequentialState
 
 BARRIER = -1
 """In place of a rank: who takes part in barriers is everybody."""

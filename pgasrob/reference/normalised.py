@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pgasrob.analysis.futures import Futures
 from pgasrob.program.instance import Instance
 from pgasrob.reference.attack import State
-from pgasrob.reference.liveness import Liveness
+from pgasrob.reference.liveness_reduction import Liveness
 from pgasrob.reference.merging import merged
 from pgasrob.robustness.normal_form import Letter, Word
 

@@ -20,7 +20,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.instance import Instance
 from pgasrob.reference.attack import State
-from pgasrob.reference.liveness import has_ended
+from pgasrob.reference.liveness_reduction import has_ended
 
 
 class Outlook(NamedTuple):

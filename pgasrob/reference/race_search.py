@@ -28,7 +28,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.races.found import FoundRace, found_fault, found_race, has_awaits
 from pgasrob.races.racing_pairs import Kinds, Next, Pairs, Places, accesses, next_at_issue, places, step
 from pgasrob.reference.attack import Attack, Edge, Found, State, moved, transferred
-from pgasrob.reference.liveness import has_ended
+from pgasrob.reference.liveness_reduction import has_ended
 from pgasrob.reference.reduced_search import Exploration
 from pgasrob.robustness.normal_form import Word, word_of, word_of_barrier
 from pgasrob.robustness.reasons import Reason

@@ -27,8 +27,8 @@ from pgasrob.reference.exploration import Exploration
 from pgasrob.robustness.moves import Move, Rerun
 from pgasrob.robustness.reasons import Reason, RunTooLong, StateLimit, TooManyUpdates
 from pgasrob.semantics.accesses import conflict
+from pgasrob.semantics.mazurkiewicz_trace import Command, Event, Trace
 from pgasrob.semantics.sequential import FoundFault
-from pgasrob.semantics.trace import Command, Event, Trace
 
 MOST_EVENTS = 5_000
 """Events of a run beyond which it is taken to have no end: some seconds."""

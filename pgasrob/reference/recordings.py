@@ -32,7 +32,7 @@ from pgasrob.reference.closing import Closing
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.trace import Event, Trace
+from pgasrob.semantics.mazurkiewicz_trace import Event, Trace
 
 
 class Both(NamedTuple):

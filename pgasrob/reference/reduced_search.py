@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from pgasrob.analysis.futures import futures
 from pgasrob.program.instance import Instance
 from pgasrob.reference.attack import AttackSpace, Choosable, Edge, Found, State
-from pgasrob.reference.liveness import has_ended
+from pgasrob.reference.liveness_reduction import has_ended
 from pgasrob.reference.normalised import Normaliser, Order
 from pgasrob.reference.persistent_sets import Awaited, persistent_sets
 from pgasrob.robustness.normal_form import Word

@@ -10,7 +10,7 @@ from itertools import combinations, product
 from math import comb, prod
 
 from pgasrob.program import core
-from pgasrob.semantics.trace import value_after
+from pgasrob.semantics.mazurkiewicz_trace import value_after
 
 MOST_VALUES = 1 << 12
 """Values of a cell, by subsets of its updates, beyond which nobody looks."""

@@ -10,7 +10,7 @@ from pgasrob.program import core
 from pgasrob.program.commands import ATOMICS
 from pgasrob.render import english
 from pgasrob.render.source_commands import Calls
-from pgasrob.robustness.diagnosis import Late, issued_operands
+from pgasrob.robustness.late_operations import Late, issued_operands
 from pgasrob.semantics.computation import Event
 from pgasrob.semantics.happens_before import Edge
 from pgasrob.semantics.replay import Run

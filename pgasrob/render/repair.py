@@ -15,7 +15,7 @@ from pgasrob.render.verdict_json import Change, Fix, Result, to_json
 from pgasrob.repairs.edits import Edit, Origins, applied
 from pgasrob.repairs.outcomes import Compared, Same
 from pgasrob.repairs.statements import Statements
-from pgasrob.robustness.diagnosis import late_operations
+from pgasrob.robustness.late_operations import late_operations
 from pgasrob.robustness.verdict import Verdict, Witness
 
 if TYPE_CHECKING:

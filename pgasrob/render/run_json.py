@@ -14,7 +14,7 @@ from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.render.diagnosis import Diagnosis
 from pgasrob.render.doubles import shown, value
 from pgasrob.render.source_commands import Calls, WrittenCommands, gives_status, pieces
-from pgasrob.robustness.diagnosis import late_operations
+from pgasrob.robustness.late_operations import late_operations
 from pgasrob.semantics.happens_before import HappensBefore
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pgasrob.repairs import remedies
 from pgasrob.repairs.edits import Edit, Origins
 from pgasrob.repairs.remedies import CallText, Kind
 from pgasrob.repairs.statements import Statement, Statements
-from pgasrob.robustness.diagnosis import issued_operands
+from pgasrob.robustness.late_operations import issued_operands
 from pgasrob.semantics.replay import Run
 
 NEW_CALL, WIDE, MOST_EARLY = 30, 25, 20

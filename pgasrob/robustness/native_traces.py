@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import WHOLE, Subtrees
+from pgasrob.robustness.kernel_tables import tables
 from pgasrob.robustness.native_attack import DecodedFacts, Decoder
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
-from pgasrob.robustness.tables import tables
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.sequential import assumes_are_guesses
 

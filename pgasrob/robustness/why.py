@@ -21,7 +21,7 @@ from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, Span
 from pgasrob.program.variants import with_commands
 from pgasrob.robustness.check import check
-from pgasrob.robustness.diagnosis import Late, late_operations
+from pgasrob.robustness.late_operations import Late, late_operations
 from pgasrob.robustness.question import Question
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.suspects import Suspect, on_lines, suspects

@@ -16,7 +16,7 @@ from pgasrob.program.expressions import Const, Register
 from pgasrob.program.statements import Span
 from pgasrob.recording.events import Recorded
 from pgasrob.recording.native_recordings import NativeExact
-from pgasrob.recording.segments import Segment, in_cells, segments
+from pgasrob.recording.trace_segments import Segment, in_cells, segments
 
 RANKS, CELLS, ROUNDS = 4, 250, 250
 REGISTER = Register("r", 0)

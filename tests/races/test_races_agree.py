@@ -32,7 +32,7 @@ from pgasrob.reference import race_traces as traces_module
 from pgasrob.reference.attack import Edge, State
 from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.reference.delaying import Order
-from pgasrob.reference.liveness import Liveness
+from pgasrob.reference.liveness_reduction import Liveness
 from pgasrob.reference.race_search import RaceSearch, StoppingSpace
 from pgasrob.reference.race_traces import TracesRaceSearch
 from pgasrob.robustness.load import load

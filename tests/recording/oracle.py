@@ -14,8 +14,8 @@ from pgasrob.races.racing_pairs import Next, Pairs, next_at_issue
 from pgasrob.robustness.definition import DefinitionState, HappensBeforeSpace
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, has_steps
+from pgasrob.semantics.mazurkiewicz_trace import Trace
 from pgasrob.semantics.state_space import Letter, Operation, StateSpace
-from pgasrob.semantics.trace import Trace
 
 Made = tuple[int, int, int]
 """An access: the rank, the place of its command among those of the rank, its own place in the chain of the command."""

@@ -13,8 +13,8 @@ from pgasrob.program.instance import Instance
 from pgasrob.reference import exploration
 from pgasrob.reference.exploration import EVERYTHING, Exploration
 from pgasrob.semantics.accesses import Access, conflict
+from pgasrob.semantics.mazurkiewicz_trace import Command
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState
-from pgasrob.semantics.trace import Command
 from tests.oracle import polls_and_updates, strategies
 from tests.oracle.syntax import to_pgas
 from tests.robustness.contended import contended

@@ -22,7 +22,7 @@ from pgasrob.program.expressions import INT32, Binary, Conditional, Const, Expr,
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Do
-from pgasrob.reference import liveness
+from pgasrob.reference import liveness_reduction as liveness
 from pgasrob.reference.attack import Attack, AttackSpace, State
 from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.reference.renaming import renamed, representative

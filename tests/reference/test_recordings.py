@@ -18,8 +18,8 @@ from pgasrob.reference.delaying import Delaying
 from pgasrob.reference.recordings import Exact
 from pgasrob.robustness.moves import Rerun, in_two_parts
 from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.mazurkiewicz_trace import Trace
 from pgasrob.semantics.replay import replay
-from pgasrob.semantics.trace import Trace
 from tests.oracle import polls_and_updates, strategies
 from tests.oracle.syntax import to_pgas
 from tests.recording.oracle import Made, TooLarge, answers, key_of

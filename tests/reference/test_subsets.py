@@ -10,7 +10,7 @@ import pytest
 from pgasrob.program import core
 from pgasrob.program.expressions import IntType
 from pgasrob.reference.subsets import MOST_SETS, TooMany, Updates
-from pgasrob.semantics.trace import value_after
+from pgasrob.semantics.mazurkiewicz_trace import value_after
 
 UINT8 = IntType(8, False)
 

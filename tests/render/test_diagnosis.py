@@ -9,7 +9,7 @@ import pytest
 
 from pgasrob.api import check
 from pgasrob.render.diagnosis import Diagnosis
-from pgasrob.robustness.diagnosis import late_operations
+from pgasrob.robustness.late_operations import late_operations
 from pgasrob.robustness.load import load
 from pgasrob.robustness.verdict import Verdict
 from tests.support import sampled

@@ -21,9 +21,9 @@ from pgasrob.render.explanation.blocks import Text, steps
 from pgasrob.render.explanation.chapters import chapters
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, conflict_automaton, some_conflict
 from pgasrob.robustness.explanation import ALL, DEFINITION, PLAIN, Explanation, explain
-from pgasrob.robustness.explanation.marking import Marking, Visit, mark, pair_runs
+from pgasrob.robustness.explanation.example_runs import delayed_run, round_robin, without_unneeded_commands
+from pgasrob.robustness.explanation.marked_word import Marking, Visit, mark, pair_runs
 from pgasrob.robustness.explanation.reordering import NotGenerated, commands_in_order, generate, reorder
-from pgasrob.robustness.explanation.runs import delayed_run, round_robin, without_unneeded_commands
 from pgasrob.robustness.load import load
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked, MarkedNormalForm
 from pgasrob.robustness.normal_form import NormalForm

@@ -69,7 +69,7 @@ PHASES = {
     "program.program:instantiate": "while putting the program on its nodes",
     "analysis.ranges:Ranges.__init__": "in the infeasibility test",
     "robustness.reduction.fixpoint:Fixpoint.finds_e": "in the infeasibility test",
-    "robustness.tables:_Compiler.tables": "in the traces engine",
+    "robustness.kernel_tables:_Compiler.tables": "in the traces engine",
     "robustness.portfolio:PortfolioSearch._look_for_shorter_runs": "in the traces engine",
 }
 """What never ends, and the phase that the reason names, when nothing is known yet."""

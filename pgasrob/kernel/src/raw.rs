@@ -1,5 +1,5 @@
 //! The tables as lists of integers, as they come from Python, and what it takes to check them
-//! (`pgasrob/robustness/tables.py`, which writes them, documents their format).
+//! (`pgasrob/robustness/kernel_tables.py`, which writes them, documents their format).
 
 use crate::code::Value;
 use crate::memory::{Error, Result};

@@ -1,6 +1,6 @@
 //! The program as tables of integers, checked once: whatever passes here cannot make the search panic.
 //!
-//! `pgasrob/robustness/tables.py` writes the tables and documents their format.
+//! `pgasrob/robustness/kernel_tables.py` writes the tables and documents their format.
 
 use crate::code::{GREATEST, LEAST, Value};
 use crate::commands::{Command, Expression, Transfer};

@@ -19,7 +19,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
 from pgasrob.races.access_facts import Fact, facts_of
 from pgasrob.races.mpi.actions import Action, Execution, Kind, More, Operation, Place, Synchronisation
-from pgasrob.semantics.trace import Event
+from pgasrob.semantics.mazurkiewicz_trace import Event
 
 AT_TARGET: frozenset[SyncKind] = frozenset(("unlock", "unlock_all", "flush", "flush_all"))
 """What has a virtual action at each of its targets (3.2.5)."""

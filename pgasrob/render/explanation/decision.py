@@ -23,7 +23,7 @@ from pgasrob.render.explanation.blocks import (
 )
 from pgasrob.render.run_json import Event
 from pgasrob.robustness.explanation import ALL, DEFINITION, PLAIN
-from pgasrob.robustness.explanation.marking import PairRun, Visit
+from pgasrob.robustness.explanation.marked_word import PairRun, Visit
 from pgasrob.robustness.explanation.reordering import Generated, Reordering
 from pgasrob.robustness.explanation.searches import Attack, Cost
 from pgasrob.robustness.normal_form import HEADS

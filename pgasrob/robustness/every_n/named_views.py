@@ -17,7 +17,7 @@ from pgasrob.robustness.every_n.linear import Value, exactly, number
 from pgasrob.robustness.every_n.named_commands import Ranks
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction.abstract_commands import Command, Commands
-from pgasrob.robustness.reduction.views import States, Views, Writer
+from pgasrob.robustness.reduction.pairwise import States, Views, Writer
 
 ANYWHERE: States = -1
 

@@ -19,7 +19,7 @@ from pgasrob.robustness.every_n.named_commands import Ranks, Target
 from pgasrob.robustness.every_n.symbolic_values import constant
 from pgasrob.robustness.every_n.unfold import MOST_READ, Unfolded
 from pgasrob.robustness.reduction.abstract_commands import Access, Command, Commands
-from pgasrob.robustness.reduction.views import BeforeBarrier, Happened, States
+from pgasrob.robustness.reduction.pairwise import BeforeBarrier, Happened, States
 
 MOST_MET = 20_000
 """States of two ranks that are kept, in all."""

@@ -24,7 +24,7 @@ from pgasrob.robustness.every_n.named_commands import Ranks, Rules
 from pgasrob.robustness.every_n.rank_cases import Case
 from pgasrob.robustness.every_n.symbolic_values import File
 from pgasrob.robustness.every_n.unfold import Unfolded
-from pgasrob.robustness.reduction.views import States
+from pgasrob.robustness.reduction.pairwise import States
 
 MOST_LOOKS = 40_000
 """Commands that are followed by pairs, each as often as what is known before it changes, and for each write of which it

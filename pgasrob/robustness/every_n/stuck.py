@@ -19,7 +19,7 @@ from pgasrob.program.graphs import components
 from pgasrob.program.walks import negated
 from pgasrob.robustness.every_n.linear import NODES, number
 from pgasrob.robustness.every_n.sc_pairs import Meanwhile, ScPairs, members
-from pgasrob.robustness.reduction.views import States
+from pgasrob.robustness.reduction.pairwise import States
 
 Label = tuple[int, int]
 """A control state of a block, which is given by its number."""

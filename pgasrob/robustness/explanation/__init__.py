@@ -20,9 +20,9 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.check import check
 from pgasrob.robustness.engine import Settings
 from pgasrob.robustness.engines import ENGINES
-from pgasrob.robustness.explanation.marking import Marking, PairRun, mark, pair_runs
+from pgasrob.robustness.explanation.example_runs import delayed_run, round_robin, without_unneeded_commands
+from pgasrob.robustness.explanation.marked_word import Marking, PairRun, mark, pair_runs
 from pgasrob.robustness.explanation.reordering import Generated, Reordering, generate, reorder
-from pgasrob.robustness.explanation.runs import delayed_run, round_robin, without_unneeded_commands
 from pgasrob.robustness.explanation.searches import Attack, Cost, Product, Share, attack, cost, product
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.product import ProductSearch

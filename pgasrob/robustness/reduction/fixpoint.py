@@ -29,8 +29,8 @@ from pgasrob.analysis.placement import (
 )
 from pgasrob.program import core
 from pgasrob.robustness.reduction.abstract_commands import Accesses, Command, union
+from pgasrob.robustness.reduction.pairwise import States, Views
 from pgasrob.robustness.reduction.setting import Setting
-from pgasrob.robustness.reduction.views import States, Views
 
 PHASES_AFTER = 4
 """Phases from one barrier to the next, counted from the source's command, that are kept apart; the last one stands for

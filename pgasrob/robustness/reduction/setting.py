@@ -10,7 +10,7 @@ from pgasrob.analysis.bits import members
 from pgasrob.program import core
 from pgasrob.program.graphs import blocks
 from pgasrob.robustness.reduction.abstract_commands import Accesses, Commands
-from pgasrob.robustness.reduction.views import Pairwise, Views
+from pgasrob.robustness.reduction.pairwise import Pairwise, Views
 
 PHASES = 16
 """Phases from one barrier to the next, counted from the start, that are kept apart; the last one stands for all that

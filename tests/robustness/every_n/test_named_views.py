@@ -24,7 +24,7 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.abstract_commands import Command, Commands
 from pgasrob.robustness.reduction.fixpoint import Fixpoint
-from pgasrob.robustness.reduction.views import Views
+from pgasrob.robustness.reduction.pairwise import Views
 from tests.robustness.every_n.drawn_flags import drawn_flags
 from tests.support import examples
 

@@ -9,7 +9,7 @@ use crate::python::fields::{raw, raw_rules};
 use crate::python::{Intact, RaceRun, before, race_run};
 use crate::search;
 
-/// A breadth-first search over a program given as tables (``pgasrob.robustness.tables.Tables``).
+/// A breadth-first search over a program given as tables (``pgasrob.robustness.kernel_tables.Tables``).
 ///
 /// Without ``attack`` only SC runs are searched, and a fault ends the search. ``guesses``: whether assumes are those of a
 /// front end, so that a rank before false ones alone is in no run. ``reductions`` are names of ``REDUCTIONS``.

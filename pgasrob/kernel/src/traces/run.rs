@@ -1,5 +1,5 @@
 //! A run of commands with all their steps, as it grows and is taken back, and the order of its events
-//! (`pgasrob/semantics/trace.py`).
+//! (`pgasrob/semantics/mazurkiewicz_trace.py`).
 
 use std::collections::HashSet;
 use std::ops::Range;

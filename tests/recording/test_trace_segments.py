@@ -12,9 +12,9 @@ from pgasrob.program import commands
 from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const, Register
 from pgasrob.recording.events import Recorded
+from pgasrob.recording.memory_places import SHIFT, NotSupported
 from pgasrob.recording.native_recordings import NativeExact
-from pgasrob.recording.places import SHIFT, NotSupported
-from pgasrob.recording.segments import Segment, in_cells, segments
+from pgasrob.recording.trace_segments import Segment, in_cells, segments
 from tests.reference.test_recordings import Drawn, drawn
 from tests.support import examples
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from pgasrob.api import check
 from pgasrob.program import core
-from pgasrob.robustness.diagnosis import issued_operands, late_operations
+from pgasrob.robustness.late_operations import issued_operands, late_operations
 from tests.oracle.polls_and_updates import random_program
 from tests.support import examples, translated
 

@@ -11,7 +11,7 @@ from pgasrob.analysis.placement import Kind, Placement, Slot
 from pgasrob.analysis.touched import Touched
 from pgasrob.program.instance import Instance
 from pgasrob.reference.attack import Attack, AttackSpace, State
-from pgasrob.reference.liveness import Liveness, has_ended
+from pgasrob.reference.liveness_reduction import Liveness, has_ended
 from pgasrob.semantics.accesses import Access
 from tests.support import instance
 

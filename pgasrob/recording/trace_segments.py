@@ -18,7 +18,7 @@ from pgasrob.program.commands import Command
 from pgasrob.program.declarations import MemoryObject, Queue, Source
 from pgasrob.program.expressions import Const
 from pgasrob.recording.events import Recorded, Recording, value_of
-from pgasrob.recording.places import SHIFT, NotSupported
+from pgasrob.recording.memory_places import SHIFT, NotSupported
 
 MASK = (1 << SHIFT) - 1
 

@@ -60,10 +60,10 @@ from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Choose, Do, Loop, Statement
 from pgasrob.reference.attack_search import AttackSearch
+from pgasrob.robustness.kernel_tables import FORMAT, INSTRUCTIONS, SHAPES, STEPS, Tables, tables
 from pgasrob.robustness.load import load
 from pgasrob.robustness.native_attack import LARGE, NativeFacts, NativeSearch
 from pgasrob.robustness.reduction import REDUCTIONS
-from pgasrob.robustness.tables import FORMAT, INSTRUCTIONS, SHAPES, STEPS, Tables, tables
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
