@@ -47,11 +47,11 @@ def facts_of(transition: Transition) -> tuple[Fact, ...]:
 
 
 def _looks_for_a_value(form: core.Immediate[core.Place, Expr]) -> bool:
-    """Whether it depends on the value that a read brings whether it fails, or it always does.
+    """Whether it depends on the value that a read brings if it fails, or it always fails.
 
     A loop that goes over an array comes back with another counter: its reads have conditions (`program.polls`), but
     none that a value decides. So registers that the loop sets are taken to change. Where that is wrong, or there is too
-    much to look at, a poll is no wait, which shows races that are none, and hides none.
+    much to look at, a poll is not taken for a wait, which shows races that are none, and hides none.
     """
     assert form.until is not None
     holds = rewritten(form.until.holds, lambda expr: FALSE if _comes_back(expr) else None)
@@ -72,12 +72,12 @@ def _looks_for_a_value(form: core.Immediate[core.Place, Expr]) -> bool:
 
 
 def _comes_back(expr: Expr) -> bool:
-    """Whether it says that a register is set to what it has held (`Walks.agree`)."""
+    """Whether the condition says that a register is set to the value that it has (`Walks.agree`)."""
     return isinstance(expr, Binary) and expr.operator == "==" and expr.right == back_at(expr.right) != expr.left
 
 
 def _atoms(expr: Expr) -> Iterator[Expr]:
-    """The conditions that a condition is made of."""
+    """The conditions that ``expr`` is made of by &&, || and !."""
     match expr:
         case Unary("!", operand):
             yield from _atoms(operand)
@@ -134,7 +134,7 @@ def atomic_together(one: Fact, other: Fact, strict: bool = False) -> bool:
 
 
 def overlap(one: Fact, other: Fact) -> bool:
-    """Whether two accesses to a cell touch a byte of it both."""
+    """Whether two accesses to a cell touch a common byte of it."""
     if one.bytes is None or other.bytes is None:
         return True
     return max(one.bytes[0], other.bytes[0]) < min(one.bytes[1], other.bytes[1])

@@ -1,4 +1,5 @@
-"""Deciding races: the search, the question of robustness where it depends on that, the runs to show, the verdict."""
+"""Whether a program has races: the searches, robustness where the answer depends on it, the runs to show, the
+verdict."""
 
 from __future__ import annotations
 
@@ -99,7 +100,7 @@ def races(session: Session, robustness: Verdict | None = None) -> RaceVerdict:
 
 
 class _Deciding:
-    """The phases one after the other, and the verdict by what is known whenever they end."""
+    """One search for races: its phases one after the other, and the verdict by what is known whenever they end."""
 
     def __init__(self, prepared: Prepared, every: bool) -> None:
         self.session, self.watch = prepared.asking, prepared.asking.watch
@@ -113,13 +114,13 @@ class _Deciding:
         self.gave_up: Reason | None = None
 
     def run(self) -> RaceVerdict:
-        """Go through the phases."""
+        """Search, and give the verdict; a limit that ends the search leaves the races that were found."""
         with self.session.interruptible(self._verdict):
             ended = self.session.ended((SEARCHING, self._search))
         return self._verdict(ended)
 
     def _search(self) -> None:
-        """Search by the engine, and where that is not enough by the definition."""
+        """Search by the engine, and by the definition where that is not enough."""
         strict = self.nothing.strict
         if self.nothing.engine != "definition":
             not_known: LimitReached | None = None
@@ -164,13 +165,13 @@ class _Deciding:
 
     @property
     def _has_enough(self) -> bool:
-        """Whether there is a fault, or a race where one is wanted."""
+        """Whether a fault was found, or a race where just one is wanted."""
         return any(search.fault is not None or (search.races and not self.all) for search in self.searches)
 
     def _searched(self, strict: bool) -> Iterator[RaceSearch]:
-        """The searches that have seen all there is for them; ends when one has found enough, or no other one goes on.
+        """The searches that have ended without leaving anything out; ends when one has found enough, or none goes on.
 
-        All SC runs in which operations stop, and their traces, are the same to a robust program. Of another one the
+        Of a robust program the search state by state and the one trace by trace see the same races; of another one the
         search state by state sees more.
         """
         turns = TURNS if self.nothing.engine == SEARCH else TURNS[-1:]
@@ -212,7 +213,7 @@ class _Deciding:
         return race_trace_search(self.instance, strict, self.all, self.watch.limits.memory)
 
     def _advance(self, search: RaceSearch, running: Iterator[None], effort: int | None) -> bool:
-        """Let ``search`` run, until it has taken ``effort`` in all or has found enough; whether it is over."""
+        """Let ``search`` run until it has taken ``effort`` in all, or has found enough; whether it has ended."""
         while effort is None or getattr(search, "effort", search.states) < effort:
             if next(running, self) is self or (search.races and not self.all):
                 return True
@@ -234,7 +235,8 @@ class _Deciding:
         return search.gave_up is None and (self.all or not search.races)
 
     def _is_robust(self) -> bool:
-        """Ask the check of robustness, unless it has answered. A limit that ends it ends the search, too."""
+        """Whether the program is robust, which is checked here unless it is known. A limit that ends the check ends the
+        search, too."""
         if self.robustness is None:
             try:
                 self.robustness = check(self.session)

@@ -35,7 +35,7 @@ Places = tuple[Span, Span]
 
 
 def places(one: Next, other: Next) -> Places:
-    """Where ``one`` and ``other`` stand."""
+    """The places of ``one`` and ``other`` in the source."""
     first, second = sorted((one.transition.span, other.transition.span), key=_in_the_source)
     return first, second
 
@@ -57,7 +57,7 @@ class Pairs:
         return made_up(self._instance.program)
 
     def fact(self, next: Next) -> Fact:
-        """What is known of the access beside what it does."""
+        """What is known of the access, beside its cell and whether it reads or writes."""
         key = (next.rank, next.transition.occurrence, next.transition.variant)
         facts = self._facts.get(key)
         if facts is None:
@@ -87,11 +87,11 @@ class Pairs:
         )
 
     def counts_for_awaits(self, next: Next) -> bool:
-        """Whether an await may race with it, as far as no type is asked for."""
+        """Whether the access may race with an await, whatever its type."""
         return self._strict or not self._arrives(next, self.fact(next))
 
     def _arrives(self, next: Next, fact: Fact) -> bool:
-        """Whether it is a value that arrives: another rank's, or that of an operation, or an atomic one."""
+        """Whether the access makes a value arrive: it is by another rank, by an operation, or atomic."""
         remote = self._instance.owner(next.access.cell) != next.rank
         return next.access.writes and (remote or bool(fact.atomic) or not next.at_issue)
 

@@ -1,4 +1,4 @@
-"""The answers for a trace file, segment by segment, as verdicts like those for programs."""
+"""Answers about a trace file, segment by segment, as verdicts like those on programs."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def trace_races(
 
 
 def race_of(shown: ShownRace, strict: bool) -> Race:
-    """The race with its run, replayed."""
+    """The race that was found, with its run, replayed."""
     instance = shown.shown.instance
     run = replay(instance, shown.shown.run)
     pairs = Pairs(instance, strict)

@@ -1,4 +1,4 @@
-"""What every stage of the decision procedure looks like on one instance: counts, and graphs while they are small."""
+"""The stages of the paper's decision procedure on one instance, to look at: counts, and graphs while they are small."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage: what it is, its counts by name (in a useful order), its graphs, remarks on what was left out."""
+    """One stage: its title, its counts by name (in a useful order), its graphs, remarks on what was left out."""
 
     title: str
     counts: list[tuple[str, str]]
