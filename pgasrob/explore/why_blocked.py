@@ -1,4 +1,4 @@
-"""Why something cannot happen now, in plain words: a command that a rank stands before, or a step that is pending."""
+"""Why something cannot happen now, in plain words: the next command of a rank, or the next step of an operation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Named = Callable[[int, int], str]
 
 
 def why_not_issued(position: Position, rank: int, transition: Transition, named: Named) -> str | None:
-    """Why ``rank`` cannot issue what it stands before; None when it can, as far as it alone is concerned."""
+    """Why ``rank`` cannot issue its next command ``transition``; None when it can, as far as it alone is concerned."""
     instance, state = position.instance, position.state
     try:
         operands = instance.operands(rank, transition, state.registers[rank])
