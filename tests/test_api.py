@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import pgasrob
-from pgasrob.render.files import FORMATS
+from pgasrob.render.output_files import FORMATS
 
 EXCHANGE = """memory x, y; register r; queue q;
 process { mem[x] <- 1; write(x, 1 - me, y, q); barrier; r <- mem[y]; }

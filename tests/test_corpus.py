@@ -12,7 +12,7 @@ from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Checked, Job, find_programs
 from pgasrob.program.expectation import READINGS, read_expectation
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
-from pgasrob.render.catalogue import Entry, make_catalogue, reason, without_times
+from pgasrob.render.corpus_catalogue import Entry, make_catalogue, reason, without_times
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice

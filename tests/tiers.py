@@ -285,13 +285,13 @@ SLOW: dict[str, str] = {
     "render/explanation/test_html.py": """
         the_page_fits_and_the_console_is_silent the_page_follows_the_colours_of_the_system
     """,
-    "render/explanation/test_text.py": """
+    "render/explanation/test_terminal.py": """
         lines_are_no_longer_than_the_terminal
     """,
     "render/test_automata_lib.py": """
         the_same_program_gives_the_same_file
     """,
-    "render/test_doubles.py": """
+    "render/test_double_values.py": """
         the_page_steps_through_doubles
     """,
     "render/test_execution_graph.py": """
@@ -300,10 +300,10 @@ SLOW: dict[str, str] = {
     "render/test_explorer.py": """
         a_large_run_stays_quick print_shows_all_of_the_diagram
     """,
-    "render/test_files.py": """
+    "render/test_output_files.py": """
         every_run_of_the_corpus
     """,
-    "render/test_litmus.py": """
+    "render/test_litmus_text.py": """
         reports_keep_to_the_width
     """,
     "render/test_rows.py": """
@@ -322,10 +322,10 @@ SLOW: dict[str, str] = {
         every_run_of_the_corpus_is_plain_ascii_and_balanced it_can_be_read_into_slides
         it_compiles_to_one_page_of_its_size nasty_texts_and_other_ends_compile
     """,
-    "render/test_schema.py": """
+    "render/test_json_schema.py": """
         what_is_missing_or_renamed_or_of_another_type_is_noticed
     """,
-    "render/test_text.py": """
+    "render/test_verdict_text.py": """
         lanes_give_way_to_a_single_column_when_they_get_too_narrow no_line_is_too_long
     """,
     "render/test_witness_file.py": """

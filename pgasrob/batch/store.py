@@ -13,7 +13,7 @@ from pgasrob.batch.kept import KeptError
 
 PATIENCE = 60.0
 """Seconds to wait for another process that is writing."""
-CLASSES = {("pgasrob.program.statements", "Line"), ("pgasrob.render.doubles", "Double")}
+CLASSES = {("pgasrob.program.statements", "Line"), ("pgasrob.render.double_values", "Double")}
 """The classes of values in results, by their modules: all else is of Python's own types without code."""
 
 

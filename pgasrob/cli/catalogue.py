@@ -26,7 +26,7 @@ def catalogue(folder: str, only_check: bool) -> None:
     from pgasrob.batch.side_by_side import convert_all
     from pgasrob.diagnostics import SourceError
     from pgasrob.program.parser import read_text
-    from pgasrob.render.catalogue import BEGINNING, Entry, make_catalogue
+    from pgasrob.render.corpus_catalogue import BEGINNING, Entry, make_catalogue
     from pgasrob.render.litmus_catalogue import BEGINNING as LITMUS
     from pgasrob.render.litmus_catalogue import litmus_files, make_litmus_catalogue
     from pgasrob.robustness.limits import Limits, available_cores
@@ -58,7 +58,7 @@ def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_
     """Write the catalogue ``text``, or say whether it is stale. A catalogue is known by its ``beginning``."""
     from pgasrob.program.parser import read_text
     from pgasrob.render import english
-    from pgasrob.render.catalogue import without_times
+    from pgasrob.render.corpus_catalogue import without_times
 
     target = folder / "README.md"
     before = read_text(str(target))

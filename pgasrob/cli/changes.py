@@ -108,7 +108,7 @@ def _write_change(file: str, before: str, after: str, what: str) -> None:
     from pgasrob.diagnostics import SourceError
     from pgasrob.program.files import DISK
     from pgasrob.program.parser import read_source
-    from pgasrob.render.files import replace_file
+    from pgasrob.render.output_files import replace_file
 
     try:
         now = read_source(Path(file), DISK)

@@ -245,7 +245,7 @@ def _parts(page: str) -> list[Part]:
 
 
 def _write(folder: str, name: str, text: str, announce: bool = True) -> None:
-    from pgasrob.render.files import replace_file
+    from pgasrob.render.output_files import replace_file
 
     path = os.path.join(folder, name)
     try:
@@ -262,7 +262,7 @@ def _result(command: str) -> Result | None:
     for one that writes none."""
     import tempfile
 
-    from pgasrob.render.files import drawable
+    from pgasrob.render.output_files import drawable
     from pgasrob.render.witness_file import read_results
 
     words = shlex.split(command)

@@ -26,7 +26,7 @@ from pgasrob.cli.witness_files import (
 )
 
 if TYPE_CHECKING:
-    from pgasrob.render.files import Format
+    from pgasrob.render.output_files import Format
     from pgasrob.render.verdict_json import RaceResult, Result
 
     AnyResult = Result | RaceResult
@@ -51,7 +51,7 @@ class FormatName(Name):
     name = "format"
 
     def names(self) -> Sequence[str]:
-        from pgasrob.render.files import FORMATS
+        from pgasrob.render.output_files import FORMATS
 
         return [ending[1:] for ending in FORMATS]
 
@@ -136,7 +136,7 @@ class _Drawing:
 
     def write(self, output: str) -> None:
         """Write to the files that ``output`` names."""
-        from pgasrob.render.files import format_of, write
+        from pgasrob.render.output_files import format_of, write
 
         target = format_of(output)
         for path, those in _targets(output, self.results).items():
@@ -150,9 +150,9 @@ class _Drawing:
 
     def print(self, name: str) -> None:
         """Print in the format of this ``name``."""
-        from pgasrob.render.files import FORMATS, TEXT_WIDTH
         from pgasrob.render.lines import glyphs_for, plain
-        from pgasrob.render.report import report
+        from pgasrob.render.output_files import FORMATS, TEXT_WIDTH
+        from pgasrob.render.result_report import report
 
         target = FORMATS[f".{name}"]
         drawn = self._chosen(target, self.results)
@@ -166,7 +166,7 @@ class _Drawing:
     def _chosen(self, target: Format, results: list[AnyResult]) -> list[AnyResult]:
         """Those of the ``results`` that a file of the format ``target`` shows."""
         from pgasrob.render.diagram.model import shown
-        from pgasrob.render.files import drawable
+        from pgasrob.render.output_files import drawable
 
         if target.holds_many:
             return results

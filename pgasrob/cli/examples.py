@@ -38,7 +38,7 @@ def examples(names: tuple[str, ...], target: str | None, format_: str) -> None:
     """
     from pgasrob.program import corpus
     from pgasrob.render import english
-    from pgasrob.render.examples import example_to_json, folder_lines, program_lines
+    from pgasrob.render.example_list import example_to_json, folder_lines, program_lines
     from pgasrob.render.lines import terminal_width
 
     if target is not None and format_ != "text":

@@ -131,7 +131,7 @@ def _chapter(options: ExplainOptions) -> str | None:
 def _show(output: str | None, title: str, written: list[Chapter], source: str) -> None:
     """Print the chapters, or write the page with them."""
     if output is None:
-        from pgasrob.render.explanation.text import explanation_lines
+        from pgasrob.render.explanation.terminal import explanation_lines
         from pgasrob.render.lines import glyphs_for, terminal_width, write
 
         write(explanation_lines(title, written, terminal_width(), glyphs_for(sys.stdout)), sys.stdout)

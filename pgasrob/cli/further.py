@@ -26,7 +26,7 @@ FIX_SECONDS = 5.0
 def say_why(result: Result, pair: TwoLines, job: Job) -> None:
     """Put into ``result`` why the accesses in a ``pair`` of lines are in order."""
     from pgasrob.diagnostics import SourceError
-    from pgasrob.render.why import why_to_json
+    from pgasrob.render.why_text import why_to_json
     from pgasrob.robustness.load import load
     from pgasrob.robustness.why import why
 
@@ -57,7 +57,7 @@ def _line(source: Source, file: str, number: int) -> int:
 def look_for_fixes(result: Result, job: Job) -> None:
     """Put repairs into a ``result`` that is not robust, where they are found soon."""
     from pgasrob.diagnostics import SourceError
-    from pgasrob.render.repair import fixes
+    from pgasrob.render.repair_text import fixes
     from pgasrob.repairs import repair
     from pgasrob.repairs.reading import read
     from pgasrob.robustness.watch import LimitReached, Watch

@@ -324,8 +324,8 @@ class _Asking:
         self, file: str, results: Sequence[LitmusResult], others: Sequence[str], left_out: Sequence[tuple[int, str]]
     ) -> None:
         from pgasrob.render.lines import glyphs_for, terminal_width, write
-        from pgasrob.render.litmus import comparison_report, execution_report, litmus_report, summary
         from pgasrob.render.litmus_json import values_text
+        from pgasrob.render.litmus_text import comparison_report, execution_report, litmus_report, summary
 
         width, glyphs = terminal_width(), glyphs_for(sys.stdout)
         if not results:

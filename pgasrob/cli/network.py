@@ -33,7 +33,7 @@ def on_network(options: CheckOptions) -> int:
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.render.network_json import network_to_json
     from pgasrob.render.network_text import network_headline, network_report
-    from pgasrob.render.places import dumps
+    from pgasrob.render.source_places import dumps
     from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
 
     asked = RobustnessOnNetwork("corerma")

@@ -86,8 +86,8 @@ def outcomes(options: OutcomesOptions) -> int:
         raise click.UsageError("--model is for litmus tests (.litmus).")
     from pgasrob.render.lines import glyphs_for, terminal_width, write
     from pgasrob.render.one_run_json import example_result
-    from pgasrob.render.outcomes import example_report, outcomes_report
     from pgasrob.render.outcomes_json import no_outcomes, outcomes_to_json
+    from pgasrob.render.outcomes_text import example_report, outcomes_report
 
     json, nodes, example = options.format == "json", options.nodes, options.example
     in_json = partial(no_outcomes, file) if json else None

@@ -56,7 +56,7 @@ def record(options: RecordOptions) -> int:
 
     The trace stays readable when the program crashes or is ended: up to the last full record of each rank.
     """
-    from pgasrob.render.recorded import recorded_lines
+    from pgasrob.render.recorded_text import recorded_lines
     from pgasrob.runtime.record.run import record as run
     from pgasrob.runtime.tools import ToolError
 

@@ -71,7 +71,7 @@ def repair(options: RepairOptions) -> int:
     found = limited(limits, "in the search for repairs", searching)
     _show(file, found, options.format)
     if options.witnesses:
-        from pgasrob.render.repair import beside
+        from pgasrob.render.repair_text import beside
 
         writing.result(beside(found))
         if not writing.end():
@@ -83,7 +83,7 @@ def repair(options: RepairOptions) -> int:
 
 def _show(file: str, found: Repair, format: str) -> None:
     from pgasrob.diagnostics import on_screen
-    from pgasrob.render import repair as render
+    from pgasrob.render import repair_text as render
 
     if format == "json":
         print_json(render.repair_to_json(file, found))

@@ -85,8 +85,8 @@ def run(options: RunOptions) -> int:
     happens-before cycle. One run says nothing about the others: `pgasrob check` looks at all.
     """
     from pgasrob.render.lines import glyphs_for, terminal_width, write
-    from pgasrob.render.one_run import simulation_report
     from pgasrob.render.one_run_json import no_run, simulated_to_json
+    from pgasrob.render.one_run_text import simulation_report
 
     check_rules(options, RULES)
     in_json = partial(no_run, options.file) if options.format == "json" else None

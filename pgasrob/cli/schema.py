@@ -17,16 +17,16 @@ from pgasrob.cli.steps import print_json
 def outputs() -> Mapping[str, tuple[Any, ...]]:
     """The types of the objects that each command prints with `--format json`, one of them a line."""
     from pgasrob.course.grades import GradedObject
-    from pgasrob.render.examples import ExampleObject
+    from pgasrob.render.example_list import ExampleObject
     from pgasrob.render.generated import GeneratedResult
     from pgasrob.render.litmus_json import LitmusResult
     from pgasrob.render.memory_model import ModelResult
     from pgasrob.render.network_json import NetworkResult
     from pgasrob.render.one_run_json import RunResult
     from pgasrob.render.outcomes_json import OutcomesResult
-    from pgasrob.render.repair import RepairObject
+    from pgasrob.render.repair_text import RepairObject
     from pgasrob.render.reproduced import ReproducedObject
-    from pgasrob.render.thrift import ThriftObject
+    from pgasrob.render.thrift_text import ThriftObject
     from pgasrob.render.verdict_json import RaceResult, Result
 
     return {
@@ -46,7 +46,7 @@ def outputs() -> Mapping[str, tuple[Any, ...]]:
 
 def schema_of(command: str | None = None) -> dict[str, Any]:
     """The JSON Schema of the objects that ``command`` prints; that of all objects, when it is None."""
-    from pgasrob.render.schema import schema as made
+    from pgasrob.render.json_schema import schema as made
 
     kinds = dict.fromkeys(kind for name, kinds in outputs().items() if command in (None, name) for kind in kinds)
     return made(f"pgasrob {command or ''}".strip(), kinds)

@@ -50,7 +50,7 @@ def progress_display(max_states: int | None) -> Display | None:
 
 
 def print_json(value: object) -> None:
-    from pgasrob.render.places import dumps
+    from pgasrob.render.source_places import dumps
 
     click.echo(dumps(value))
 

@@ -51,7 +51,7 @@ def thrift(options: ThriftOptions) -> int:
     together. The program stays robust on all node counts, its assertions hold, and its SC runs end as before: a barrier
     that only keeps a result deterministic stays.
     """
-    from pgasrob.render import thrift as render
+    from pgasrob.render import thrift_text as render
     from pgasrob.repairs.thrift import thrift as thrifty
 
     file, limits = options.file, options.change.limits

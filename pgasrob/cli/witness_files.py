@@ -15,8 +15,8 @@ from pgasrob.cli.parameter_types import listed
 
 if TYPE_CHECKING:
     from pgasrob.render.baseline import Baseline
-    from pgasrob.render.files import Format
     from pgasrob.render.one_run_json import RunResult
+    from pgasrob.render.output_files import Format
     from pgasrob.render.verdict_json import RaceResult, Result
 
 PLACEHOLDERS = ("name", "path", "nodes")
@@ -27,7 +27,7 @@ PLACEHOLDER = re.compile(r"\{(\w*)\}")
 
 def endings(wanted: Callable[[Format], bool] | None = None, last: str = "or") -> str:
     """The endings of the formats that are ``wanted``, or of all: ``.svg, .html or .txt``."""
-    from pgasrob.render.files import FORMATS
+    from pgasrob.render.output_files import FORMATS
 
     return listed((ending for ending, each in FORMATS.items() if wanted is None or wanted(each)), last)
 
@@ -48,7 +48,7 @@ class WitnessPath(click.ParamType):  # type: ignore[type-arg]  # generic from cl
     name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from pgasrob.render.files import UnknownFormat, format_of
+        from pgasrob.render.output_files import UnknownFormat, format_of
 
         try:
             format_of(value)
@@ -75,7 +75,7 @@ class RunPath(WitnessPath):
     """A file to write a single run to, which has no verdict."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from pgasrob.render.files import format_of
+        from pgasrob.render.output_files import format_of
 
         path = super().convert(value, param, ctx)
         if not of_one_run(format_of(path)):
@@ -102,7 +102,7 @@ class Witnesses:
         fold: bool = False,
         baseline: Baseline | None = None,
     ) -> None:
-        from pgasrob.render.files import format_of
+        from pgasrob.render.output_files import format_of
 
         need_a_drawing(fold, "--witness", paths)
         self.fold, self.baseline, self.files, self.nodes = fold, baseline, files, nodes
@@ -141,7 +141,7 @@ class Witnesses:
         return not self.failed
 
     def _write(self, results: list[Result | RaceResult], target: str) -> None:
-        from pgasrob.render.files import format_of, replace_file, write
+        from pgasrob.render.output_files import format_of, replace_file, write
 
         try:
             if self.baseline is not None and format_of(target).ending == ".sarif":
@@ -176,7 +176,7 @@ def fold_option() -> Any:
 
 def need_a_drawing(fold: bool, option: str, paths: Sequence[str]) -> None:
     """Raises click.UsageError where what the cycle does not pass is to be folded and none of ``paths`` is a picture."""
-    from pgasrob.render.files import format_of
+    from pgasrob.render.output_files import format_of
 
     if fold and not any(format_of(path).draws for path in paths):
         kinds = endings(lambda each: each.draws)

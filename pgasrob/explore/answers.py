@@ -19,15 +19,15 @@ from pgasrob.explore.request_bounds import MOST_CELLS, MOST_NODES
 from pgasrob.program.files import Overlay
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
-from pgasrob.render.doubles import value
-from pgasrob.render.one_run import ENDS
+from pgasrob.render.double_values import value
 from pgasrob.render.one_run_json import no_run
-from pgasrob.render.places import dumps
+from pgasrob.render.one_run_text import ENDS
 from pgasrob.render.run_json import Event, Witness, event_to_json, mark_event, witness_to_json
 from pgasrob.render.run_svg import to_svg
 from pgasrob.render.shared_json import errors_to_json
 from pgasrob.render.source_commands import Calls, WrittenCommands
-from pgasrob.render.text import initially
+from pgasrob.render.source_places import dumps
+from pgasrob.render.verdict_text import initially
 from pgasrob.robustness import verdict as library
 from pgasrob.robustness.load import load
 from pgasrob.semantics.endings import ending_of

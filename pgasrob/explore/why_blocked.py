@@ -10,7 +10,7 @@ from pgasrob.program import core
 from pgasrob.program.commands import Exit
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import RELATIONS, Fault
-from pgasrob.render.doubles import value
+from pgasrob.render.double_values import value
 from pgasrob.render.english import listed, ranks
 from pgasrob.semantics.effect import put
 from pgasrob.semantics.state_space import Operation

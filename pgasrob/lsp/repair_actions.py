@@ -12,7 +12,7 @@ from pgasrob.lsp.edited_program import EditedProgram
 from pgasrob.lsp.positions import Places
 from pgasrob.program.statements import place_of
 from pgasrob.render.english import capital
-from pgasrob.render.repair import answer_text, changes
+from pgasrob.render.repair_text import answer_text, changes
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import repair
 from pgasrob.repairs.reading import read

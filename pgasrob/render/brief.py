@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import english, every_count, words
+from pgasrob.render import english, every_count_text, words
 from pgasrob.render.errors import in_one_line
-from pgasrob.render.places import located
+from pgasrob.render.source_places import located
 from pgasrob.render.verdict_json import Result
 
 
@@ -64,13 +64,13 @@ def _errors(result: Result) -> Iterator[str]:
 def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
     """Failing assertions and deadlocks, which are wrong already in SC runs."""
     if run := result["assertion_run"]:
-        where = every_count.where(result, run) or where
+        where = every_count_text.where(result, run) or where
         failing = [event for event in run["computation"] if event["holds"] is False]
         for event in failing[-1:]:
             assertion = f"of rank {event['rank']} fails{where}: {visible(event['command'])}"
             yield f"{located(result['file'], event['line'], event['column'])}: assertion {assertion}"
     if run := result["deadlock_run"]:
-        where = every_count.where(result, run) or where
+        where = every_count_text.where(result, run) or where
         # Where a rank waits, and not where one is stopped by an assume.
         stuck = [each for each in run["standing"] if each["next"]]
         stuck.sort(key=lambda each: all(command["event"] == "assume" for command in each["next"]))

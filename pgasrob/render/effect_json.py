@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from pgasrob.program.core import accesses_of
-from pgasrob.render.doubles import value
+from pgasrob.render.double_values import value
 from pgasrob.render.source_commands import WrittenCommands
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import Diagnostic, visible
 from pgasrob.program.statements import place_of
 from pgasrob.render.lines import Line
-from pgasrob.render.places import located
+from pgasrob.render.source_places import located
 
 if TYPE_CHECKING:
     from pgasrob.render.shared_json import Error

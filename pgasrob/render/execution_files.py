@@ -12,8 +12,8 @@ from pgasrob.render import english
 from pgasrob.render.execution_graph import executions_dot, executions_svg, panel
 from pgasrob.render.lane_panels import Panel
 from pgasrob.render.lines import together
-from pgasrob.render.litmus import forbidding_rules
 from pgasrob.render.litmus_json import ExecutionObject, ForbiddenObject, LitmusResult, values_text
+from pgasrob.render.litmus_text import forbidding_rules
 
 WRITERS = {".svg": executions_svg, ".dot": executions_dot}
 MOST_PANELS = 24

@@ -13,8 +13,8 @@ from pgasrob.diagnostics import visible
 from pgasrob.drawing.dot import DotStyle, to_dot
 from pgasrob.drawing.graph_to_draw import Edge, Graph, Node, prefixed
 from pgasrob.render.lane_panels import Look, Panel, panels_svg
-from pgasrob.render.litmus import shown_event
 from pgasrob.render.litmus_json import ExecutionObject
+from pgasrob.render.litmus_text import shown_event
 
 DRAWN = ("rf", "mo", "rb")
 NAMES = {

@@ -11,15 +11,15 @@ import re
 from typing import TypedDict, cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import english, one_run, text, words
+from pgasrob.render import english, one_run_text, verdict_text, words
 from pgasrob.render.allowed import allowed
-from pgasrob.render.doubles import as_texts
+from pgasrob.render.double_values import as_texts
 from pgasrob.render.lines import plain
 from pgasrob.render.page import filled, framed, part
-from pgasrob.render.places import dumps
-from pgasrob.render.report import report
+from pgasrob.render.result_report import report
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.run_svg import to_svg
+from pgasrob.render.source_places import dumps
 from pgasrob.render.verdict_json import Result
 
 SCRIPTS = ("state.js", "panels.js", "drawing.js", "fitting.js", "explorer.js")
@@ -115,7 +115,7 @@ def _repair(result: Result) -> str:
 
 
 def _steps(run: Witness) -> str:
-    return " ".join(text.steps_in(run["computation"])) if any(map(_is_step, run["computation"])) else ""
+    return " ".join(verdict_text.steps_in(run["computation"])) if any(map(_is_step, run["computation"])) else ""
 
 
 def _is_step(event: Event) -> bool:
@@ -135,8 +135,8 @@ def run_words(result: Result, key: str, run: Witness) -> RunWords:
     why = allowed(computation, run["complete"])
     return {
         "run": key,
-        "title": one_run.title(result, run),
-        "initially": text.initially(run),
+        "title": one_run_text.title(result, run),
+        "initially": verdict_text.initially(run),
         "rows": rows,
         "steps": [
             {
@@ -164,7 +164,7 @@ def _closing(result: Result, run: Witness) -> list[tuple[str, str]]:
     standing = [(f"Rank {rank['rank']} {words.standing(rank, run['standing'])}.", "") for rank in run["standing"]]
     if run["shows"] == "run":
         fault = [(words.fault(result["file"], run["fault"]), "bad")] if run["fault"] else []
-        first, *rest = one_run.closing(result, run) or [("The run ends here.", "")]
+        first, *rest = one_run_text.closing(result, run) or [("The run ends here.", "")]
         return [*fault, first, *(standing if words.stands(run) else []), *rest]
     if run["fault"]:
         return [(words.fault(result["file"], run["fault"]), "bad")]
@@ -222,7 +222,7 @@ def _program(result: Result) -> str:
 
 
 def _verdict(result: Result) -> str:
-    return (result["verdict"] or one_run.kind(result)) + english.on_nodes(result["nodes"])
+    return (result["verdict"] or one_run_text.kind(result)) + english.on_nodes(result["nodes"])
 
 
 def _title(result: Result) -> str:
@@ -233,7 +233,7 @@ def _further(result: Result) -> list[str]:
     """What is wrong beside the verdict: a failing assertion, a deadlock."""
     fails, deadlock = result["assertions"] == "violated", result["deadlock"] is True
     if result["engine"] == "run" and result["witness"]:
-        fails, deadlock = one_run.wrong(result, result["witness"])
+        fails, deadlock = one_run_text.wrong(result, result["witness"])
     return ["an assertion fails"] * fails + ["deadlock"] * deadlock
 
 
@@ -241,10 +241,10 @@ def _sentences(result: Result) -> list[tuple[str, str]]:
     """What is known, in sentences with styles; the runs they refer to are on the same page."""
     reason = [(result["reason"], "")] if result["reason"] else []
     if result["engine"] == "run" and result["witness"]:
-        return [*reason, *one_run.sentences(result, result["witness"])]
+        return [*reason, *one_run_text.sentences(result, result["witness"])]
     if about_races := cast("dict[str, list[tuple[str, str]]]", result).get("race_sentences"):
         return [*reason, *about_races]
-    return [*reason, *((sentence.replace(" (below)", ""), style) for sentence, style in text.sentences(result))]
+    return [*reason, *((sentence.replace(" (below)", ""), style) for sentence, style in verdict_text.sentences(result))]
 
 
 def _diagram(result: Result, number: int, run: Witness, cycle_only: bool) -> str:

@@ -19,21 +19,21 @@ from pgasrob.program.program import Program
 from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.render import english, words
 from pgasrob.render.diagram.model import numbered, shown
-from pgasrob.render.litmus import NO, OPEN, YES
 from pgasrob.render.litmus_json import litmus_to_json
-from pgasrob.render.one_run import sentences as of_one_run
+from pgasrob.render.litmus_text import NO, OPEN, YES
 from pgasrob.render.one_run_json import simulated_to_json
-from pgasrob.render.outcomes import count_text
+from pgasrob.render.one_run_text import sentences as of_one_run
 from pgasrob.render.outcomes_json import outcomes_to_json
+from pgasrob.render.outcomes_text import count_text
 from pgasrob.render.races_json import races_to_json
 from pgasrob.render.races_text import cost, drawable, sentence
 from pgasrob.render.races_text import sentences as of_races
-from pgasrob.render.repair import answer_text, beside
-from pgasrob.render.repair import sentences as of_repair
+from pgasrob.render.repair_text import answer_text, beside
+from pgasrob.render.repair_text import sentences as of_repair
 from pgasrob.render.run_json import Witness
-from pgasrob.render.text import initially
-from pgasrob.render.text import sentences as of_verdict
 from pgasrob.render.verdict_json import Result, to_json
+from pgasrob.render.verdict_text import initially
+from pgasrob.render.verdict_text import sentences as of_verdict
 from pgasrob.repairs import Repair
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.runs.outcomes import Outcomes

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import assumptions, english
+from pgasrob.render import assumptions_text, english
 from pgasrob.render.errors import error_lines
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json
@@ -133,7 +133,7 @@ def model_report(result: ModelResult, width: int = 80, *, list_assumptions: bool
     for text, style in _meaning(result):
         yield from paragraph(text, width, style, "  ")
     if list_assumptions:
-        yield from assumptions.listed(result, width)  # type: ignore[arg-type]
+        yield from assumptions_text.listed(result, width)  # type: ignore[arg-type]
 
 
 def _lines(race: ModelRace) -> str:
@@ -180,5 +180,5 @@ def _meaning(result: ModelResult) -> Iterator[tuple[str, str]]:
             )
         case "unknown":
             yield "This says nothing about the program.", "open"
-    if result["status"] not in ("error", "unknown") and (rests_on := assumptions.sentence(result)):  # type: ignore[arg-type]
+    if result["status"] not in ("error", "unknown") and (rests_on := assumptions_text.sentence(result)):  # type: ignore[arg-type]
         yield rests_on, "faint"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
-from pgasrob.render.doubles import shown
+from pgasrob.render.double_values import shown
 from pgasrob.render.outcomes_json import example_to_json
 from pgasrob.render.run_json import Witness
 from pgasrob.render.shared_json import SCHEMA, Error, Stats, unicode_name

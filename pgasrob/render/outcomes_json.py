@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from pgasrob.render.doubles import Double, value
+from pgasrob.render.double_values import Double, value
 from pgasrob.render.run_json import Witness, witness_to_json
 from pgasrob.render.shared_json import SCHEMA, Error, unicode_name
 from pgasrob.semantics.endings import places

@@ -14,8 +14,8 @@ from pgasrob.render import words
 from pgasrob.render.baseline import Baseline
 from pgasrob.render.findings import gcc, github, of_result
 from pgasrob.render.lines import Line, glyphs_for, paragraph, terminal_width, write
-from pgasrob.render.places import dumps
 from pgasrob.render.result_forms import Form, R
+from pgasrob.render.source_places import dumps
 from pgasrob.render.table import Table
 
 

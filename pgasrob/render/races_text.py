@@ -1,7 +1,5 @@
 """Races in sentences, with excerpts of the source, in a report, and in a line each. Made from the JSON object alone
 (`races_json`).
-
-Drawn from the JSON object alone (`races_json`).
 """
 
 from __future__ import annotations
@@ -10,14 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
-from pgasrob.render import assumptions, english, words
+from pgasrob.render import assumptions_text, english, words
 from pgasrob.render.errors import error_lines, in_one_line
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
-from pgasrob.render.places import located
 from pgasrob.render.races_json import counted, with_accesses
 from pgasrob.render.run_json import Fault, Witness
-from pgasrob.render.text import SC, section, verdict_report
+from pgasrob.render.source_places import located
 from pgasrob.render.verdict_json import Race, RaceResult, RacingAccess, Result
+from pgasrob.render.verdict_text import SC, section, verdict_report
 from pgasrob.robustness.verdict import RECORDED
 
 WHAT: dict[str, str] = {"local buffer": "local buffer", "remote": "remote memory", "local": "own memory"}
@@ -41,7 +39,7 @@ def race_report(
     lines += error_lines(result["file"], result["errors"])
     lines += _body(result, width)
     if list_assumptions:
-        lines += assumptions.listed(result, width)
+        lines += assumptions_text.listed(result, width)
     if fault := result.get("witness"):
         lines += [[], *_section(result, fault, width, glyphs, "", full)]
     for race in result["races"][: None if every_run else 1]:
@@ -194,7 +192,7 @@ def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
         yield "--max-states, --timeout and --memory-limit set the limits.", "open"
     if answer := robustness(result):
         yield answer
-    if rests_on := assumptions.sentence(result):
+    if rests_on := assumptions_text.sentence(result):
         yield rests_on, "faint"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import Line
-from pgasrob.render.doubles import value
+from pgasrob.render.double_values import value
 from pgasrob.render.english import capital, count, listed, on_nodes
 from pgasrob.render.lines import Line as TextLine
 from pgasrob.render.lines import headline, paragraph

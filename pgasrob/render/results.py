@@ -11,20 +11,20 @@ from pgasrob.diagnostics import visible
 from pgasrob.models.litmus_answers import Answers
 from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.render import english
-from pgasrob.render.files import UnknownFormat, format_of, replace_file, write
 from pgasrob.render.jupyter import html, svg
 from pgasrob.render.lines import plain
-from pgasrob.render.litmus import litmus_report
 from pgasrob.render.litmus_json import litmus_to_json
-from pgasrob.render.one_run import simulation_report
+from pgasrob.render.litmus_text import litmus_report
 from pgasrob.render.one_run_json import simulated_to_json
-from pgasrob.render.outcomes import outcomes_report
+from pgasrob.render.one_run_text import simulation_report
 from pgasrob.render.outcomes_json import outcomes_to_json
-from pgasrob.render.places import dumps
+from pgasrob.render.outcomes_text import outcomes_report
+from pgasrob.render.output_files import UnknownFormat, format_of, replace_file, write
 from pgasrob.render.races_json import races_to_json
-from pgasrob.render.repair import beside, repair_lines, repair_to_json, repair_to_sarif
-from pgasrob.render.report import report
+from pgasrob.render.repair_text import beside, repair_lines, repair_to_json, repair_to_sarif
+from pgasrob.render.result_report import report
 from pgasrob.render.run_graph import NoRun
+from pgasrob.render.source_places import dumps
 from pgasrob.render.verdict_json import to_json as of_verdict
 from pgasrob.repairs import Repair
 from pgasrob.robustness.verdict import Verdict
@@ -111,8 +111,8 @@ def short(shown: Answered | Program | CProgram) -> str:
 def save(answer: Answered, path: str | PathLike[str], cycle_only: bool = False) -> None:
     """Write ``answer`` to the file ``path`` in the format of its ending.
 
-    Raises :class:`~pgasrob.render.files.UnknownFormat`, :class:`~pgasrob.render.run_graph.NoRun` where there is no run
-    to draw, and OSError.
+    Raises :class:`~pgasrob.render.output_files.UnknownFormat`, :class:`~pgasrob.render.run_graph.NoRun` where there is
+    no run to draw, and OSError.
     """
     name = os.fspath(path)
     format_ = format_of(name)

@@ -14,7 +14,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.drawing import dot, mermaid
 from pgasrob.drawing.graph_to_draw import Edge, Graph, Node
 from pgasrob.drawing.palette import colour
-from pgasrob.render import english, one_run, words
+from pgasrob.render import english, one_run_text, words
 from pgasrob.render.diagram.folding import Fold, band_text, fold
 from pgasrob.render.diagram.model import edges, shown
 from pgasrob.render.diagram.run_layout import ranks_of
@@ -72,7 +72,7 @@ def witness_of(result: Result) -> Witness:
 def caption(result: Result) -> str:
     """What the drawing shows: ``ring.pgas on 2 nodes: a run on the network that no SC run looks like``."""
     run = witness_of(result)
-    title, where = one_run.title(result, run), english.on_nodes(run["nodes"])
+    title, where = one_run_text.title(result, run), english.on_nodes(run["nodes"])
     return f"{visible(result['file'])}{where}: {title[0].lower()}{title[1:]}"
 
 

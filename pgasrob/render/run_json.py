@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 from pgasrob.program.commands import Barrier, show
 from pgasrob.program.core import at_issue
 from pgasrob.program.expressions import Fault as NoValue
-from pgasrob.render.diagnosis import Diagnosis
-from pgasrob.render.doubles import shown, value
+from pgasrob.render.diagnosis_text import Diagnosis
+from pgasrob.render.double_values import shown, value
 from pgasrob.render.source_commands import Calls, WrittenCommands, gives_status, pieces
 from pgasrob.robustness.late_operations import late_operations
 from pgasrob.semantics.happens_before import HappensBefore
@@ -187,7 +187,7 @@ class Witness(TypedDict):
     ``irreducible``: whether no proper subsequence is a violating computation (null: not known). ``sequential`` is null
     for an SC run. ``memory`` holds the initial values of all cells of all ranks (registers begin with 0), ``standing``
     where each rank is at the end. ``doubles`` are the memory objects and registers whose values are the bits of
-    doubles: in this package each is a :class:`pgasrob.render.doubles.Double`, which prints as its number.
+    doubles: in this package each is a :class:`pgasrob.render.double_values.Double`, which prints as its number.
     ``temporaries`` are the registers that are no variables of the source, which reports leave out. ``source`` is the
     text of the first file, ``sources`` those of the others by their paths.
     """

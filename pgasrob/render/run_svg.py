@@ -14,13 +14,13 @@ from pgasrob.diagnostics import visible
 from pgasrob.drawing.labels import BADGE, HEAD
 from pgasrob.drawing.palette import COLOURS, coloured, variables
 from pgasrob.drawing.svg_pen import PAPER, Frame, Stroke, SvgPen, document
-from pgasrob.render import english, one_run, words
+from pgasrob.render import english, one_run_text, words
 from pgasrob.render.diagram.model import Diagram, numbered, shown
 from pgasrob.render.diagram.paint import Captions, Room, draw
 from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_json import Witness
-from pgasrob.render.text import initially, steps_in
 from pgasrob.render.verdict_json import Result
+from pgasrob.render.verdict_text import initially, steps_in
 
 MARGIN = 20.0
 ROOM = Room(620, 900, 7.1, 4)
@@ -118,7 +118,7 @@ def to_svg(
         with pen.group(at=(MARGIN, MARGIN)):
             size = draw(pen, diagram, witness, _captions(result, witness, diagram) if captions else None)
         width, height = (side + 2 * MARGIN for side in size)
-        sentences = [f"{one_run.title(result, witness)}.", *words.cycle(numbered(witness), witness["computation"])]
+        sentences = [f"{one_run_text.title(result, witness)}.", *words.cycle(numbered(witness), witness["computation"])]
         description = " ".join(sentences)
     return document(
         "pg-run",
@@ -134,7 +134,7 @@ def to_svg(
 def _headline(result: Result) -> str:
     file = visible(PurePath(result["file"]).name or result["program"] or "")
     where = english.on_nodes(result["nodes"])
-    what: str = result["verdict"] or one_run.kind(result)
+    what: str = result["verdict"] or one_run_text.kind(result)
     return f"{file}{where}" if what == "a run" else f"{file}{where}: {what}"
 
 
@@ -144,13 +144,13 @@ def _captions(result: Result, witness: Witness, diagram: Diagram) -> Captions:
     if late := words.diagnosis(witness):
         above.append((late, "sentence strong"))
     above += [
-        (f"{one_run.title(result, witness)}.{least} {initially(witness)}", "sentence"),
+        (f"{one_run_text.title(result, witness)}.{least} {initially(witness)}", "sentence"),
     ]
     if witness["fault"]:
         above.append((words.fault(PurePath(result["file"]).name, witness["fault"]), "sentence strong"))
     ending = [
         (sentence, "sentence strong" if style == "bad" else "sentence")
-        for sentence, style in one_run.sentences(result, witness)
+        for sentence, style in one_run_text.sentences(result, witness)
     ]
     if repair := result.get("repair"):
         ending.append((f"Repair: {visible(repair['told'])}.", "sentence strong"))

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pgasrob.diagnostics import visible
 from pgasrob.render import rows, summary, words
 from pgasrob.render.lines import Glyphs, Line, Segment, wrap
-from pgasrob.render.places import label
 from pgasrob.render.rows import Row
 from pgasrob.render.run_json import Event, Witness
+from pgasrob.render.source_places import label
 
 NARROWEST_LANE = 22
 """Least width of a lane that can be read well."""

@@ -13,8 +13,8 @@ from pgasrob.render.diagram.paint import Captions, Room, draw
 from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_graph import caption, witness_of
 from pgasrob.render.run_json import Witness
-from pgasrob.render.text import initially
 from pgasrob.render.verdict_json import Result
+from pgasrob.render.verdict_text import initially
 
 UNIT = 0.6
 """Points to a unit of the diagram: typewriter type of 9 points fits the places that the diagram has for letters."""

@@ -1,8 +1,8 @@
 """What the JSON objects of several commands share: findings, assumptions and what a search cost.
 
-The types of all objects are TypedDicts, from which `schema` makes the JSON Schema and by which `witness_file` checks
-what it reads back: the objects are plain dictionaries, which `json.dumps` writes as they are, which a later version
-may extend, and which renderers copy with some keys changed. Structs or dataclasses would have to be made into
+The types of all objects are TypedDicts, from which `json_schema` makes the JSON Schema and by which `witness_file`
+checks what it reads back: the objects are plain dictionaries, which `json.dumps` writes as they are, which a later
+version may extend, and which renderers copy with some keys changed. Structs or dataclasses would have to be made into
 dictionaries and back at each of these places.
 """
 

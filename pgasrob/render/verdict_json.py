@@ -20,7 +20,7 @@ from pgasrob.render.every_count_json import (
     counts_to_json,
     obstacles_to_json,
 )
-from pgasrob.render.hardware import HardwareDifference, hardware_to_json
+from pgasrob.render.hardware_text import HardwareDifference, hardware_to_json
 from pgasrob.render.run_json import Event, Witness, witness_to_json
 from pgasrob.render.shared_json import (
     SCHEMA,
@@ -33,7 +33,7 @@ from pgasrob.render.shared_json import (
     stats_to_json,
     unicode_name,
 )
-from pgasrob.render.store_buffers import OnTso, on_tso_to_json
+from pgasrob.render.store_buffers_text import OnTso, on_tso_to_json
 from pgasrob.robustness.reasons import FaultReached
 from pgasrob.robustness.verdict import RECORDED
 

@@ -14,13 +14,13 @@ from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin,
 
 from pgasrob.program.instance import MAX_NODES
 from pgasrob.program.statements import Line
-from pgasrob.render.doubles import Double, shown
-from pgasrob.render.doubles import value as value_of
+from pgasrob.render.double_values import Double, shown
+from pgasrob.render.double_values import value as value_of
+from pgasrob.render.json_schema import hints
 from pgasrob.render.one_run_json import RunResult
-from pgasrob.render.places import with_lines
 from pgasrob.render.run_json import Edge, Event, Witness, mark
-from pgasrob.render.schema import hints
 from pgasrob.render.shared_json import SCHEMA
+from pgasrob.render.source_places import with_lines
 from pgasrob.render.verdict_json import RaceResult, Result
 from pgasrob.render.words import RUNS, STEPS
 

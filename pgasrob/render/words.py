@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import visible
 from pgasrob.program.commands import ATOMICS
 from pgasrob.render.english import count, listed, ranks
-from pgasrob.render.places import located
+from pgasrob.render.source_places import located
 
 if TYPE_CHECKING:
     from pgasrob.render.effect_json import EffectPlace, EffectValue

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from pgasrob.batch import side_by_side
 from pgasrob.cli import cli
 from pgasrob.cli.witness_files import Witnesses
-from pgasrob.render.files import FORMATS
+from pgasrob.render.output_files import FORMATS
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_written_at_the_end(folder: Path, monkeypatch: pyt
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pgasrob.render.files.os.replace", refuse)
+    monkeypatch.setattr("pgasrob.render.output_files.os.replace", refuse)
     result = check("ring.pgas", "--witness", "ring.svg", "--witness", "ring.sarif")
     assert result.exit_code == 2
     assert "ring.pgas: not robust" in result.stdout

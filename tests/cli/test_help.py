@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from pgasrob.cli import cli
-from pgasrob.render.files import FORMATS, Format
+from pgasrob.render.output_files import FORMATS, Format
 from pgasrob.robustness import engines, reduction
 
 MANUAL = Path(__file__).parents[2] / "pgasrob" / "manual"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgasrob.drawing.latex import code, prose
-from tests.render.test_files import ASCII
+from tests.render.test_output_files import ASCII
 
 
 @pytest.mark.parametrize("escaped", [code, prose])

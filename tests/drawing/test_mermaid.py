@@ -17,7 +17,7 @@ from pgasrob.drawing.palette import colour
 from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_graph import to_mermaid
 from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs
-from tests.render.test_files import FAULT, NASTY, nasty, of_witness
+from tests.render.test_output_files import FAULT, NASTY, nasty, of_witness
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 # In a label nothing but letters, digits, a few signs, entity codes, line breaks and characters beyond ASCII.

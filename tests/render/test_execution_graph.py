@@ -16,7 +16,7 @@ from pgasrob.models.model_table import asked
 from pgasrob.render.execution_graph import INITIALLY, edges, execution_graph, executions_dot, executions_svg, panel
 from pgasrob.render.litmus_json import ExecutionObject, execution_to_json, values_text
 from tests.models.strategies import random_text
-from tests.render.test_litmus import CORPUS, REUSE, result_of
+from tests.render.test_litmus_text import CORPUS, REUSE, result_of
 from tests.support import examples
 
 FAR = """

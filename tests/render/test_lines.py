@@ -8,10 +8,10 @@ import re
 import pytest
 
 from pgasrob.render import lines as styled
-from pgasrob.render.report import report
+from pgasrob.render.result_report import report
 from pgasrob.render.verdict_json import Result
-from tests.render.test_text import GOLDEN, flat, result, without_cost
 from tests.render.test_verdict_json import ONE_TO_ONE
+from tests.render.test_verdict_text import GOLDEN, flat, result, without_cost
 
 
 class Terminal(io.StringIO):

@@ -7,7 +7,7 @@ from typing import cast
 from pgasrob.render.outcomes_json import outcomes_to_json
 from pgasrob.render.run_json import Witness
 from pgasrob.runs.outcomes import outcomes
-from tests.render.test_outcomes import STORE_BUFFERING, result_of
+from tests.render.test_outcomes_text import STORE_BUFFERING, result_of
 from tests.support import one_to_one
 
 

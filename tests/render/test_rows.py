@@ -12,14 +12,14 @@ from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.render import summary, words
 from pgasrob.render.lines import plain
-from pgasrob.render.report import report
+from pgasrob.render.result_report import report
 from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_json import Witness
 from pgasrob.render.run_svg import to_svg
 from pgasrob.render.sarif import to_sarif
 from pgasrob.render.verdict_json import to_json
 from pgasrob.robustness.load import load
-from tests.render.test_diagnosis import NOT_ROBUST, PROGRAMS
+from tests.render.test_diagnosis_text import NOT_ROBUST, PROGRAMS
 from tests.support import sampled
 
 INTERNAL = re.compile(

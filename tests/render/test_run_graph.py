@@ -16,7 +16,7 @@ from pgasrob.drawing.palette import colour
 from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_graph import to_dot
 from tests.render.diagram.test_model import corpus, long_run, result_of
-from tests.render.test_files import FAULT, NASTY, nasty, of_witness
+from tests.render.test_output_files import FAULT, NASTY, nasty, of_witness
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz's `dot` is not installed")

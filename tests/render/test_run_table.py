@@ -12,10 +12,10 @@ from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.declarations import LONGEST_SHOWN
 from pgasrob.render.lines import plain
-from pgasrob.render.report import report
+from pgasrob.render.result_report import report
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.load import load
-from tests.render.test_diagnosis import PROGRAMS
+from tests.render.test_diagnosis_text import PROGRAMS
 
 
 @cache

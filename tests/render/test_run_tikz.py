@@ -17,7 +17,7 @@ from pgasrob.render.diagram.run_layout import layout
 from pgasrob.render.run_tikz import LARGEST, to_tikz
 from pgasrob.render.verdict_json import Result, to_json
 from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs
-from tests.render.test_files import FAULT, nasty, of_witness
+from tests.render.test_output_files import FAULT, nasty, of_witness
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 needs_tex = pytest.mark.skipif(

@@ -21,7 +21,7 @@ from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.load import load
 from pgasrob.robustness.reasons import InternalError
 from tests.render.diagram.test_model import result_of, with_runs
-from tests.render.test_files import FAILING, FAULT, ROBUST, nasty, of_witness
+from tests.render.test_output_files import FAILING, FAULT, ROBUST, nasty, of_witness
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 VALIDATOR = Draft4Validator(

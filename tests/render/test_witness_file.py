@@ -12,13 +12,13 @@ import pytest
 
 from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job
-from pgasrob.render.files import FORMATS
 from pgasrob.render.one_run_json import simulated_to_json
+from pgasrob.render.output_files import FORMATS
 from pgasrob.render.verdict_json import to_json
 from pgasrob.render.witness_file import BadWitnessFile, read_results, validated
 from pgasrob.runs.simulate import simulate
 from tests.render.diagram.test_model import corpus, result_of, with_runs
-from tests.render.test_files import FAILING, FAULT, ROBUST, of_witness
+from tests.render.test_output_files import FAILING, FAULT, ROBUST, of_witness
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 from tests.support import examples, one_to_one
 

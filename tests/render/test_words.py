@@ -6,7 +6,7 @@ from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.render import words
 from pgasrob.render.lines import plain
-from pgasrob.render.report import report
+from pgasrob.render.result_report import report
 from pgasrob.render.run_json import Event
 from pgasrob.render.verdict_json import Result, to_json
 

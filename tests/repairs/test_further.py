@@ -9,7 +9,7 @@ import pytest
 
 from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
-from pgasrob.render.repair import repair_to_json
+from pgasrob.render.repair_text import repair_to_json
 from pgasrob.repairs import Repair, repair
 
 SHMEM = """#include <shmem.h>

@@ -11,7 +11,7 @@ import pgasrob.robustness.why as asking
 from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
-from pgasrob.render.why import why_to_json
+from pgasrob.render.why_text import why_to_json
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.question import Question

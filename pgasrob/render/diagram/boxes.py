@@ -11,8 +11,8 @@ from pgasrob.render import words
 from pgasrob.render.diagram.folding import Fold, band_in_full, band_text
 from pgasrob.render.diagram.model import AXIS, INDENT, Box, Span
 from pgasrob.render.diagram.shared_rows import lane_of
-from pgasrob.render.places import label
 from pgasrob.render.run_json import Event, Witness
+from pgasrob.render.source_places import label
 
 LONGEST, SHORTEST = 46, 32
 """Characters on one line of a box: with few lanes, and with many."""

@@ -22,7 +22,7 @@ from pgasrob.render.diagram.model import Box, Diagram, Lane, Part, numbered
 from pgasrob.render.lines import UNICODE, wrap
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.run_table import NEXT
-from pgasrob.render.text import PAIRS
+from pgasrob.render.verdict_text import PAIRS
 
 SENTENCE = 20.0
 """Height of a line of a sentence."""

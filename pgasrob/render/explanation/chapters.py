@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pgasrob.render.explanation import decision, runs
+from pgasrob.render.explanation import decision_chapters, run_chapters
 from pgasrob.render.explanation.blocks import Block, Subject
 
 if TYPE_CHECKING:
@@ -59,15 +59,15 @@ def chapter_name(given: str) -> str:
 def chapters(explanation: Explanation, only: str | None = None) -> list[Chapter]:
     """The chapters on ``explanation``, or the one of the name ``only``; the first alone where there is no verdict."""
     written = (
-        ("The program and its control automata", runs.program),
-        ("A computation", runs.computation),
-        ("Its happens-before relation", runs.happens_before),
-        ("The last command e, and sigma", runs.sigma),
-        ("The normal form", runs.normal_form),
-        ("What each head generates", decision.heads),
-        ("The marked word and its cycle type", decision.marked_word),
-        ("Intersection and emptiness", decision.emptiness),
-        ("What the attack search did instead", decision.attack),
+        ("The program and its control automata", run_chapters.program),
+        ("A computation", run_chapters.computation),
+        ("Its happens-before relation", run_chapters.happens_before),
+        ("The last command e, and sigma", run_chapters.sigma),
+        ("The normal form", run_chapters.normal_form),
+        ("What each head generates", decision_chapters.heads),
+        ("The marked word and its cycle type", decision_chapters.marked_word),
+        ("Intersection and emptiness", decision_chapters.emptiness),
+        ("What the attack search did instead", decision_chapters.attack),
     )
     subject = Subject(explanation)
     return [

@@ -13,7 +13,7 @@ from pgasrob.render.page import framed
 from pgasrob.render.run_json import Event, Witness
 from pgasrob.render.run_svg import to_svg as run_to_svg
 from pgasrob.render.stage_pictures import automaton_svg
-from pgasrob.render.text import initially
+from pgasrob.render.verdict_text import initially
 
 STYLE = """
 :root{color-scheme:light dark;--pg-paper:#ffffff;--pg-ink:#1a1d21;--pg-faint:#5b6470;--pg-accent:#b3261e;

@@ -9,7 +9,7 @@ from pgasrob.frontends.c import calls
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.commands import Put, Read, Write
 from pgasrob.render.lines import plain
-from pgasrob.render.report import report
+from pgasrob.render.result_report import report
 from pgasrob.render.verdict_json import to_json
 from pgasrob.robustness.reduction import elements
 from tests.support import examples

@@ -12,8 +12,8 @@ import pytest
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.render.explanation.blocks import Drawing, Points, Remark, Rows, ShownRun, Text, Word
 from pgasrob.render.explanation.chapters import NAMES, Chapter, NoSuchChapter, chapter_name, chapters
-from pgasrob.render.explanation.runs import COMMANDS
-from pgasrob.render.explanation.text import explanation_lines
+from pgasrob.render.explanation.run_chapters import COMMANDS
+from pgasrob.render.explanation.terminal import explanation_lines
 from pgasrob.render.lines import plain
 from pgasrob.robustness.explanation import Explanation, explain
 from pgasrob.robustness.load import load

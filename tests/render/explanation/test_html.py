@@ -13,7 +13,7 @@ from pgasrob.render.explanation.blocks import Points, Remark, Rows, Text, Word
 from pgasrob.render.explanation.chapters import Chapter
 from pgasrob.render.explanation.html import to_html
 from tests.render.explanation.test_explanation import ONE_TO_ONE, PRESENT, explained, written
-from tests.render.explanation.test_text import read, visible_text
+from tests.render.explanation.test_terminal import read, visible_text
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 

@@ -9,14 +9,14 @@ import pytest
 
 from pgasrob.program.parser import parse
 from pgasrob.render.lines import ASCII, plain
-from pgasrob.render.outcomes import (
+from pgasrob.render.outcomes_json import OutcomesResult, outcomes_to_json
+from pgasrob.render.outcomes_text import (
     MOST_ROWS,
     count_text,
     example_report,
     final_values,
     outcomes_report,
 )
-from pgasrob.render.outcomes_json import OutcomesResult, outcomes_to_json
 from pgasrob.render.run_json import Witness
 from pgasrob.robustness.limits import Limits
 from pgasrob.runs.outcomes import outcomes

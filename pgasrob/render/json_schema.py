@@ -67,7 +67,7 @@ def _object(kind: Any, definitions: dict[str, Schema]) -> Schema:
         key: {"const": SCHEMA} if key == "schema" else _of(hint if key in required else get_args(hint)[0], definitions)
         for key, hint in keys.items()
     }
-    # Which file a line is in is added when it is printed (`render.places`).
+    # Which file a line is in is added when it is printed (`render.source_places`).
     name = {"type": ["string", "null"]}
     if "line" in keys:
         properties |= {"file": {"type": "string"}, "file_name": {"type": "string"}}

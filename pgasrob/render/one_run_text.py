@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import english, run_table, text, words
+from pgasrob.render import english, run_table, verdict_text, words
 from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph
-from pgasrob.render.outcomes import LOWERED, final_values, is_lowered
+from pgasrob.render.outcomes_text import LOWERED, final_values, is_lowered
 
 if TYPE_CHECKING:
     from pgasrob.render.one_run_json import RunResult, Simulation
@@ -170,7 +170,7 @@ def simulation_report(result: RunResult, width: int = 80, glyphs: Glyphs = UNICO
     lines = headline(f"{file}: ", [(what, "heading")], width)
     if simulation:
         lines += paragraph(again(simulation), width, "faint", "  ")
-    lines += [[], *text.section(drawn, witness, width, glyphs, heading)]
+    lines += [[], *verdict_text.section(drawn, witness, width, glyphs, heading)]
     lines.append([])
     for sentence, style in closing(drawn, witness):
         lines += paragraph(sentence, width, style)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from pgasrob.diagnostics import visible
 from pgasrob.render.english import capital, count, on_counts
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.render.repair import beginning, changes, diagnosis, diff_lines, violation_sentence
+from pgasrob.render.repair_text import beginning, changes, diagnosis, diff_lines, violation_sentence
 from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import texts

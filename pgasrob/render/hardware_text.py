@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, assert_never
 from pgasrob.analysis.hardware import MOST_COMMANDS, Difference
 from pgasrob.render import english
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.render.store_buffers import pairs, pairs_to_json
+from pgasrob.render.store_buffers_text import pairs, pairs_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

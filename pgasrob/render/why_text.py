@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from pgasrob.render import english
-from pgasrob.render.diagnosis import Diagnosis
+from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.source_commands import Calls, WrittenCommands
 from pgasrob.render.verdict_json import Orders, WhyInOrder
 from pgasrob.robustness.suspects import Suspect

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import english, text
+from pgasrob.render import english, verdict_text
 from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, headline, paragraph, together
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def example_report(result: OutcomesResult, row: int, width: int = 80, glyphs: Gl
     assert witness is not None
     kind = "An SC run" if outcome["network_only"] is False else "A run on the network"
     # The section of a run needs the file of the result alone.
-    return text.section(cast("Result", result), witness, width, glyphs, f"{kind} with outcome {row}")
+    return verdict_text.section(cast("Result", result), witness, width, glyphs, f"{kind} with outcome {row}")
 
 
 def _headline(result: OutcomesResult, width: int) -> list[Line]:

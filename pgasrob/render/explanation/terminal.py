@@ -19,7 +19,7 @@ from pgasrob.render.explanation.blocks import (
 from pgasrob.render.explanation.chapters import Chapter
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
 from pgasrob.render.run_table import table
-from pgasrob.render.text import PAIRS
+from pgasrob.render.verdict_text import PAIRS
 
 INDENT = "  "
 GAP = "  "

@@ -17,10 +17,10 @@ from pgasrob.cli import cli
 from pgasrob.cli.schema import outputs, schema_of
 from pgasrob.cli.schema import schema as command
 from pgasrob.render import printers
-from pgasrob.render.places import dumps
+from pgasrob.render.json_schema import hints
 from pgasrob.render.reproduced import nothing_reproduced
-from pgasrob.render.schema import hints
 from pgasrob.render.shared_json import SCHEMA
+from pgasrob.render.source_places import dumps
 from tests.outputs import fits, validators
 
 VIOLATION = """memory x, y; register r; queue q; nodes 2;

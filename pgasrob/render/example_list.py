@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import PurePath
 from typing import TypedDict
 
-from pgasrob.render.catalogue import SETTINGS
+from pgasrob.render.corpus_catalogue import SETTINGS
 
 EXPECT = "expect:"
 FOLDER = 20

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from pgasrob.api import check
 from pgasrob.cli import cli
 from pgasrob.program.parser import parse
-from pgasrob.render.doubles import Double
-from pgasrob.render.files import FORMATS
+from pgasrob.render.double_values import Double
+from pgasrob.render.output_files import FORMATS
 from pgasrob.render.verdict_json import to_json
 from pgasrob.render.witness_file import read_results
 from tests.render.test_explorer import Browser, browser, context  # noqa: F401

@@ -98,7 +98,7 @@ def _tikz(results: Sequence[Result], cycle_only: bool = False) -> str:
 
 
 def _json(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.places import dumps
+    from pgasrob.render.source_places import dumps
 
     return "".join(dumps(result) + "\n" for result in results)
 
@@ -111,7 +111,7 @@ def _sarif(results: Sequence[Result], cycle_only: bool = False) -> str:
 
 def _text(results: Sequence[Result], cycle_only: bool = False) -> str:
     from pgasrob.render.lines import plain
-    from pgasrob.render.report import report
+    from pgasrob.render.result_report import report
 
     return "\n".join(plain(report(result, TEXT_WIDTH)) for result in results)
 

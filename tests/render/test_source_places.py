@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from pgasrob.program.statements import Line
-from pgasrob.render.places import LONGEST_LABEL, dumps, label, located, with_lines
+from pgasrob.render.source_places import LONGEST_LABEL, dumps, label, located, with_lines
 
 OTHER = Line(7, "lib/util.c", "util.c")
 

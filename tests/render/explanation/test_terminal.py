@@ -9,7 +9,7 @@ import pytest
 
 from pgasrob.render.explanation.blocks import Text
 from pgasrob.render.explanation.html import to_html
-from pgasrob.render.explanation.text import explanation_lines, rows_lines
+from pgasrob.render.explanation.terminal import explanation_lines, rows_lines
 from pgasrob.render.lines import ASCII, plain
 from tests.render.explanation.test_explanation import ONE_TO_ONE, PRESENT, text, written
 

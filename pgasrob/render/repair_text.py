@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
-from pgasrob.render.diagnosis import Diagnosis
+from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.english import capital, count, listed, on_counts
 from pgasrob.render.errors import diagnostic_lines
 from pgasrob.render.lines import Line, paragraph

@@ -11,8 +11,8 @@ from pgasrob.models.litmus.litmus_parser import parse, parse_file
 from pgasrob.models.litmus_answers import Answer, answer
 from pgasrob.models.model_table import asked
 from pgasrob.render.lines import ASCII, plain
-from pgasrob.render.litmus import comparison_report, execution_report, forbidding_rules, litmus_report
 from pgasrob.render.litmus_json import LitmusResult, litmus_to_json
+from pgasrob.render.litmus_text import comparison_report, execution_report, forbidding_rules, litmus_report
 from pgasrob.robustness.limits import Limits
 
 CORPUS = Path(__file__).parents[2] / "programs" / "litmus"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
-from pgasrob.render import assumptions, english, every_count, hardware, store_buffers, words
+from pgasrob.render import assumptions_text, english, every_count_text, hardware_text, store_buffers_text, words
 from pgasrob.render.errors import error_lines
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
 from pgasrob.render.rows import every_event, in_short
@@ -50,20 +50,20 @@ def verdict_report(
     for sentence, style in known:
         lines += paragraph(sentence, width, style, "  ")
     if on_tso := result.get("on_tso"):
-        about_tso = store_buffers.sentence(on_tso, result["verdict"])
+        about_tso = store_buffers_text.sentence(on_tso, result["verdict"])
         lines += paragraph(
             PAIRS.sub("\u00a0", about_tso), width, "bad" if result["verdict"] == "not robust" else "", "  "
         )
-    lines += hardware.section(result.get("hardware", []), width, list_assumptions)
+    lines += hardware_text.section(result.get("hardware", []), width, list_assumptions)
     lines += further
     if asked := result.get("why"):
         lines += paragraph(f"{english.capital(english.lines(asked['lines']))}:", width, "heading", "  ")
         for sentence in asked["sentences"]:
             lines += paragraph(PAIRS.sub("\u00a0", sentence), width, "", "    ")
     if list_assumptions:
-        lines += assumptions.listed(result, width)
+        lines += assumptions_text.listed(result, width)
     if on_tso:
-        lines += store_buffers.run_section(on_tso, width)
+        lines += store_buffers_text.run_section(on_tso, width)
     for witness in _witnesses(result):
         lines += [[], *section(result, witness, width, glyphs, full=full)]
     return lines
@@ -122,14 +122,14 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         else:
             where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
             but = ", but for polls that fail," if result.get("polls") else ""
-            known = f": {every_count.how(result)}" if every_count.is_about_all(result) else ""
+            known = f": {every_count_text.how(result)}" if every_count_text.is_about_all(result) else ""
             yield f"{where} every run on the network{but} looks like an SC run{known}.", ""
             if result.get("one_block") and not known:
-                yield every_count.OPTION, "faint"
+                yield every_count_text.OPTION, "faint"
         if result["communicates"] is False:
             yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
-    yield from every_count.what_is_known(result)
-    if result["verdict"] == "unknown" and not every_count.is_about_all(result):
+    yield from every_count_text.what_is_known(result)
+    if result["verdict"] == "unknown" and not every_count_text.is_about_all(result):
         ended = result.get("reason_code") in (FaultPossible.code, InternalError.code)
         left = [] if ended else ["The search did not end, so this says nothing about robustness."]
         left += ["--max-states, --timeout and --memory-limit set the limits."] * bool(result.get("limit"))
@@ -137,9 +137,9 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             yield " ".join(left), "open"
     if meaning := words.effect(result):
         yield meaning, "open" if result.get("effect") == "none found" else "bad"
-    good = [every_count.HOLD] * (assertions == "hold")
-    good += [every_count.NO_DEADLOCK] * (deadlock is False and not words.deadlocks_on_the_network(result))
-    where = "On every number of nodes, in" if every_count.is_about_all(result) else "In"
+    good = [every_count_text.HOLD] * (assertions == "hold")
+    good += [every_count_text.NO_DEADLOCK] * (deadlock is False and not words.deadlocks_on_the_network(result))
+    where = "On every number of nodes, in" if every_count_text.is_about_all(result) else "In"
     if good and robust:
         yield f"{where} every run on the network {' and '.join(good)}.", "good"
     elif good:
@@ -148,21 +148,21 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         )
         yield f"{where} every SC run {' and '.join(good)}.{others}", "good"
     if assertions == "violated":
-        where = every_count.where(result, result["assertion_run"]) if result["assertion_run"] else ""
+        where = every_count_text.where(result, result["assertion_run"]) if result["assertion_run"] else ""
         yield f"An assertion fails{where}, already in an SC run (below).", "bad"
     if deadlock is True:
         why = ": ranks stand before barriers, or other collective calls, that do not match"
         why = why if words.mismatch(result["deadlock_run"]) else ""
-        where = every_count.where(result, result["deadlock_run"]) if result["deadlock_run"] else ""
+        where = every_count_text.where(result, result["deadlock_run"]) if result["deadlock_run"] else ""
         yield f"There is a deadlock{where}, already in an SC run (below){why}.", "bad"
-    if every_count.is_about_all(result):
-        yield from every_count.facts(result)
-    of_assertions, of_deadlocks = every_count.left_open(result)
+    if every_count_text.is_about_all(result):
+        yield from every_count_text.facts(result)
+    of_assertions, of_deadlocks = every_count_text.left_open(result)
     open_ = ["whether the assertions hold"] * of_assertions + ["whether there is a deadlock"] * of_deadlocks
     if open_:
         more = f" --{result['limit']} sets the limit." if robust and result.get("limit") else ""
         yield f"Not all SC runs were seen, so it is unknown {' and '.join(open_)}.{more}", "open"
-    if assumed and (rests_on := assumptions.sentence(result)):
+    if assumed and (rests_on := assumptions_text.sentence(result)):
         yield rests_on, "faint"
 
 
@@ -295,7 +295,7 @@ def steps_in(events: list[Event]) -> list[str]:
 
 def _cycle(witness: Witness, width: int) -> list[Line]:
     """The cycle edge by edge, each with its relation."""
-    lines: list[Line] = [[], *paragraph(store_buffers.CYCLE_TITLE, width, "heading")]
+    lines: list[Line] = [[], *paragraph(store_buffers_text.CYCLE_TITLE, width, "heading")]
     cycle = words.from_conflict(witness["cycle"] or [], witness["computation"])
     for edge, sentence in zip(cycle, words.cycle(cycle, witness["computation"]), strict=True):
         first, *rest = wrap(PAIRS.sub("\u00a0", sentence), width - 6)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from pgasrob.render.lines import UNICODE, Glyphs, Line
-from pgasrob.render.one_run import simulation_report
 from pgasrob.render.one_run_json import RunResult
+from pgasrob.render.one_run_text import simulation_report
 from pgasrob.render.races_json import is_about_races
 from pgasrob.render.races_text import race_report, with_races
 from pgasrob.render.verdict_json import RaceResult, Result

@@ -6,9 +6,9 @@ import json
 from typing import Any, cast
 
 from pgasrob.render.lines import plain
-from pgasrob.render.one_run import simulation_report
 from pgasrob.render.one_run_json import RunResult, simulated_to_json
-from pgasrob.render.report import report
+from pgasrob.render.one_run_text import simulation_report
+from pgasrob.render.result_report import report
 from pgasrob.runs.simulate import simulate
 from tests.support import instance, one_to_one
 

@@ -10,10 +10,10 @@ from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.parser import parse
-from pgasrob.render.assumptions import LONGEST, listed, sentence
+from pgasrob.render.assumptions_text import LONGEST, listed, sentence
 from pgasrob.render.lines import plain, wrap
-from pgasrob.render.text import verdict_report
 from pgasrob.render.verdict_json import Result, to_json
+from pgasrob.render.verdict_text import verdict_report
 
 
 def resting(*codes: str, verdict: str = "robust", lines: tuple[int, ...] = (3,), c: bool = True) -> Result:

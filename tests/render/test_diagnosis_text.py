@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgasrob.api import check
-from pgasrob.render.diagnosis import Diagnosis
+from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.robustness.late_operations import late_operations
 from pgasrob.robustness.load import load
 from pgasrob.robustness.verdict import Verdict

@@ -15,7 +15,7 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.render import lines as styled
 from pgasrob.render import words
-from pgasrob.render.report import report
+from pgasrob.render.result_report import report
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import FaultPossible, InternalError, StateLimit

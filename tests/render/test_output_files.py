@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pgasrob.render import files
-from pgasrob.render.files import FORMATS, UnknownFormat, format_of, replace_file, write
+from pgasrob.render import output_files
+from pgasrob.render.output_files import FORMATS, UnknownFormat, format_of, replace_file, write
 from pgasrob.render.run_graph import NoRun
 from pgasrob.render.verdict_json import Result
 from pgasrob.render.witness_file import read_results
@@ -150,7 +150,7 @@ def test_a_file_is_complete_or_not_there(tmp_path: Path, monkeypatch: pytest.Mon
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "replace", refuse)
+    monkeypatch.setattr(output_files.os, "replace", refuse)
     with pytest.raises(OSError, match="No space"):
         replace_file(str(target), "after")
     assert target.read_text() == "before"
