@@ -32,6 +32,15 @@ def target(call: Call, index: int, *, of_others: bool = False) -> Address:
     return address
 
 
+def local(call: Call, index: int, address: Address) -> Address:
+    """``address``, of argument ``index``, which has to be in this rank's memory."""
+    if isinstance(address.owner, Expr):
+        call.number_needed(f"in whose memory {call.texts[index]} points")
+    if address.owner is not None and address.owner != call.rank:
+        call.fail(f"{call.texts[index]} is an address of rank {address.owner}", "pass the address of a buffer here")
+    return address
+
+
 def reached(call: Call, index: int) -> Address:
     """The pointer in argument ``index`` into memory that the rank reaches by loads and stores."""
     address = target(call, index, of_others=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import Address
-from pgasrob.program.commands import Assign, Command, Load, Put, Read, Store, Wait, Write
+from pgasrob.program.commands import Assign, Load, Put, Read, Store, Wait, Write
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary, constant
 from pgasrob.program.statements import Block, While
 
@@ -107,35 +107,6 @@ def pairs(
         yield from call.paired_cells(local, remote, bytes, element)
 
 
-def strided_pairs(
-    call: Call, local: Address, local_stride: int, remote: Address, remote_stride: int, count: int, size: int
-) -> Iterator[tuple[Expr, Expr]]:
-    """The same for ``count`` elements of ``size`` bytes; strides in bytes."""
-    for index in range(count):
-        here, there = call.moved(local, index * local_stride), call.moved(remote, index * remote_stride)
-        yield call.cell(here, size), call.cell(there, size)
-
-
-def each(
-    steps: Steps,
-    local: Address,
-    remote: Address,
-    bytes: int,
-    element: int | None,
-    make: Callable[[Expr, Expr], Command],
-) -> None:
-    """Issue the command that ``make`` makes for the cells, local and remote, of each element; a loop if there are
-    many."""
-    call = steps.call
-    walk = call.walked_cells(local, remote, bytes, element) if bytes > 0 else None
-    if walk is None:
-        steps.do(*(make(here, there) for here, there in pairs(call, local, remote, bytes, element)))
-        return
-    place, count, here, there = walk
-    body = call.do(make(here, there), Assign(place, Binary("+", place, Const(1))))
-    steps.do(Assign(place, Const(0)), While(Binary("<", place, Const(count)), Block(body), call.span))
-
-
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """``bytes`` contiguous bytes between ``local``, in this rank's memory, and ``remote``, in that of ``rank``.
@@ -150,12 +121,18 @@ class Transfer:
     element: int | None = None
 
     def issue(self, steps: Steps, kind: type[Put] | type[Read] | type[Write], queue: Expr) -> None:
-        """Issue one command for each element: a `Put` reads the source at once, so that it may be changed when the call
-        returns; a `Write` reads it some time later; a `Read` gets and is not waited for."""
-        each(
-            steps, self.local, self.remote, self.bytes, self.element,
-            lambda here, there: kind(here, self.rank, there, queue),
-        )  # fmt: skip
+        """Issue one command for each element, in a loop if there are many: a `Put` reads the source at once, so that it
+        may be changed when the call returns; a `Write` reads it some time later; a `Read` gets and is not waited for.
+        """
+        call = steps.call
+        walk = call.walked_cells(self.local, self.remote, self.bytes, self.element) if self.bytes > 0 else None
+        if walk is None:
+            cells = pairs(call, self.local, self.remote, self.bytes, self.element)
+            steps.do(*(kind(here, self.rank, there, queue) for here, there in cells))
+            return
+        place, count, here, there = walk
+        body = call.do(kind(here, self.rank, there, queue), Assign(place, Binary("+", place, Const(1))))
+        steps.do(Assign(place, Const(0)), While(Binary("<", place, Const(count)), Block(body), call.span))
 
     def get(self, steps: Steps, api: str) -> None:
         """A blocking get. It waits for nothing else, so it has a queue of its own, which is empty before and after."""

@@ -71,10 +71,8 @@ def preprocess(
     for forced in flags.forced:
         processor.include_first(forced, tokens)
     processor.run(source, tokens, depth=0)
-    apis = list(dict.fromkeys(id(api) for api in processor.apis))
-    known = {id(api): api for api in processor.apis}
     headers = tuple(dict.fromkeys(processor.headers))
-    return Preprocessed(source, tokens, headers, [known[number] for number in apis], processor.unread, processor.texts)
+    return Preprocessed(source, tokens, headers, processor.apis, processor.unread, processor.texts)
 
 
 @dataclass(slots=True)
@@ -106,7 +104,7 @@ class _Preprocessor:
             self._choose(api)
 
     def predefine(self, head: str, body: str | None) -> None:
-        """Define the macro ``head``; with None it is one no more."""
+        """Define the macro ``head`` with a ``body``, or undefine it with None."""
         macro = _predefined(head, body or "")
         self.macros[macro.name] = macro
         if body is None:
@@ -115,7 +113,7 @@ class _Preprocessor:
     def _choose(self, api: Api) -> None:
         if not any(known is api for known in self.apis):
             self.apis.append(api)
-            for head, body in getattr(api, "macros", {}).items():
+            for head, body in api.macros.items():
                 self.predefine(head, body)
 
     # Lines

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pgasrob.frontends.apis.armci import queues
 from pgasrob.frontends.apis.armci.collectives import barrier_of_all
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS
-from pgasrob.frontends.apis.call_arguments import target
+from pgasrob.frontends.apis.call_arguments import local, target
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import int_type, value_at
@@ -85,14 +85,14 @@ def read_modify_write(call: Call, steps: Steps) -> None:
     if not 0 <= operation < len(RMW):
         call.fail(f"{call.texts[0]} is no operation", "use ARMCI_FETCH_AND_ADD or ARMCI_SWAP, or their _LONG forms")
     (kind, type), process = RMW[operation], queues.process_in(call, 4)
-    local = queues.local(call, 1, target(call, 1, of_others=True))
+    here = local(call, 1, target(call, 1, of_others=True))
     cell = call.number(queues.remote_argument(call, 2, process), type)
     old, atomic = call.register("old"), f"{shown(type)} by rmw"
     if kind == "add":
         steps.do(FetchAdd(old, process, cell, call.expression(3), int_type(type), atomic=atomic))
     else:
-        steps.do(Swap(old, process, cell, value_at(steps, local, type), atomic=atomic))
-    steps.store(local, old, type)
+        steps.do(Swap(old, process, cell, value_at(steps, here, type), atomic=atomic))
+    steps.store(here, old, type)
 
 
 # Mutexes. Making and destroying them is collective, and no promise that the others have arrived.

@@ -135,13 +135,5 @@ def remote(call: Call, index: int, address: Address, process: Expr) -> Address:
     return address
 
 
-def local(call: Call, index: int, address: Address) -> Address:
-    if isinstance(address.owner, Expr):
-        call.number_needed(f"in whose memory {call.texts[index]} points")
-    if address.owner is not None and address.owner != call.rank:
-        call.fail(f"{call.texts[index]} is an address of rank {address.owner}", "pass the address of a buffer here")
-    return address
-
-
 def remote_argument(call: Call, index: int, process: Expr) -> Address:
     return remote(call, index, target(call, index, of_others=True), process)

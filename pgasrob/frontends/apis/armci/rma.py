@@ -10,7 +10,7 @@ from math import prod
 
 from pgasrob.frontends.apis.armci import queues
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS, GIOV
-from pgasrob.frontends.apis.call_arguments import integers, limited, target
+from pgasrob.frontends.apis.call_arguments import integers, limited, local, target
 from pgasrob.frontends.apis.interface import Address, Call
 from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import Transfer, blocking_queue, element, int_type, value_at
@@ -97,7 +97,7 @@ def _put(
 ) -> None:
     """Issue a put of ``pieces`` to ``process``; argument ``goal`` names the destination."""
     for piece in pieces:
-        source = queues.local(steps.call, 0, piece.source)
+        source = local(steps.call, 0, piece.source)
         target = queues.remote(steps.call, goal, piece.target, process)
         Transfer(source, process, target, piece.bytes).issue(steps, kind, where)
 
@@ -122,7 +122,7 @@ def _gets(call: Call, steps: Steps, shape: str, nonblocking: bool) -> None:
     process = queues.process_in(call, index)
     key = (*queues.handle(call, index + 1), "get") if nonblocking else queues.BLOCKING
     for piece in pieces:
-        source, goal = queues.remote(call, 0, piece.source, process), queues.local(call, _goal(shape), piece.target)
+        source, goal = queues.remote(call, 0, piece.source, process), local(call, _goal(shape), piece.target)
         where = queues.use(steps, key, process, True) if nonblocking else blocking_queue(call, "armci")
         Transfer(goal, process, source, piece.bytes).issue(steps, Read, where)
     if steps.commands and not nonblocking:
@@ -173,7 +173,7 @@ def _accumulates(call: Call, steps: Steps, shape: str, nonblocking: bool) -> Non
     # Accumulates exclude each other. That they are atomic with ARMCI_Rmw nobody promises.
     operation, atomic = "add." if isinstance(type, Floating) else "add", f"{shown(type)} by accumulate"
     for piece in pieces:
-        source = queues.local(call, 2, piece.source)
+        source = local(call, 2, piece.source)
         goal = queues.remote(call, 2 + _goal(shape), piece.target, process)
         for place in range(limited(call, piece.bytes // call.size_of(type), "elements")):
             there = call.number(element(call, goal, place, type), type)

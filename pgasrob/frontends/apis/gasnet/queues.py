@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from pgasrob.frontends.apis.call_arguments import is_owner, target
+from pgasrob.frontends.apis.call_arguments import is_owner, local, target
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId
 from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.values import Handle, Known, Value
@@ -116,10 +116,6 @@ def remote(call: Call, index: int, node: int) -> tuple[Address, Expr]:
     return address, rank
 
 
-def local(call: Call, index: int) -> Address:
-    address = target(call, index, of_others=True)
-    if isinstance(address.owner, Expr):
-        call.number_needed(f"in whose memory {call.texts[index]} points")
-    if address.owner is not None and address.owner != call.rank:
-        call.fail(f"{call.texts[index]} is an address of rank {address.owner}", "pass the address of a buffer here")
-    return address
+def local_argument(call: Call, index: int) -> Address:
+    """The address in argument ``index``, which has to be in this rank's memory."""
+    return local(call, index, target(call, index, of_others=True))

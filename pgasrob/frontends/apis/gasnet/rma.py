@@ -55,10 +55,11 @@ def transfer(
     and how many bytes. ``implicit``: the implicit set that the operation belongs to in that ``mode``."""
     call, (there, rank, here, bytes) = steps.call, indexes
     remote, node = queues.remote(call, there, rank)
-    return begin(
-        steps, mode, implicit,
-        lambda where: Transfer(queues.local(call, here), node, remote, call.known(bytes)).issue(steps, kind, where),
-    )  # fmt: skip
+
+    def issue(where: Const) -> None:
+        Transfer(queues.local_argument(call, here), node, remote, call.known(bytes)).issue(steps, kind, where)
+
+    return begin(steps, mode, implicit, issue)
 
 
 # Puts and gets of memory. A put captures its source, unless it is a bulk one: that reads it until it is complete.

@@ -7,12 +7,10 @@ that they are -1. Where nobody shares there is one cell; where nobody excludes n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi.handles import facts, places, split
-from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, PROC_NULL, calls, does
-from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, modes, named, shown, window
+from pgasrob.frontends.apis.mpi.handles import facts
+from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, calls, does
+from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, at_target, modes, named, shown, window
 from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.program.assumptions import Kind
@@ -27,13 +25,8 @@ def lock(call: Call) -> list[Outcome]:
     if kind not in (LOCK_EXCLUSIVE, LOCK_SHARED):
         call.fail(f"{kind} is no kind of lock", "use MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE")
     call.publish(of.key("exclusive" if kind == LOCK_EXCLUSIVE else "shared"), True)
-
-    def go(steps: Steps, values: Mapping[int, Target]) -> None:
-        if values[1] != PROC_NULL:
-            with of.marked(steps, "lock", of.ranks(values[1]), exclusive=kind == LOCK_EXCLUSIVE):
-                _acquire(steps, of, values[1], kind)
-
-    return split(call, {1: places(of.group())}, go)
+    exclusive = kind == LOCK_EXCLUSIVE
+    return at_target(call, 1, of, "lock", lambda steps, target: _acquire(steps, of, target, kind), exclusive=exclusive)
 
 
 @does("Win_lock_all(int assert, MPI_Win win)")
@@ -53,13 +46,11 @@ def lock_all(call: Call, steps: Steps) -> None:
 def unlock(call: Call) -> list[Outcome]:
     of = window(call, 1)
 
-    def go(steps: Steps, values: Mapping[int, Target]) -> None:
-        if values[0] != PROC_NULL:
-            with of.marked(steps, "unlock", of.ranks(values[0])):
-                of.complete(steps, (values[0],))
-                _release(steps, of, values[0])
+    def release(steps: Steps, target: Target) -> None:
+        of.complete(steps, (target,))
+        _release(steps, of, target)
 
-    return split(call, {0: places(of.group())}, go)
+    return at_target(call, 0, of, "unlock", release)
 
 
 @does("Win_unlock_all(MPI_Win win)")

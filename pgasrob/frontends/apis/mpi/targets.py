@@ -6,15 +6,16 @@ calls that complete wait for these queues alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.flags import Group, Key
-from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.mpi.handles import handle, key_of, ranks
+from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi.handles import handle, key_of, places, ranks, split
+from pgasrob.frontends.apis.mpi.header import PROC_NULL
 from pgasrob.frontends.apis.mpi.window_calls import SyncCall, SyncKind
 from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
@@ -138,6 +139,20 @@ def named(target: Target) -> int | str:
 
 def shown(target: Target) -> str:
     return str(target) if isinstance(target, int) else render(target)
+
+
+def at_target(
+    call: Call, index: int, of: Window, kind: SyncKind, act: Callable[[Steps, Target], None], **facts: Any
+) -> list[Outcome]:
+    """The outcomes of a synchronisation call with the target that argument ``index`` names: ``act`` adds what it does,
+    which is nothing for MPI_PROC_NULL. ``facts``: as in `Window.marked`."""
+
+    def go(steps: Steps, values: Mapping[int, Target]) -> None:
+        if values[index] != PROC_NULL:
+            with of.marked(steps, kind, of.ranks(values[index]), **facts):
+                act(steps, values[index])
+
+    return split(call, {index: places(of.group())}, go)
 
 
 def window(call: Call, index: int) -> Window:

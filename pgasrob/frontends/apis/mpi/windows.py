@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -10,7 +9,7 @@ from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_arguments import member_in
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, group, places, pointer, published, split
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, group, pointer, published
 from pgasrob.frontends.apis.mpi.header import (
     GROUP,
     NOPRECEDE,
@@ -27,7 +26,7 @@ from pgasrob.frontends.apis.mpi.header import (
     nothing,
     stores,
 )
-from pgasrob.frontends.apis.mpi.targets import Target, Window, modes, of_handle, window
+from pgasrob.frontends.apis.mpi.targets import Window, at_target, modes, of_handle, window
 from pgasrob.frontends.apis.mpi.window_calls import SyncKind, Uncovered
 from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.libc.reads import read_texts
@@ -259,13 +258,9 @@ def _begin_epoch(steps: Steps, of: Window) -> None:
 def flush(call: Call) -> list[Outcome]:
     of, wait = window(call, 1), _wait(call)
     kind: SyncKind = "flush_local" if "_local" in call.name else "flush"
-
-    def go(steps: Steps, values: Mapping[int, Target]) -> None:
-        if values[0] != PROC_NULL:
-            with of.marked(steps, kind, of.ranks(values[0])):
-                steps.do(*(wait(queue) for queue in of.queues(steps, (values[0],))))
-
-    return split(call, {0: places(of.group())}, go)
+    return at_target(
+        call, 0, of, kind, lambda steps, target: steps.do(*(wait(queue) for queue in of.queues(steps, (target,))))
+    )
 
 
 @does("Win_flush_all(MPI_Win win); Win_flush_local_all(MPI_Win win)")

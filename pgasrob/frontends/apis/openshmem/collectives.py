@@ -14,9 +14,8 @@ from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.openshmem.contexts import Arguments, active_set, does, does_typed, group_of
 from pgasrob.frontends.apis.openshmem.header import ALL, INTEGERS
 from pgasrob.frontends.apis.steps import Steps
-from pgasrob.frontends.apis.transfers import bounded, element, value_at
-from pgasrob.frontends.c.types import CType, Pointer, Void
-from pgasrob.frontends.c.values import Address
+from pgasrob.frontends.apis.transfers import element, value_at
+from pgasrob.frontends.c.types import Pointer
 from pgasrob.program.commands import AwaitAdd, Bundle, Fence, Load, Put, Signal, Store
 from pgasrob.program.expressions import Const, Expr
 
@@ -26,67 +25,31 @@ TIMES = 64
 """How many calls of `collect` at one place may bring different numbers of elements."""
 
 
-class Collective:
-    """What a collective is about: its group, destination, source, and the size of an element in bytes.
+class Collective(Arguments):
+    """The arguments of a collective: its group, destination, source, and more.
 
     Calls with a team have it as first argument; the others end with an active set from argument ``active`` on.
     """
 
     def __init__(self, call: Call, active: int) -> None:
-        self.call = call
+        super().__init__(call)
         self.with_team = not isinstance(call.types[0], Pointer)
         self.first = 1 if self.with_team else 0
         self.group: Group = group_of(call, 0) if self.with_team else active_set(call, active)
-        self.size = self._size()
-
-    def known(self, index: int) -> int:
-        """A number among the arguments after the team."""
-        return self.call.known(self.first + index)
-
-    def count(self, index: int) -> int:
-        """A number of elements among the arguments after the team."""
-        return bounded(self.call, self.first + index)
 
     @property
     def place(self) -> int:
         """The place of this rank in the group."""
         return self.group.place(self.call.rank)
 
-    @property
-    def destination(self) -> Address:
-        return self._pointer(self.first)
-
-    @property
-    def source(self) -> Address:
-        return self._pointer(self.first + 1)
-
-    @property
-    def type(self) -> CType:
-        type = self.call.types[self.first]
-        assert isinstance(type, Pointer)
-        return type.to
-
-    def _pointer(self, index: int) -> Address:
-        address = self.call.pointer(index)
-        if address is None:
-            self.call.fail(f"argument {index + 1} of {self.call.name} is a null pointer", "pass an object's address")
-        return address
-
-    def _size(self) -> int:
-        if not isinstance(self.type, Void):
-            return self.call.size_of(self.type)
-        digits = "".join(letter for letter in self.call.name if letter.isdigit())
-        return int(digits) // 8 if digits else 1
-
     def cells(self, destination: int, source: int, count: int = 1) -> list[tuple[Expr, Expr]]:
         """The cells of ``count`` elements, destination before source, from these elements on."""
         if count == 0:
             return []
-        to, start = (
-            self.call.moved(base, index * self.size)
-            for base, index in ((self.destination, destination), (self.source, source))
-        )
-        return self.call.paired_cells(to, start, count * self.size, None)
+        size = self.element_size
+        to = self.call.moved(self.pointer(0), destination * size)
+        start = self.call.moved(self.pointer(1), source * size)
+        return self.call.paired_cells(to, start, count * size, None)
 
 
 def _loaded(steps: Steps, cells: Sequence[tuple[Expr, Expr]]) -> list[Expr]:
@@ -246,24 +209,24 @@ def _alltoall(steps: Steps, collective: Collective, to_stride: int, from_stride:
 def _reduction(at: Arguments, steps: Steps) -> int:
     call, collective = at.call, Collective(at.call, 3)
     count, operation = collective.count(2), call.name.split("_")[-3 if call.name.endswith("_to_all") else -2]
-    values = flags.reduce(steps, collective.group, operation, collective.source, collective.type, count)
+    values = flags.reduce(steps, collective.group, operation, collective.pointer(1), collective.target(0), count)
     for index, value in enumerate(values):
-        steps.store(element(call, collective.destination, index, collective.type), value, collective.type)
+        steps.store(element(call, collective.pointer(0), index, collective.target(0)), value, collective.target(0))
     return 0
 
 
 def _scan(at: Arguments, steps: Steps) -> int:
     """Sums over the members before this one (1.6), itself included in `inscan`."""
     call, collective = at.call, Collective(at.call, 3)
-    count, type = collective.count(2), collective.type
-    own = [value_at(steps, element(call, collective.source, index, type), type) for index in range(count)]
+    count, type = collective.count(2), collective.target(0)
+    own = [value_at(steps, element(call, collective.pointer(1), index, type), type) for index in range(count)]
     blocks = flags.from_lower(steps, collective.group, own)
     if call.name.endswith("inscan"):
         blocks.append(own)
     for index in range(count):
         parts = [block[index] for block in blocks]
         total = flags.fold(steps, "sum", parts, type) if parts else Const(0)
-        steps.store(element(call, collective.destination, index, type), total, type)
+        steps.store(element(call, collective.pointer(0), index, type), total, type)
     return 0
 
 

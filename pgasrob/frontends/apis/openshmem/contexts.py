@@ -12,7 +12,7 @@ from pgasrob.frontends.apis.steps import Given, Steps
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.symbolic import EVERYONE
-from pgasrob.frontends.c.types import ULONG, CType, Pointer
+from pgasrob.frontends.c.types import ULONG, CType, Pointer, Void
 from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, Unknown
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, Nodes
@@ -70,6 +70,14 @@ class Arguments:
         type = self.call.types[self.first + index]
         assert isinstance(type, Pointer), type
         return type.to
+
+    @property
+    def element_size(self) -> int:
+        """The bytes of an element of what the first pointer points to; by the name of the call for untyped data."""
+        if not isinstance(self.target(0), Void):
+            return self.call.size_of(self.target(0))
+        digits = "".join(letter for letter in self.call.name if letter.isdigit())
+        return int(digits) // 8 if digits else 1
 
     def atomic(self, index: int) -> str:
         """The name of the atomics that exclude an atomic on what a pointer points to: those of its type (1.5, section

@@ -15,16 +15,9 @@ from pgasrob.program.expressions import Expr, Register
 def _extent(at: Arguments, count: int) -> tuple[int, int | None]:
     """The bytes of a transfer of ``count`` elements, and the size of an element where that says something: programs
     also move other objects with functions for untyped data and characters."""
-    size = _element_size(at)
+    size = at.element_size
     typed = not isinstance(at.target(0), Void) and size > 1
     return count * size, size if typed else None
-
-
-def _element_size(at: Arguments) -> int:
-    if not isinstance(at.target(0), Void):
-        return at.call.size_of(at.target(0))
-    digits = "".join(letter for letter in at.call.name if letter.isdigit())
-    return int(digits) // 8 if digits else 1
 
 
 def _copy(at: Arguments, steps: Steps, kind: type[Put] | type[Write]) -> None:
@@ -82,7 +75,7 @@ BLOCKS = "{C} *dest, const {C} *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsi
 def _strided(at: Arguments, *, to_target: bool) -> list[tuple[Expr, Expr]]:
     """The cells of a strided transfer, local before remote."""
     call = at.call
-    size = _element_size(at)
+    size = at.element_size
     destination = at.symmetric(0) if to_target else at.pointer(0)
     source = at.pointer(1) if to_target else at.symmetric(1)
     blocks = "ibput" in call.name or "ibget" in call.name
@@ -96,7 +89,8 @@ def _strided(at: Arguments, *, to_target: bool) -> list[tuple[Expr, Expr]]:
         if size > 8:
             result += call.paired_cells(here, there, block * size, None)
         else:
-            result += transfers.strided_pairs(call, here, size, there, size, block, size)
+            places = range(0, block * size, size)
+            result += [(call.cell(call.moved(here, at), size), call.cell(call.moved(there, at), size)) for at in places]
     return result
 
 
