@@ -8,7 +8,7 @@ from pgasrob.frontends.c.code import CompiledFunction, Unit
 from pgasrob.frontends.c.compiler import compile_unit
 from pgasrob.frontends.c.types import DOUBLE, INT, LONG, CType, Opaque, Pointer
 from pgasrob.frontends.c.values import Handle, Known
-from tests.frontends.c.interpreter import LIBC
+from tests.frontends.c.interpreter import LIBC, Interpreter
 
 
 def declaration(name: str, types: tuple[CType, ...]) -> str | None:
@@ -42,3 +42,8 @@ def unit(text: str, **options: object) -> Unit:
 
 def function(body: str, before: str = "") -> CompiledFunction:
     return unit(f"#include <net.h>\n{before}\nvoid f(int n, int *p) {{ {body} }}").functions["f"]
+
+
+def printed(body: str, before: str = "") -> str:
+    """What a program prints, by the interpreter of the tests: ``body`` is that of `main`."""
+    return Interpreter(f"{before}\nint main(void) {{ {body} return 0; }}").run()[0]
