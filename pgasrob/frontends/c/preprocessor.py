@@ -25,6 +25,7 @@ from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.statements import NOWHERE, Span
 
 NO_FLAGS = Flags()
+NO_THREADS = "each rank is one thread of control here; check the program without the threads"
 COMMON = frozenset({"message.h"})
 """Headers of APIs with names that a program may well give its own."""
 MAX_EXPANSION = 200_000
@@ -33,7 +34,7 @@ SYSTEM_PATHS = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
 """Where compilers find the headers of the system, which build systems may name too."""
 MAX_INCLUDES = 40
 MAX_NOTES = 6
-"""Files of which it is said that each includes the next."""
+"""The most files that an error in a header names as including each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,9 @@ class Macro:
 
 @dataclass(slots=True)
 class Preprocessed:
-    """``unread``: headers of the system that are not read, with their lines; what they would declare is missing.
-    ``texts``: those of the headers that are read, by their paths."""
+    """The tokens of a file after its directives. ``headers``: those that chose ``apis``. ``unread``: headers of the
+    system that are not read, with their lines: what they declare is not known. ``texts``: of the headers that are read,
+    by their paths."""
 
     source: Source
     tokens: list[Token]
@@ -62,7 +64,7 @@ class Preprocessed:
 def preprocess(
     source: Source, registry: Registry, flags: Flags = NO_FLAGS, files: Files = DISK, first: str = ""
 ) -> Preprocessed:
-    """The tokens of ``source`` behind the preprocessor. ``first``: the first file of the program, when that is another
+    """The tokens of ``source`` after the preprocessor. ``first``: the first file of the program, when that is another
     one; ``files``: where headers are. Raises `SourceError`."""
     processor = _Preprocessor(source, registry, flags, files, first)
     for name, body in [*MACROS.items(), *flags.macros]:
@@ -144,7 +146,7 @@ class _Preprocessor:
             if active:
                 if not self._ends_in_call(pending):
                     self._flush(pending, output)
-                self._directive(line, source, output, pending, depth)
+                self._directive(line, source, output, depth)
         if conditions:
             raise error("PG102", f"this `#{conditions[-1].opened.text}` has no `#endif`", conditions[-1].opened)
         self._flush(pending, output)
@@ -222,9 +224,8 @@ class _Preprocessor:
                 return value.value
         return 0
 
-    def _directive(
-        self, line: list[Token], source: Source, output: list[Token], pending: list[Token], depth: int
-    ) -> None:
+    def _directive(self, line: list[Token], source: Source, output: list[Token], depth: int) -> None:
+        """Carry out a directive that is no condition."""
         name, rest = line[0], line[1:]
         match name.text:
             case "include" | "include_next" | "import":
@@ -242,23 +243,21 @@ class _Preprocessor:
                 self._pragma(name, rest, source)
             case "warning" | "line" | "ident":
                 pass
-            case _ if name.kind == "number":
-                pass
-            case _:
+            case _ if name.kind != "number":
                 raise error("PG102", f"there is no directive `#{name.text}`", name)
 
     def _pragma(self, name: Token, line: list[Token], source: Source) -> None:
         if line and line[0].text in ("omp", "acc"):
-            threads = "threads are not supported" if line[0].text == "omp" else "accelerators are not supported"
-            hint = "each rank is one thread of control here; check the program without the threads"
-            raise error("PG104", f"`#pragma {spelled(line)}`: {threads}", name, hint, end=line[-1])
+            what = "threads" if line[0].text == "omp" else "accelerators"
+            message = f"`#pragma {spelled(line)}`: {what} are not supported"
+            raise error("PG104", message, name, NO_THREADS, end=line[-1])
         if line and line[0].text == "once":
             self.once.add(source.file)
 
     # Includes
 
     def _include(self, name: Token, line: list[Token], source: Source, output: list[Token], depth: int) -> None:
-        if line and line[0].kind not in ("string",) and line[0].text != "<":
+        if line and line[0].kind != "string" and line[0].text != "<":
             line = self._expand(line, 0)
         if not line:
             raise error("PG102", "`#include` needs a header in quotes or angle brackets", name)
@@ -272,13 +271,8 @@ class _Preprocessor:
         else:
             raise error("PG102", "`#include` needs a header in quotes or angle brackets", line[0])
         if header in ("omp.h", "pthread.h", "threads.h"):
-            raise error(
-                "PG104",
-                f"`#include <{header}>`: threads are not supported",
-                name,
-                "each rank is one thread of control here; check the program without the threads",
-                end=line[-1],
-            )
+            message = f"`#include <{header}>`: threads are not supported"
+            raise error("PG104", message, name, NO_THREADS, end=line[-1])
         api = self.registry.by_header(header)
         if api is not None and not (quoted and header in COMMON and self._found(header, quoted, source)):
             self.headers.append(header)
@@ -293,7 +287,8 @@ class _Preprocessor:
             raise self._missing(header, quoted, line)
 
     def _found(self, header: str, quoted: bool, source: Source, behind: bool = False) -> str | None:
-        """The file that ``header`` is, as compilers look for it; ``behind``: in folders behind that of ``source``."""
+        """The path of ``header``, as compilers look for it; ``behind``: only in the folders after that of
+        ``source``."""
         beside, folders = os.path.dirname(source.file), list(self.flags.folders)
         if quoted and not behind:
             folders = [beside, *self.flags.quoted, *folders]
