@@ -22,6 +22,7 @@ from pgasrob.program.instance import Instance, Registers, barriers_of
 from pgasrob.reference.subsets import MOST_SETS, Passes, TooMany, Updates
 from pgasrob.robustness.engine import WHOLE, Subtrees
 from pgasrob.robustness.moves import Move
+from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
 from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.mazurkiewicz_trace import (
     Cells,
@@ -442,6 +443,40 @@ class Exploration:
 
     def _accesses(self, event: Event) -> Footprint:
         return (*(made.access for made in event.chain), *self._looks[event.number])
+
+
+class TraceByTrace:
+    """A search that looks at one run of every trace."""
+
+    gave_up: Reason | None = None
+
+    def __init__(self, exploration: Exploration) -> None:
+        self._exploration = exploration
+
+    @property
+    def states(self) -> int:
+        return self._exploration.events + 1
+
+    @property
+    def transitions(self) -> int:
+        return self._exploration.events
+
+    @property
+    def traces(self) -> int:
+        return self._exploration.traces
+
+    @property
+    def doing(self) -> str:
+        """What the search is at, for a progress display."""
+        return f"{self.traces:,} traces"
+
+    def _gives_up(self, longest: int) -> bool:
+        """Whether the exploration does not go on, or has come to a run of more than ``longest`` events."""
+        if self._exploration.gave_up:
+            self.gave_up = TooManyUpdates()
+        elif self._exploration.length > longest:
+            self.gave_up = RunTooLong(longest)
+        return self.gave_up is not None
 
 
 class WithoutIdleRounds(Exploration):

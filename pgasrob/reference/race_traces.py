@@ -23,9 +23,9 @@ from pgasrob.program.instance import Instance
 from pgasrob.races.found import FoundRace, found_fault, found_race
 from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
 from pgasrob.reference.delaying import Left, Order
-from pgasrob.reference.exploration import Exploration
+from pgasrob.reference.exploration import Exploration, TraceByTrace
 from pgasrob.robustness.moves import Move, Rerun
-from pgasrob.robustness.reasons import Reason, RunTooLong, StateLimit, TooManyUpdates
+from pgasrob.robustness.reasons import StateLimit
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.mazurkiewicz_trace import Command, Event, Trace
 from pgasrob.semantics.sequential import FoundFault
@@ -117,29 +117,15 @@ class Stopping:
                     heappush(self._waiting, entry.event.number)
 
 
-class TracesRaceSearch:
+class TracesRaceSearch(TraceByTrace):
     """The races of an instance, trace by trace; a :class:`~pgasrob.races.found.RaceSearch`."""
 
     def __init__(self, instance: Instance, strict: bool = False) -> None:
         self._instance, self._pairs = instance, Pairs(instance, strict)
-        self._exploration = Exploration(instance)
+        super().__init__(Exploration(instance))
         self.races: dict[Places, FoundRace] = {}
-        self.gave_up: Reason | None = None
         self.fault: FoundFault | None = None
         self.needs_robust = False
-
-    @property
-    def states(self) -> int:
-        return self._exploration.events + 1
-
-    @property
-    def transitions(self) -> int:
-        return self._exploration.events
-
-    @property
-    def doing(self) -> str:
-        """What the search is at, for a progress display."""
-        return f"{self._exploration.traces:,} traces"
 
     def run(self) -> Iterator[None]:
         """Search, yielding many times; ends at a fault or when all has been seen."""
@@ -152,11 +138,7 @@ class TracesRaceSearch:
             if trace is not None:
                 for _ in self._look_at(trace):
                     yield
-            if exploration.gave_up:
-                self.gave_up = TooManyUpdates()
-                return
-            if exploration.length > MOST_EVENTS:
-                self.gave_up = RunTooLong(MOST_EVENTS)
+            if self._gives_up(MOST_EVENTS):
                 return
             if exploration.events > MOST_IN_ALL:
                 self.gave_up = StateLimit(MOST_IN_ALL)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.reference.closing import Choosable, Closing
-from pgasrob.reference.exploration import Exploration
+from pgasrob.reference.exploration import Exploration, TraceByTrace
 from pgasrob.robustness.engine import WHOLE, Subtrees
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
-from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
+from pgasrob.robustness.reasons import TooManyUpdates
 from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialSpace
@@ -19,7 +19,7 @@ MOST_EVENTS = 2_000
 """Events of a run beyond which it is taken to have no end; the time that a run takes grows with their square."""
 
 
-class TraceSearch:
+class TraceSearch(TraceByTrace):
     """The search of an instance trace by trace.
 
     Attributes: ``violation`` once found; ``gave_up``, why there is no answer; ``states``, ``transitions`` (events
@@ -35,9 +35,8 @@ class TraceSearch:
     def __init__(self, instance: Instance, choosable: Choosable | None = None, part: Subtrees = WHOLE) -> None:
         self._instance, self._choosable = instance, choosable
         self._space = SequentialSpace(instance)
-        self._exploration = Exploration(instance, part)
+        super().__init__(Exploration(instance, part))
         self.violation: Violation | None = None
-        self.gave_up: Reason | None = None
         self.undecided: set[tuple[int, int, int, int]] = set()
         self.checks_assertions = instance.has_assertions
         self.checks_deadlock = instance.can_wait
@@ -51,14 +50,6 @@ class TraceSearch:
         return self
 
     @property
-    def states(self) -> int:
-        return self._exploration.events + 1
-
-    @property
-    def transitions(self) -> int:
-        return self._exploration.events
-
-    @property
     def effort(self) -> int:
         """What the kernel would look at in this time, roughly."""
         return 20 * self.states
@@ -67,10 +58,6 @@ class TraceSearch:
     def undecided_sources(self) -> None:
         """The attack search in Python is not restricted to what the traces have left."""
         return None
-
-    @property
-    def traces(self) -> int:
-        return self._exploration.traces
 
     @property
     def subtrees(self) -> int:
@@ -82,20 +69,14 @@ class TraceSearch:
         """Runs that were given up, since they come to what had been followed."""
         return self._exploration.redundant
 
-    @property
-    def doing(self) -> str:
-        """What the search is at, for a progress display."""
-        return f"{self.traces:,} traces"
-
     def explore(self) -> Iterator[None]:
         """The SC runs by themselves."""
         return self.run()
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every event; ends when a violation is found or there is none."""
-        exploration = self._exploration
         self._look_at_the_run()
-        for trace in exploration.run():
+        for trace in self._exploration.run():
             self._look_at_the_run()
             if trace is not None:
                 self._look_at_the_end()
@@ -106,11 +87,7 @@ class TraceSearch:
                         return
                     yield
                 self.undecided |= closing.undecided
-            if exploration.gave_up:
-                self.gave_up = TooManyUpdates()
-                return
-            if exploration.length > MOST_EVENTS:
-                self.gave_up = RunTooLong(MOST_EVENTS)
+            if self._gives_up(MOST_EVENTS):
                 return
             yield
         self.complete = True
