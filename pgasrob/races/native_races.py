@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pgasrob.program.instance import Instance
 from pgasrob.races.access_facts import Fact, atomic_together, made_up, overlap
@@ -77,38 +77,55 @@ def rules(instance: Instance, strict: bool) -> Rules:
     )
 
 
-class _Races:
-    """The races of ``instance`` that the kernel has found with ``tables``, decoded."""
+Search = TypeVar("Search", bound="Races | TraceRaces")
 
-    def __init__(self, instance: Instance, tables: Tables) -> None:
+
+class _NativeRaces(Generic[Search]):
+    """A search of the kernel for the races of ``instance``, which it knows as ``tables``; what it has found,
+    decoded."""
+
+    gave_up: Reason | None = None
+
+    def __init__(self, instance: Instance, tables: Tables, search: Search) -> None:
         self._instance, self._tables = instance, tables
+        self._search: Search = search
         self._decoder = Decoder(instance, tables)
         self.races: dict[Places, FoundRace] = {}
         self._fault: FoundFault | None = None
 
-    def update(self, search: Races | TraceRaces) -> None:
-        """Learn of the races that are new."""
-        for number in range(len(self.races), search.count):
-            moves, before = search.race(number)
-            words = self._decoder.words(moves)
-            commands = [(rank, self._tables.edges[transition].occurrence) for rank, transition in before]
-            race = found_race(self._instance, words, commands)
-            self.races[places(*race.accesses)] = race
-
-    def fault(self, search: Races | TraceRaces) -> FoundFault | None:
-        if self._fault is None and (found := search.fault) is not None:
+    @property
+    def fault(self) -> FoundFault | None:
+        if self._fault is None and (found := self._search.fault) is not None:
             self._fault = self._decoder.fault(*found)
         return self._fault
 
+    def _piece(self) -> int:
+        """How much is looked at in the next piece."""
+        raise NotImplementedError
 
-class NativeRaceSearch:
+    def run(self) -> Iterator[None]:
+        """Search, yielding after every piece; ends at a fault, or at the first race unless all are wanted, or when all
+        have been seen."""
+        over = False
+        while not over:
+            over = self._search.run(self._piece())
+            for number in range(len(self.races), self._search.count):
+                moves, before = self._search.race(number)
+                words = self._decoder.words(moves)
+                commands = [(rank, self._tables.edges[transition].occurrence) for rank, transition in before]
+                race = found_race(self._instance, words, commands)
+                self.races[places(*race.accesses)] = race
+            if not over:
+                yield
+
+
+class NativeRaceSearch(_NativeRaces["Races"]):
     """The races of an instance, with what :class:`~pgasrob.reference.race_search.RaceSearch` has and does.
 
     ``all_``: it goes on after the first race. ``memory_limit`` bounds the bytes of what is stored; beyond it ``run``
     raises MemoryError. With several ``threads`` a large search takes less time and finds the same, state for state.
     """
 
-    gave_up: Reason | None = None
     doing = ""
 
     def __init__(
@@ -123,8 +140,7 @@ class NativeRaceSearch:
         from pgasrob._kernel import Races
 
         compiled = tables(instance, reductions)
-        self._found = _Races(instance, compiled)
-        self._search = Races(
+        search = Races(
             compiled,
             rules(instance, strict),
             all=all_,
@@ -132,12 +148,8 @@ class NativeRaceSearch:
             memory_limit=memory_limit,
             threads=threads,
         )
+        super().__init__(instance, compiled, search)
         self._keeps_races_alone = not strict and "persistent" in reductions and has_awaits(instance)
-        self.races = self._found.races
-
-    @property
-    def fault(self) -> FoundFault | None:
-        return self._found.fault(self._search)
 
     @property
     def needs_robust(self) -> bool:
@@ -151,18 +163,11 @@ class NativeRaceSearch:
     def transitions(self) -> int:
         return self._search.transitions
 
-    def run(self) -> Iterator[None]:
-        """Search, yielding after every piece; ends at a fault, or at the first race unless all are wanted, or when all
-        have been seen."""
-        over = False
-        while not over:
-            over = self._search.run(PIECE if self._search.states < LARGE else LARGE_PIECE)
-            self._found.update(self._search)
-            if not over:
-                yield
+    def _piece(self) -> int:
+        return PIECE if self._search.states < LARGE else LARGE_PIECE
 
 
-class NativeTracesRaceSearch:
+class NativeTracesRaceSearch(_NativeRaces["TraceRaces"]):
     """The races of an instance, trace by trace.
 
     ``all_`` and ``memory_limit`` are as in :class:`NativeRaceSearch`; ``longest``: the events of a run beyond which it
@@ -180,17 +185,10 @@ class NativeTracesRaceSearch:
         from pgasrob._kernel import TraceRaces
 
         compiled = tables(instance, (), stores_states=False)
-        self._found = _Races(instance, compiled)
-        self._search = TraceRaces(
-            compiled, rules(instance, strict), longest=longest, all=all_, memory_limit=memory_limit
-        )
+        ruled = rules(instance, strict)
+        search = TraceRaces(compiled, ruled, longest=longest, all=all_, memory_limit=memory_limit)
+        super().__init__(instance, compiled, search)
         self._longest = longest
-        self.races = self._found.races
-        self.gave_up: Reason | None = None
-
-    @property
-    def fault(self) -> FoundFault | None:
-        return self._found.fault(self._search)
 
     @property
     def needs_robust(self) -> bool:
@@ -218,15 +216,12 @@ class NativeTracesRaceSearch:
         """What the search is at, for a progress display."""
         return f"{self.traces:,} traces"
 
+    def _piece(self) -> int:
+        return EFFORT
+
     def run(self) -> Iterator[None]:
-        """Search, yielding after every piece; ends at a fault, or at the first race unless all are wanted, or when all
-        have been seen."""
-        over = False
-        while not over:
-            over = self._search.run(EFFORT)
-            self._found.update(self._search)
-            if not over:
-                yield
+        """Search; the kernel may give up, or take a run to have no end."""
+        yield from super().run()
         if self._search.gave_up:
             self.gave_up = TooManyUpdates()
         elif self._search.too_long:
