@@ -7,10 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from pgasrob import __version__
-from pgasrob.cli import EXAMPLES, NAMES, cli, command_named, main
+from pgasrob.cli import COMMANDS, EXAMPLES, cli, command_named, main
 from pgasrob.cli.check import EXAMPLES as CHECK_EXAMPLES
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.reduction import REDUCTIONS
@@ -53,8 +54,31 @@ def test_help_and_version() -> None:
     options = ["--nodes", "--engine", "--max-states", "--timeout", "--format", "--expect", "--strict", "--verbose"]
     options += ["--memory-limit", "--jobs", "--no-reduction", "--without", "--assumptions", *REDUCTIONS]
     assert all(option in check_help for option in [*options, *ENGINES, "Exit code:", "Examples:"])
-    assert all(run(name, "-h").exit_code == 0 for name in NAMES)
+    assert all(run(name, "-h").exit_code == 0 for name in COMMANDS)
     assert max(map(len, (text + check_help).splitlines())) <= 100
+
+
+def test_the_list_of_commands_says_what_click_would_say_of_each() -> None:
+    """The table repeats the docstrings of the commands, which are not imported for the list."""
+    for width in (200, 60):
+        for name, text in COMMANDS.items():
+            asked, listed = command_named(name), click.Command(name, help=text)
+            assert listed.get_short_help_str(width) == asked.get_short_help_str(width), name
+    context = click.Context(cli, info_name="pgasrob")
+    own, of_click = click.HelpFormatter(), click.HelpFormatter()
+    cli.format_commands(context, own)
+    click.Group.format_commands(cli, context, of_click)
+    assert own.getvalue() == of_click.getvalue()
+
+
+def test_the_list_of_commands_imports_none() -> None:
+    code = (
+        "import sys; from pgasrob.cli import COMMANDS, cli\n"
+        "try: cli.main(['--help'], prog_name='pgasrob')\n"
+        "except SystemExit: pass\n"
+        "assert not {f'pgasrob.cli.{name}' for name in COMMANDS} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], env=environment(), check=True, capture_output=True)
 
 
 def test_the_examples_of_the_help_are_commands() -> None:

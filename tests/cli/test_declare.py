@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from pgasrob.cli import NAMES, command_named
+from pgasrob.cli import COMMANDS, command_named
 from pgasrob.cli.declare import (
     Rule,
     argument,
@@ -157,7 +157,7 @@ def test_collected_takes_what_belongs_to_the_class() -> None:
     assert collected(Pair, {"first": "x", "second": "y", "third": "z"}) == Pair("x", "y")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_no_two_options_of_a_command_are_called_the_same(name: str) -> None:
     params = command_named(name).params
     spelled = [spelling for each in params for spelling in (*each.opts, *each.secondary_opts)]

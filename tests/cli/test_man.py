@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from pgasrob.cli import NAMES, cli, command_named
+from pgasrob.cli import COMMANDS, cli, command_named
 
 
 def page() -> str:
@@ -21,7 +21,7 @@ def page() -> str:
 
 def test_every_command_and_option_is_in_it() -> None:
     text = page().replace("\\-", "-")
-    for name in NAMES:
+    for name in COMMANDS:
         command = command_named(name)
         assert f'.SS "pgasrob {name}' in text
         for param in command.params:
