@@ -137,7 +137,7 @@ COMMANDS = {
     "completion": "Print a shell's completion script.",
     "man": "Print the manual page, which has the help texts of all commands.",
 }
-"""By the name of a command the first sentence of its help, in the order of `pgasrob --help`, which reads no module for it.
+"""Of each command the first sentence of its help. `pgasrob --help` shows these, in this order, and imports no command.
 
 Each command is a function of the same name in the module of its name.
 """
