@@ -1,6 +1,6 @@
 """Compilation databases: `compile_commands.json`, as CMake, Meson and `bear` write them.
 
-https://clang.llvm.org/docs/JSONCompilationDatabase.html. They tell how each file is compiled, and not what is linked.
+https://clang.llvm.org/docs/JSONCompilationDatabase.html. They say how each file is compiled, and not what is linked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WITH_VALUE = ("-isystem", "-idirafter", "-iquote", "-include", "-imacros", "-D",
 LIBTOOL = "PIC"
 """The macro with which libtool compiles a file a second time, for a shared library."""
 Compiled = tuple[str, Flags, str]
-"""A file, what the compiler is told of it, and the target that it is built for, "" where that is not known."""
+"""A file, the options that it is compiled with, and the target that it is built for, "" where that is not known."""
 
 
 def read(path: str) -> tuple[Compiled, ...]:

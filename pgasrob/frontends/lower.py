@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.display import Displayed
-from pgasrob.frontends.options import NO_SHARED_MEMORY, Flags, FrontEnd, Told
+from pgasrob.frontends.options import NO_SHARED_MEMORY, BuildOptions, Flags, FrontEnd
 from pgasrob.program.declarations import Source
 from pgasrob.program.expectation import COMMENT, node_count
 from pgasrob.program.files import DISK, Files
@@ -85,7 +85,7 @@ def load_c(path: str | Path, options: FrontEnd | None = None, files: Files = DIS
 
 def read_c(path: str | Path, options: FrontEnd | None, files: Files) -> None:
     """Read from ``files`` what :func:`load_c` does."""
-    # What is wrong is told by who loads it, who comes as far.
+    # Errors are reported when the file is loaded to be checked.
     with suppress(SourceError):
         load_c(path, options, files)
 
@@ -119,25 +119,25 @@ def _linked(text: str, file: str, options: FrontEnd, files: Files, registry: Reg
 
     others = [each for each in options.units if Path(each) != Path(file)]
     pure = frozenset(options.pure)
-    told = options.told()
-    targets = told.targets(file)
+    build = options.build_options()
+    targets = build.targets(file)
     unit = compile_unit(
-        file, text, registry, _flags(file, told, targets), pure, OtherFiles(files, elsewhere=bool(others))
+        file, text, registry, _flags(file, build, targets), pure, OtherFiles(files, elsewhere=bool(others))
     )
     if not others:
         return unit
-    candidates = [Candidate(each, read_source(Path(each), files), told.targets(each)) for each in others]
+    candidates = [Candidate(each, read_source(Path(each), files), build.targets(each)) for each in others]
 
     def compiled(each: Candidate) -> Unit:
-        flags = _flags(each.file, told, targets)
+        flags = _flags(each.file, build, targets)
         return compile_unit(each.file, each.text, registry, flags, pure, OtherFiles(files, file, elsewhere=True))
 
     return Linker(unit, targets, candidates, compiled).linked()
 
 
-def _flags(file: str, told: Told, targets: frozenset[str]) -> Flags:
-    """The one way in which ``file`` is compiled for the ``targets``."""
-    first, *others = told.ways(file, targets)
+def _flags(file: str, build: BuildOptions, targets: frozenset[str]) -> Flags:
+    """The options that ``file`` is compiled with for the ``targets``; an error where there are several."""
+    first, *others = build.of(file, targets)
     if others:
         macros = sorted({head for each in others for head, _ in {*each.macros} ^ {*first.macros}})
         by = f", which differ in the macros {', '.join(macros)}" if macros else ""

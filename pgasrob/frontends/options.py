@@ -15,7 +15,7 @@ Macros = tuple[tuple[str, str | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What a compiler is told about one file, in its order: ``macros``, by their heads, with what they stand for
+    """The options that one file is compiled with, in its order: ``macros``, by their heads, with what they stand for
     (`-D`) or None (`-U`); ``folders`` of headers (`-I`), and those of headers in quotes alone (`-iquote`); ``forced``:
     files that are included before its first line (`-include`)."""
 
@@ -35,7 +35,7 @@ class Flags:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BuildOptions:
     """How files are compiled: ``files``, by their absolute paths, for the targets that each is built for; and what the
     command line says of ``all`` files."""
 
@@ -46,10 +46,11 @@ class Told:
         """What ``file`` is built for, as far as it is known."""
         return frozenset(target for _, target in self.files.get(os.path.abspath(file), ()) if target)
 
-    def ways(self, file: str, targets: frozenset[str] = frozenset()) -> tuple[Flags, ...]:
-        """The ways in which ``file`` is compiled: for one of the ``targets``, or for any where it is for none."""
-        told = self.files.get(os.path.abspath(file), ())
-        found = [flags for flags, target in told if target in targets] or [flags for flags, _ in told] or [Flags()]
+    def of(self, file: str, targets: frozenset[str] = frozenset()) -> tuple[Flags, ...]:
+        """The different options that ``file`` is compiled with: for one of the ``targets``, or for any where it is for
+        none."""
+        known = self.files.get(os.path.abspath(file), ())
+        found = [flags for flags, target in known if target in targets] or [flags for flags, _ in known] or [Flags()]
         return tuple(flags.and_then(self.all) for flags in dict.fromkeys(found))
 
 
@@ -75,12 +76,12 @@ class FrontEnd:
     units: tuple[str, ...] = ()
     commands: tuple[tuple[str, Flags, str], ...] = ()
 
-    def told(self) -> Told:
-        """What the database says, by the absolute paths of the files."""
-        told: dict[str, list[tuple[Flags, str]]] = {}
+    def build_options(self) -> BuildOptions:
+        """What the compilation database says of each file, by its absolute path, and the options for all files."""
+        found: dict[str, list[tuple[Flags, str]]] = {}
         for file, flags, target in self.commands:
-            told.setdefault(os.path.abspath(file), []).append((flags, target))
-        return Told(told, Flags(self.defines, self.folders))
+            found.setdefault(os.path.abspath(file), []).append((flags, target))
+        return BuildOptions(found, Flags(self.defines, self.folders))
 
     @staticmethod
     def check_dialect(name: str, fail: Callable[[str, str], None]) -> None:

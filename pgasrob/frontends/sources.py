@@ -14,7 +14,7 @@ from pgasrob.program.files import DISK, Files
 from pgasrob.program.parser import MAX_FILE
 
 if TYPE_CHECKING:
-    from pgasrob.frontends.options import Flags, FrontEnd, Told
+    from pgasrob.frontends.options import BuildOptions, Flags, FrontEnd
 
 BLANKS = re.compile(r"/\*(?s:.*?)\*/|//[^\n]*|\"(?:[^\"\\\n]|\\(?s:.))*\"|'(?:[^'\\\n]|\\.)+'")
 MAIN = re.compile(r"\bmain\s*\(")
@@ -25,8 +25,8 @@ CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 def apart(files: Sequence[str], front_end: FrontEnd, files_in: Files = DISK) -> tuple[list[str], FrontEnd]:
     """The ``files`` that are programs, and ``front_end`` with the further units that the others are.
 
-    A C file without `main` is a unit where another one has it; else it is told as a program, with what it lacks.
-    """
+    A C file without `main` is a unit where another one has it; else it is checked as a program, and what it lacks is an
+    error."""
     others = parts(files, front_end, files_in)
     programs = [file for file in files if file not in set(others)]
     if not any(file.endswith(".c") for file in programs):
@@ -36,8 +36,8 @@ def apart(files: Sequence[str], front_end: FrontEnd, files_in: Files = DISK) -> 
 
 def parts(files: Iterable[str], front_end: FrontEnd, files_in: Files = DISK) -> list[str]:
     """The C files among ``files`` that have no `main`."""
-    told = front_end.told()
-    return [file for file in dict.fromkeys(files) if file.endswith(".c") and not has_main(file, told, files_in)]
+    build = front_end.build_options()
+    return [file for file in dict.fromkeys(files) if file.endswith(".c") and not has_main(file, build, files_in)]
 
 
 def included(files: Sequence[str], files_in: Files = DISK) -> set[str]:
@@ -50,8 +50,8 @@ def included(files: Sequence[str], files_in: Files = DISK) -> set[str]:
     }
 
 
-def has_main(file: str, told: Told, files: Files = DISK) -> bool:
-    """Whether the C ``file`` has a function `main` as it is compiled, or cannot be read, which is told when it is
+def has_main(file: str, build: BuildOptions, files: Files = DISK) -> bool:
+    """Whether the C ``file`` has a function `main` as it is compiled, or cannot be read, which is reported when it is
     loaded."""
     try:
         source = files.read(file, MAX_FILE).decode(errors="replace")
@@ -65,7 +65,7 @@ def has_main(file: str, told: Told, files: Files = DISK) -> bool:
     steps = [(match.start(), 1 if match[1] == "if" else -1) for match in CONDITIONAL.finditer(text)]
     if any(not sum(step for at, step in steps if at < place) for place in places):
         return True
-    return any(_remains(file, source, way, files) for way in told.ways(file))
+    return any(_remains(file, source, way, files) for way in build.of(file))
 
 
 def _remains(file: str, text: str, flags: Flags, files: Files) -> bool:

@@ -64,7 +64,9 @@ def node_counts(edited: EditedProgram) -> tuple[int, ...] | None:
     """The node counts on which the program of ``edited`` is to be looked at; None: it is not about programs of ours,
     or part of one that begins elsewhere."""
     settings, file = edited.settings, edited.file
-    if file.endswith(".c") and not (_has_api(edited) and has_main(file, settings.front_end.told(), edited.files)):
+    if file.endswith(".c") and not (
+        _has_api(edited) and has_main(file, settings.front_end.build_options(), edited.files)
+    ):
         return None
     if settings.counts:
         return settings.counts
@@ -114,7 +116,7 @@ def _has_api(edited: EditedProgram) -> bool:
     """Whether the C file includes the header of an API, itself or by what it includes; or does not name any, but that
     cannot be found out for errors in it."""
     text = dict(edited.texts)[edited.file]
-    for flags in edited.settings.front_end.told().ways(edited.file):
+    for flags in edited.settings.front_end.build_options().of(edited.file):
         try:
             headers = preprocess(Source(edited.file, text), Registry(), flags, edited.files).headers
         except SourceError:

@@ -42,7 +42,7 @@ class Get(NamedTuple):
 
 
 class Posted(NamedTuple):
-    """A transfer that may be pending. None: nobody knows which queue, rank or address."""
+    """A transfer that may be pending. None: the queue, rank or address is not known."""
 
     queue: int | None
     rank: int | None

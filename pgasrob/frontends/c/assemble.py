@@ -27,7 +27,7 @@ def assemble(nodes: dict[str, Node]) -> FlowGraph:
         label = reached.pop()
         if label not in ways:
             after = tuple(_final(each, nodes, finals) for each in nodes[label].goes_to)
-            # A branch whose ways are the same is none: conditions do not fault.
+            # A branch to one label twice is none: conditions do not fault.
             ways[label] = after if len(set(after)) > 1 else after[:1]
             reached += after
     pieces: list[Piece] = []
@@ -123,7 +123,7 @@ def _merged(nodes: dict[str, Node]) -> dict[str, str]:
 
 
 def _final(label: str, nodes: Mapping[str, Node], finals: dict[str, str]) -> str:
-    """Where ``label`` leads when nothing is done on the way; a circle of such labels stays where it is."""
+    """The first label from ``label`` on with statements or a branch; a circle of empty labels stays where it is."""
     passed: list[str] = []
     while label not in finals:
         passed.append(label)

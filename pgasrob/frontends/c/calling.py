@@ -101,7 +101,7 @@ class Calling:
                 self._choose(ways)
 
     def _look_at_pointers(self, call: code.Call) -> None:
-        """A call may take integers with a sign for such without, which are other numbers there."""
+        """Note for each pointer argument as integers of which sign the call takes what is there."""
         for slot, type in zip(call.arguments, call.types, strict=False):
             value = self.position.frame.slots[slot]
             if not isinstance(value, Address) or not isinstance(type, Pointer) or not isinstance(type.to, Integer):
@@ -110,13 +110,15 @@ class Calling:
                 self.used_as(value, size_of(type.to), type.to.type.signed)
 
     def used_as(self, address: Address, size: int, signed: bool) -> None:
-        """The integer at ``address`` is taken for one with a sign, or without."""
+        """Note that the integer at ``address`` is taken for a signed one or an unsigned one: it is mixed if it is
+        both."""
         offset = address.offset if isinstance(address.offset, int) else None
         if self.facts.signs(address.object, offset, size) - {signed}:
             self.facts.mix(address.object)
 
     def _pure(self, call: code.Call) -> None:
-        """What a function computes that is assumed to be pure is not known; 0 would decide branches by a guess."""
+        """Call a function that is assumed to be pure: its result is an unknown value, for any number would decide
+        branches by a guess."""
         if call.texts[:1] == ("",) and isinstance(call.types[0], Pointer):
             # A struct: the first argument, which is not written in the source, says where it goes to.
             to = self.pointers.followed(self.position.frame.slots[call.arguments[0]], "set")
@@ -133,7 +135,7 @@ class Calling:
         )
 
     def _try_each(self, several: Several) -> None:
-        """Make the call at hand once for each value of what must be known in it."""
+        """Make the current call once for each value of what must be known in it."""
         ways = []
         for term, value in self.undecided.each_value(several.expr, several.what):
             state = self.position.state.copy()
@@ -143,7 +145,7 @@ class Calling:
         self.branching.any_of(ways)
 
     def _choose(self, ways: Sequence[Way]) -> None:
-        """The call at hand does any of ``ways``."""
+        """End the current call like any of ``ways``."""
         if any(isinstance(way, Look) for way in ways):
             again = self.writer.fresh()
             self.writer.close(again.label)
@@ -151,7 +153,7 @@ class Calling:
         self.branching.any_of([self.branching.branch(way, self.writer.node.label) for way in ways])
 
     def _look(self, look: Look, again: str) -> None:
-        """The rest of the call at hand, which begins with ``look``; the node ``again`` makes it again."""
+        """Go on with the current call by ``look``; the node ``again`` makes the call again."""
         self.flows.read = {}
         self.issuer.emit(*look.statements)
         condition = self.branching.settled(self.flows.with_reads(look.condition))
@@ -166,6 +168,7 @@ class Calling:
         self.branching.fork(condition, *(self.branching.branch(way, again) for way in (look.yes, look.no)))
 
     def go_on(self, way: Way | None, again: str) -> None:
+        """Go on with the current call like ``way``; None: at the node ``again``, which makes the call again."""
         if way is None:
             self.writer.close(again)
         elif isinstance(way, Look):
@@ -174,7 +177,7 @@ class Calling:
             self._finish(way)
 
     def _finish(self, outcome: Outcome) -> None:
-        """The rest of the call at hand, of which ``outcome`` is what it does."""
+        """End the current call: write what ``outcome`` says it does, and set its result."""
         frame = self.position.frame
         call = frame.function.code[frame.pc]
         assert isinstance(call, code.Call)
@@ -216,6 +219,7 @@ class Calling:
         frame.pc += 1
 
     def _enter(self, function: CompiledFunction, call: code.Call) -> None:
+        """Begin a call of a ``function`` of the program."""
         self._look_at_more(function, call)
         if len(self.position.state.frames) >= MOST_FRAMES:
             raise Problem(
@@ -235,7 +239,8 @@ class Calling:
         self.position.turn()
 
     def _look_at_more(self, function: CompiledFunction, call: code.Call) -> None:
-        """What a function with `...` is given beyond its parameters, it can only hand on to be printed, and so read."""
+        """Raises :class:`Problem` when a pointer to shared memory is given to `...`: it is not known who accesses
+        it."""
         for slot in call.arguments[len(function.parameters) :]:
             value = self.position.frame.slots[slot]
             object = self.facts.objects.get(value.object) if isinstance(value, Address) else None

@@ -1,4 +1,4 @@
-"""One call of an API's function at one place of a run: what handlers see of the machine."""
+"""What the handler of an API's function may ask of the machine at a call of it."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class MachineCall:
             return self.value_expression(value)
         if not any(len(node.goes_to) > 1 for node in self.machine.writer.nodes.values()):
             raise self._not_set(index)
-        # Behind a branch that nobody knows it may be that no run comes here: one that does is in error.
+        # Behind a branch on a register perhaps no run comes here; one that does is in error.
         if self.machine.writer.open:
             self.machine.issuer.fault(f"{self._which(index)} has not been set")
         return Const(0)
@@ -391,7 +391,7 @@ class MachineCall:
     ) -> Address:
         """The object ``number`` of ``kind``; the variable that the pointer to it goes to gives its name and type.
 
-        What nobody has set is zero, as it is in cells.
+        Its bytes are zero until they are set, as cells are.
         """
         wanted, type = self._result_variable() if to is None else (self.variable_at(to), None)
         id = ObjectId(kind, number)
@@ -513,7 +513,7 @@ class MachineCall:
         self.machine.position.rests_on_memory(about or self.name)
         return self.machine.world.neighbours(self.rank if of is None else of)
 
-    # What commands do not tell
+    # Marks for race detection
 
     @property
     def marked(self) -> bool:

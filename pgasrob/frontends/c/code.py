@@ -160,7 +160,7 @@ class Jump:
 @dataclass(frozen=True, slots=True)
 class Branch:
     """Jump by whether the int, pointer or integer in ``condition`` is zero. ``leaves``: the loops (numbers of
-    `LoopHead`) that one of the two ways leaves."""
+    `LoopHead`) that one of the two branches leaves."""
 
     condition: Slot
     yes: Label
@@ -196,7 +196,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """The life of local ``objects`` ends: the block that declares them is left, in whatever way."""
+    """The life of local ``objects`` ends: the block that declares them is left, by its end or by a jump."""
 
     objects: tuple[str, ...]
 

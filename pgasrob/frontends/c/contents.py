@@ -13,9 +13,9 @@ from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown, Val
 from pgasrob.program.expressions import Binary, Const, IntType, Unary, float_bits, float_value
 
 ANYTHING = 256
-"""Fills what holds something that nobody knows; no byte is so large."""
+"""Fills bytes that are unknown values; no byte is so large."""
 Range = tuple[int, int, int | None]
-"""From, to (exclusive), and the byte that fills it; None: what nobody has set."""
+"""From, to (exclusive), and the byte that fills it; None: bytes that have not been set."""
 Held = tuple[int, Value, bool]
 """A scalar: its size, its value, whether it is a float."""
 Kind = tuple[int, bool]

@@ -51,7 +51,7 @@ def doubles(world: World, processes: Iterable[Process]) -> frozenset[str]:
         proven |= more
     names = {each.address: (each.name, *each.elements) for each in memory}
     held = {name for each in proven for name in ((each,) if isinstance(each, str) else names[each])}
-    # A name that stands for both tells nothing unless both hold doubles.
+    # A name of both a register and memory counts only if both hold doubles.
     both = {name for each in names.values() for name in each} & set(world.registers)
     wrong_name = {each.name for each in memory if each.address not in proven} | (set(world.registers) - proven)
     return frozenset(held - (both & wrong_name))

@@ -136,7 +136,7 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         except TryAgain:
             return None
         except Problem as problem:
-            # The other ranks may have something to tell that makes it go away.
+            # Another rank may add a fact with which this is no mistake in the next pass.
             mistake = mistake or problem
     if world.facts.version != version:
         return None

@@ -1,5 +1,5 @@
-"""What the machine has learned about a program, on all ranks: which scalars lie in cells, how objects are laid out,
-which variables are generalised. Facts only grow; a run that adds none is final."""
+"""What lowering has found out about a program, on all ranks: which scalars lie in cells, how objects are laid out,
+which variables are generalised. Facts only grow; a pass over all ranks that adds none is the last one."""
 
 from __future__ import annotations
 
@@ -24,24 +24,7 @@ LARGEST_CELL = 8
 
 @dataclass(slots=True)
 class ObjectFacts:
-    """One object of the program: an :class:`ObjectId`, the same on every rank.
-
-    ``shared``: the scalars (offset -> size) that something other than loads and stores of their own rank names, so that
-    they lie in cells. ``filler``: pieces of transfers in which nobody has named a scalar. ``dense``: the object is
-    indexed by what is not known, so all of it lies in cells of ``granule`` bytes; otherwise every shared scalar has a
-    cell and nothing else. ``restless``: the shared scalars that something but stores of known values by their own rank
-    may change, so that what they hold is not known; or all of them. ``accesses``: what loads and stores
-    have named. ``mixed``: cells may hold values of other types or parts. ``lent``: operations read or write
-    it here after they have been issued.
-    ``reached``: commands that name a rank write it.
-    ``indexed``: the offsets that an index which is not known may have reached, with the types or sizes that were
-    accessed there; ``declared``: what the declaration says of such offsets.
-    ``given_back``: its life ends before the program. ``pointers``: the variables that point to all of it, and to what,
-    where the program has no name for it; ``seen_as``: what it is called otherwise, and as memory of which type.
-    ``grows``: its size, where that depends on the number of nodes. It is dense then, each place in it is known by an
-    expression, and offsets and the size are those of a `period`: what is said of a place is so of all at that distance.
-    ``each``: how many bytes it has for each rank, where there is no one number of them; ``size`` is 0 then.
-    """
+    """One object of the program: an :class:`ObjectId`, the same on every rank."""
 
     name: str
     size: int
@@ -49,23 +32,40 @@ class ObjectFacts:
     initial: Contents
     span: Span = NOWHERE
     shared: dict[int, int] = field(default_factory=dict)
+    """The scalars (offset -> size) that something other than loads and stores of their own rank names: each has a cell."""
     filler: dict[int, int] = field(default_factory=dict)
+    """Pieces of transfers in which no load or store has named a scalar."""
     dense: bool = False
+    """Whether it is indexed by what is not known, so that all of it lies in cells of ``granule`` bytes."""
     granule: int = 0
     accesses: Accesses = field(default_factory=Accesses)
+    """What loads and stores have named."""
     mixed: bool = False
+    """Whether cells may hold values of other types than these, or parts of values."""
     lent: bool = False
+    """Whether operations read or write it here after they have been issued."""
     reached: bool = False
+    """Whether commands that name a rank write it."""
     given_back: bool = False
+    """Whether its life ends before the program does."""
     each: int = 0
+    """How many bytes it has for each rank, where the number of ranks is a symbol; ``size`` is 0 then."""
     restless: set[int] = field(default_factory=set)
+    """The shared scalars that something but stores of known values by their own rank may change."""
     all_restless: bool = False
     indexed: set[tuple[Sequence[int], CType | int]] = field(default_factory=set)
+    """The offsets that an unknown index may have reached, with the types or sizes that were accessed there."""
     declared: dict[Sequence[int], frozenset[CType | None]] = field(default_factory=dict)
-    covered: dict[int, int] = field(default_factory=dict)  # byte -> where the shared scalar or filler around it begins
+    """The types of the declaration at such offsets."""
+    covered: dict[int, int] = field(default_factory=dict)
+    """For each byte in a cell, where the shared scalar or filler around it begins."""
     pointers: dict[str, CType] = field(default_factory=dict)
+    """The variables that point to all of it, and to what, where the program has no name for it."""
     seen_as: tuple[str, CType | None] | None = None
+    """What it is called otherwise, and the type of memory that it is shown as."""
     grows: Extent | None = None
+    """Its size, where that depends on the number of nodes. It is dense then, and offsets and ``size`` are those of one
+    period: what is said of a place holds for all places at that distance."""
 
     @property
     def in_cells(self) -> bool:
@@ -99,14 +99,14 @@ class CellSet:
 
 
 class Facts:
-    """All that has been learned. ``version`` counts the changes that make another run necessary.
+    """All facts. ``version`` counts the changes that make another pass necessary.
 
     ``unknowns``: whether there are unknown values. ``uncertain``: the cells that may hold one. ``decisive``: the cells
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
     is chosen, as far as there are few values to choose from. ``keeps_loops``: whether long loops are kept as loops;
     ``loops_kept``: whether there are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``:
-    the pointers that have pointed to memory of other ranks. ``untold``: the objects of which it is not told at merge
-    points what has been set, for that would tell too many states apart.
+    the pointers that have pointed to memory of other ranks. ``merged_unset``: the objects for which states that differ
+    only in what has been set are merged, for there would be too many states.
     """
 
     def __init__(self, keeps_loops: bool = True) -> None:
@@ -125,20 +125,20 @@ class Facts:
         self.looked_again: set[ObjectId] = set()
         self.rank: str | None = None
         self.elsewhere: set[str] = set()
-        self.untold: set[ObjectId] = set()
+        self.merged_unset: set[ObjectId] = set()
 
     def begin(self) -> None:
-        """Another run. When more is chosen in it, fewer cells may be uncertain."""
+        """Begin another pass. When more values are chosen in it, fewer cells may be uncertain."""
         if self.again:
             self.uncertain, self.again = CellSet(), False
 
     def doubt(self, id: ObjectId, offset: int | None) -> None:
-        """The scalar at ``offset`` (None: any of the object) may hold an unknown value."""
+        """Note that the scalar at ``offset`` (None: any of the object) may hold an unknown value."""
         if self.uncertain.add(id, offset):
             self.changed()
 
     def decide(self, origin: Hashable) -> None:
-        """Something depends on the unknown value in ``origin``: a cell (object and offset) or a variable."""
+        """Note that something depends on the unknown value in ``origin``: a cell (object and offset) or a variable."""
         match origin:
             case (ObjectId() as id, int() | None as offset):
                 new = self.decisive_cells.add(id, offset)
@@ -153,22 +153,25 @@ class Facts:
         self.version += 1
 
     def generalise(self, variable: Hashable) -> None:
+        """Keep ``variable`` in its register at merge points from the next pass on."""
         if variable not in self.generalised:
             self.generalised.add(variable)
             self.changed()
 
-    def leave_untold(self, id: ObjectId) -> None:
-        if id not in self.untold:
-            self.untold.add(id)
+    def merge_unset(self, id: ObjectId) -> None:
+        """Merge states from now on that differ only in what has been set of the object."""
+        if id not in self.merged_unset:
+            self.merged_unset.add(id)
             self.changed()
 
     def leave(self, function: str, loop: int) -> None:
-        """A branch that nobody knows leaves the loop: its head is a place to come back to from the first time on."""
+        """A branch on an unknown condition leaves the loop: its head is a merge point from the first iteration on."""
         if (function, loop) not in self.left_unknown:
             self.left_unknown.add((function, loop))
             self.changed()
 
     def publish(self, rank: int, key: str, value: Hashable) -> None:
+        """Have all ranks know ``value`` under ``key`` of ``rank``, in the next pass at the latest."""
         if self.published.get((rank, key)) != value:
             self.published[rank, key] = value
             self.changed()

@@ -1,9 +1,8 @@
-"""Where unknown values go: commands that a rank issues have none in them, and cells that may hold one are known.
+"""Takes unknown values out of commands, and keeps track of the cells that may hold one.
 
 A cell that may hold an unknown value is *uncertain*, on all ranks, and so is what transfers and atomics make of it.
-What it holds in the program that is made decides nothing: whatever is loaded from it is an unknown value again, and an
-await on it may go on at any time.
-"""
+What such a cell holds in the calculus decides nothing: what is loaded from it is an unknown value again, and an await
+on it may go on at any time."""
 
 from __future__ import annotations
 
@@ -199,14 +198,14 @@ class Flows:
                 return commands.FetchAdd(
                     self.registers.register("ignored"), rank, address, operand, type, atomic=atomic
                 )
-        raise AssertionError(f"{command.kind} has a condition, and nobody knows how to leave it out")
+        raise AssertionError(f"{command.kind} has a condition that cannot be left out")
 
     def _with_known_values(self, do: Do, cells: Scalars) -> Do:
         """The command with what it gives to ``cells``; all its unknown values are such."""
         return replace(do, command=map_expressions(do.command, lambda expr: self._given(expr, cells)))
 
     def _given(self, value: Expr, cells: Scalars) -> Expr:
-        """``value`` as it is given to ``cells``, which may hold an unknown value then: 0 stands for it."""
+        """``value`` without unknown values, given to ``cells``: 0 in place of one, and the cells are uncertain then."""
         value = rewritten(value, self.undecided.chosen.get)
         if not leaves(value):
             return value

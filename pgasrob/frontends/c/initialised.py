@@ -1,4 +1,4 @@
-"""Which bytes of an object in cells its rank has set: cells hold numbers, and do not tell what nobody has set.
+"""Which bytes of an object in cells its rank has set: a cell always holds a number, set or not.
 
 What lies in a rank's own memory alone says so itself (`contents.py`).
 """
@@ -13,7 +13,7 @@ Ranges = tuple[tuple[int, int], ...]
 """Bytes, from one to before another, in order and apart."""
 EVERYTHING = ((0, 1 << 62),)
 MOST_RANGES = 64
-"""So many pieces of an object are told apart."""
+"""So many ranges of bytes of an object are kept."""
 
 
 def added(ranges: Ranges, start: int, end: int) -> Ranges:
@@ -82,4 +82,4 @@ class Initialised:
 NOTHING = Initialised()
 ALL = Initialised(EVERYTHING, EVERYTHING)
 PERHAPS = Initialised(perhaps=EVERYTHING)
-"""It is not told any more what has been set."""
+"""What has been set is no longer kept track of."""

@@ -20,10 +20,10 @@ from pgasrob.program.expressions import Expr, constant
 from pgasrob.program.statements import Do, Span, Statement, statements_in
 
 PUT, FENCED = "machine.put", "machine.fenced"
-"""What the state holds the queues under with ranks to which puts of theirs may be pending, and those of which such have
-been fenced. None: to any rank."""
+"""Keys in `State.notes` of the pairs of a queue and a rank (None: any) to which puts may be pending, and of those of
+which puts have been fenced."""
 MOST_KNOWN = 64
-"""Scalars in cells of one object, up to which it is kept what they hold: nobody decides by a large buffer."""
+"""Scalars in cells of one object, up to which what they hold is kept: programs do not branch on large buffers."""
 
 
 class Issuer:
@@ -62,7 +62,8 @@ class Issuer:
         self.writer.write(*known)
 
     def issue_store(self, store: commands.Store | commands.FetchUpdate) -> None:
-        """One of the program's own stores: who makes it notes what it stores, unless in the memory of another rank."""
+        """Issue a store of the program itself. The caller notes what it stores, unless in the memory of another
+        rank."""
         read, chosen = self.flows.read, self.flows.undecided.chosen
         known = self.flows.without_unknowns((Do(store, self.position.span),))
         if store.rank not in (None, self.position.me):
@@ -106,7 +107,8 @@ class Issuer:
         return cast("frozenset[tuple[Expr, int | None]]", self.position.state.notes.get(FENCED, frozenset()))
 
     def look_for_mixing(self, places: Sequence[tuple[ObjectId, int | None]]) -> None:
-        """What a transfer moves may come from integers with a sign to some without, which are other numbers there."""
+        """Note that a transfer moves values between the scalars at ``places``: those of signed and unsigned integers
+        are mixed. Raises :class:`Problem` for floats and integers."""
         key = tuple(id for id, _ in places)
         if key in self.world.compared:
             return
@@ -141,7 +143,7 @@ class Issuer:
         return any(self.facts.objects[id].mixed for id, _ in places)
 
     def _look_for_fences(self, form: core.Form) -> None:
-        """A fence puts what a rank stores later in the memory of others behind its earlier puts."""
+        """Keep track of fences, which order what a rank stores later in the memory of others after its earlier puts."""
         if self.world.program.shared_memory == NO_SHARED_MEMORY:
             return
         put, fenced = self.position.state.notes.get(PUT, frozenset()), self.fenced

@@ -1,7 +1,7 @@
 """The C library and POSIX, as far as programs that communicate need them.
 
 Output reads its arguments, which have been evaluated by then, and what they point to (`libc.reads`), and does nothing
-else. Times and random numbers are values that nobody knows (see `nondeterminism.py`). There are no arguments of the
+else. Times and random numbers are unknown values (see `nondeterminism.py`). There are no arguments of the
 program, no environment and no input: programs use their defaults.
 """
 
@@ -151,7 +151,7 @@ def end(call: Call) -> Outcome:
 
 @calls("void assert(int condition);")
 def assertion(call: Call) -> Outcome:
-    """A false assertion is told, and does not end the run."""
+    """A false assertion is reported, and does not end the run."""
     value = call.arguments[0]
     if isinstance(value, Known) and value.value:
         return Outcome()

@@ -3,7 +3,7 @@
 To the file with `main` come those that define what it needs, and what these need in turn, and no others: a file that
 nobody needs does nothing. Of a further file, functions count that the program can come to; what others need, and what
 is wrong in them, does not matter. What is `static` belongs to its file; where another file has such a name too, or
-one has it for all, it is told apart by the name of its file.
+one has it for all, its name gets that of its file.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ class Memory:
         return Address(address.object, begin, address.owner), facts.shared[begin]
 
     def _unknown_part(self, address: Address, type: CType) -> Value:
-        """The scalar of ``type`` at ``address``, where parts of unknown values lie, or what nobody knows."""
+        """The scalar of ``type`` at ``address``, where parts of unknown values lie, or unknown bytes."""
         assert isinstance(address.offset, int)
         if self.position.rank.is_symbol:
             # On one number it may be a part of a number.
@@ -178,7 +178,7 @@ class Memory:
 
     def number_at(self, address: Address, type: CType, *, compared: bool) -> None:
         """A call uses the scalar at ``address``, which lies in a cell, as one of ``type``. Cells hold numbers of the
-        types that these have where they come from, so who compares them there needs them of one."""
+        types that they have where they come from, so a call that compares them (``compared``) needs one type."""
         id, size, offsets = address.object, size_of(type), self.pointers.offsets(address, size_of(type))
         if not isinstance(address.offset, int):
             self.facts.note_each(id, offsets, type)
@@ -276,8 +276,9 @@ class Memory:
         self.registers.taken.discard(held.index)
 
     def _unmixed(self, address: Address, value: Value) -> Value:
-        """``value`` as one's own memory can hold it, which has no registers: one that unknown values are mixed with is
-        unknown itself, unless these can be chosen and something depends on it."""
+        """``value`` as memory outside of cells can hold it, without registers: one in which registers and unknown
+        values are mixed becomes unknown itself, unless its unknown values are to be chosen, since something depends on
+        it."""
         if not isinstance(value, Unknown) or not leaves(value.expr) or only_leaves(value.expr):
             return value
         expr, place = value.expr, (address.object, address.offset)
@@ -396,7 +397,7 @@ class Memory:
 
     def end_of_life(self, id: ObjectId) -> None:
         """The memory of an object is given back and holds anything from now on: an operation that still reads or writes
-        it is in conflict with whoever has it next."""
+        it is in conflict with the next user of the memory."""
         if id in self.facts.objects:
             self.facts.objects[id].given_back = True
         if id in self.facts.objects and self.facts.objects[id].grows:

@@ -1,4 +1,4 @@
-"""Where ways come together: equal states go on as one, and variables that tell too many apart are generalised."""
+"""Merge points: equal states go on as one, and variables with too many values become registers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ LONG_CODE, FEW_VALUES = 1_000, 8
 """Commands of a rank from which on a loop is no longer written out iteration by iteration, and so many values that a
 variable may still take at its head: what takes more becomes a register."""
 KEPT_STATES = 256
-"""So many states there may be at the head of a loop that nobody knows the end of once loops are kept. What tells more
-apart cannot be a register (a list that grows), and with its counter in one the loop would never end."""
+"""So many states there may be at the head of a loop that ends by an unknown condition, once loops are kept. What they
+differ in then cannot be a register (a list that grows), and with its counter in one the loop would never end."""
 JOIN_STATES = 16
 """So many states there may be at a join, since the latest head of a loop, before whatever differs is generalised."""
 SILENT_HEADS, SILENT_STRIDE = 4000, 997
@@ -65,14 +65,14 @@ class MergePoints:
         self.branched = False
 
     def join(self) -> None:
-        """The branches of a statement come together here."""
+        """Merge at the end of a statement with branches, if a branch on an unknown condition has been taken."""
         if self.branched:
             self.merge(JOIN_VALUES)
         else:
             self.position.frame.pc += 1
 
     def loop_head(self) -> None:
-        """An iteration begins."""
+        """Begin an iteration: merge, or run iterations in which everything is known and nothing is written."""
         frame = self.position.frame
         key = (frame.function.name, frame.pc)
         self.position.heads[key] += 1
@@ -90,7 +90,8 @@ class MergePoints:
         self.merge(most, head=True, silent=silent)
 
     def _run_known(self, head: tuple[str, Label]) -> bool:
-        """Iterations in which everything is known, until one is to be compared with others. Whether there are any."""
+        """Run iterations in which everything is known, until one is to be compared with others. Whether there were
+        any."""
         frame = self.position.frame
         loop = self.world.program.known_loop(frame.function, frame.pc)
         if loop is None or any((frame.function.name, each) in self.facts.left_unknown for each in loop.loops):
@@ -112,14 +113,15 @@ class MergePoints:
         return True
 
     def _is_left_unknown(self) -> bool:
-        """Whether a branch that nobody knows leaves the loop whose head this is."""
+        """Whether a branch on an unknown condition leaves the loop whose head this is."""
         frame = self.position.frame
         instruction = frame.function.code[frame.pc]
         assert isinstance(instruction, code.LoopHead)
         return (frame.function.name, instruction.loop) in self.facts.left_unknown
 
     def _is_to_be_kept(self) -> bool:
-        """Whether this loop is not to be written out any longer; a loop around it comes first, where one goes round."""
+        """Whether this loop is no longer to be unrolled, since the code is long; a loop around it that repeats comes
+        first."""
         if self.writer.statements <= LONG_CODE:
             return False
         return self.writer.statements > 4 * LONG_CODE or not any(
@@ -134,7 +136,7 @@ class MergePoints:
         however many there are, the code gets no longer, and no variable is generalised for them."""
         self.settle_variables()
         state = self.position.state
-        state.initialised.update(dict.fromkeys(self.facts.untold, PERHAPS))
+        state.initialised.update(dict.fromkeys(self.facts.merged_unset, PERHAPS))
         place = state.place
         if head:
             for number, (passed, _) in enumerate(state.heads):
@@ -184,7 +186,7 @@ class MergePoints:
                     self.facts.unsettle(id, offset)
                 self.facts.share(id, offset, size)
             elif variable[0] == "initialised":
-                self.facts.leave_untold(variable[1])
+                self.facts.merge_unset(variable[1])
             else:
                 self.facts.generalise(variable)
         if chosen:
@@ -215,7 +217,7 @@ class MergePoints:
 
     def settle_variables(self) -> None:
         """Put every unknown value into the register of its variable, and the generalised ones that are known."""
-        # First, for choosing sets registers, and no other value may be on its way to one then.
+        # First, for choosing a value sets registers, and no move to one may be pending then.
         for frame, live in self.position.state.live():
             for slot in live:
                 value = frame.slots[slot]

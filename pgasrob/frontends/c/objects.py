@@ -113,8 +113,8 @@ class Objects:
         return address.offset >= 0 and size <= self.room(address)
 
     def size(self, address: Address) -> int:
-        """The bytes of the object of ``address``: as many as the rank has allocated on this way, where it has. What is
-        another rank's is as large as any has made it."""
+        """The bytes of the object of ``address``: as many as the rank has allocated, where it has. An object of another
+        rank is as large as any rank has allocated it."""
         object = self.facts.objects.get(address.object)
         if object is None:
             self.object(address.object)
@@ -155,11 +155,11 @@ class Objects:
         return f"`{shortest(address.object, object)}`, which has {extent}"
 
     def scalar_type(self, address: Address, size: int) -> CType:
-        """As what the scalar at ``address`` is used."""
+        """The type that the scalar at ``address`` is accessed as, or declared as; else a signed integer."""
         return self.known_type(address, size) or Integer(IntType(8 * size, True))
 
     def known_type(self, address: Address, size: int) -> CType | None:
-        """The same; None where nobody has said."""
+        """As :meth:`scalar_type`; None where neither an access nor a declaration says it."""
         object = self.facts.objects[address.object]
         assert isinstance(address.offset, int)
         declared = scalar_at(object.type, address.offset) if object.type else None

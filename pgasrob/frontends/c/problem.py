@@ -41,11 +41,11 @@ class TryAgain(Exception):
 
 
 class Beyond(Exception):
-    """A way on which an unknown value has a part that is not followed: it ends here, so `robust` is never said."""
+    """An unknown value decides something that is not followed: the branch ends here, and the program has a gap."""
 
 
 class Faults(Exception):
-    """A way on which a call has no meaning: a run that comes here is in error."""
+    """A call has no meaning: a run that comes here is in error."""
 
 
 class Several(Exception):

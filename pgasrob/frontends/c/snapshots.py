@@ -48,7 +48,7 @@ class Frame:
         return other
 
     def live_now(self, waiting: Slot | None) -> tuple[Slot, ...]:
-        """The slots that are read later on; ``waiting`` is the one that a call under way will set."""
+        """The slots that are read later on; ``waiting`` is the one that the current call will set."""
         bits = self.live[self.pc]
         return _slots_of(bits if waiting is None else bits & ~(1 << waiting))
 
@@ -150,7 +150,7 @@ def various(states: Sequence[Variables]) -> dict[Hashable, set[Value | Initialis
             for number, group in contents:
                 groups[id, number].add(group)
     for (id, _), found in groups.items():
-        # What is everywhere the same tells nothing apart.
+        # What is the same in all states does not tell them apart.
         pages = set().union(*found) if len(found) > 1 else ()
         for offset, size, value in {each for _, page in pages for each in scalars_of_page(page)}:
             if isinstance(value, Known) or leaves_of(value):

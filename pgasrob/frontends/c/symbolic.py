@@ -27,7 +27,7 @@ SOME = -1
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The rank that a machine executes the program for: a number, or the symbol `me`, which stands for every rank."""
+    """The rank that a machine executes the program for: a number, or the symbol `me`, for any rank."""
 
     expr: Const | Me
 

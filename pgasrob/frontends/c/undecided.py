@@ -1,10 +1,9 @@
-"""What becomes of unknown values where they decide something.
+"""Unknown values where they decide something.
 
-A condition on one goes both ways, and what that says of it is assumed from then on: the same condition goes the same
-way later on, and a value that is the only one left is known. Where it is a place (an index, a rank) one of the values
-that it may be is chosen (`Choose`), once for all that depends on it; those outside of the object, or of the ranks, are
-a fault. Where there are too many of them the way ends, and the program has a gap.
-"""
+Both branches of a condition on one are executed, and each assumes what the condition says of the value: the same
+condition is decided later on, and a value that is the only one left is known. Where it is a place (an index, a rank)
+one of the values that it may be is chosen (`Choose`), once for all that depends on it; those outside of the object, or
+of the ranks, are a fault. Where there are too many of them the branch ends, and the program has a gap."""
 
 from __future__ import annotations
 
@@ -62,7 +61,8 @@ class Cells(Protocol):
 
 class Undecided:
     """The unknown values of one rank. ``chosen``: the terms for which values have been chosen for the latest
-    statements, with the registers that hold them. ``cells`` is set by who puts the parts of a machine together."""
+    statements, with the registers that hold them. ``cells`` is set by
+    :class:`~pgasrob.frontends.c.machine_parts.Parts`."""
 
     cells: Cells
 
@@ -116,7 +116,7 @@ class Undecided:
         return term, narrowed(values_of(term, state.assumed) or Bounds(*ANY), relation, value)
 
     def assume(self, state: State, condition: Expr, truth: bool) -> None:
-        """``condition`` holds from now on, or does not; it may."""
+        """Have ``state`` assume that ``condition``, which may hold or not, does as ``truth`` says."""
         term, bounds = self._after(state, condition, truth)
         if not only_leaves(condition) or bounds is None:
             state.guarded |= set(leaves(condition))
@@ -129,7 +129,7 @@ class Undecided:
             state.assumed[term] = bounds
 
     def decisive(self, exprs: Sequence[Expr]) -> None:
-        """Something has depended on ``exprs``: what was given up as unknown on the way is to be chosen if it can."""
+        """Note that something depends on ``exprs``: where their unknown values come from, values are to be chosen."""
         for expr in exprs:
             for leaf in leaves(expr):
                 for origin in leaf.origins:
@@ -138,7 +138,7 @@ class Undecided:
     # Choices
 
     def exactly(self, expr: Expr) -> Expr:
-        """``expr`` with every part chosen that has few values."""
+        """``expr`` with a value chosen for every part that has few."""
         for leaf in leaves(expr):
             term = self._smallest([part for part in parts(expr) if leaf in leaves(part)], FEW_CHOICES)
             if term is not None:
@@ -168,7 +168,7 @@ class Undecided:
         return expr
 
     def _worth_trying(self, expr: Expr, part: Expr, values: list[int], what: str, within: Interval) -> list[int]:
-        """Those of the ``values`` of a part of ``expr`` with which it may lie ``within``, and of the others, which are
+        """Of the ``values`` of a part of ``expr``, those with which it may lie ``within``, and of the others, which are
         faults, those that it certainly takes."""
         inside = [each for each in values if self._may_lie(replaced(expr, part, Const(each)), within)]
         outside = set(values).difference(inside)
@@ -183,7 +183,7 @@ class Undecided:
         return inside + faults
 
     def each_value(self, expr: Expr, what: str) -> list[tuple[Expr, Const]]:
-        """The terms and constants that make ``expr`` known, one way for each value of an unknown one in it."""
+        """The pairs of a term in ``expr`` and one of its values, with which ``expr`` is known."""
         self.decisive([expr])
         term = self._small_term(expr, MOST_CHOICES)
         if term is None:
@@ -253,7 +253,7 @@ class Undecided:
         return values
 
     def _chosen(self, expr: Expr, term: Expr, values: Sequence[int]) -> Expr:
-        """``expr`` with a register for ``term``, which holds one of ``values``."""
+        """``expr`` with a register for ``term``; write a choice that sets it to one of ``values``."""
         register = self.registers.register(leaves(term)[0].name)
         self.registers.taken.add(register.index)
         self.chosen[term] = register
@@ -265,7 +265,7 @@ class Undecided:
         return replaced(expr, term, register)
 
     def substitute(self, state: State, term: Expr, new: Register | Const) -> None:
-        """``term`` is ``new`` from now on, in all that the rank holds."""
+        """Replace ``term`` by ``new`` in all values of ``state``."""
 
         def changed(value: Value) -> Value:
             if not isinstance(value, Unknown) or not leaves(value.expr):
@@ -300,15 +300,16 @@ class Undecided:
             contents = state.memory[id] = contents.copy()
         return contents
 
-    # Where ways come together
+    # At merge points
 
     def forget(self) -> None:
-        """What has been assumed is not looked at any more."""
+        """Drop all assumptions of the current state."""
         self.position.state.guarded |= {leaf for term in self.position.state.assumed for leaf in leaves(term)}
         self.position.state.assumed.clear()
 
     def renumber(self) -> None:
-        """Number the unknown values by where they are, so that equal states look equal; forget those that are gone."""
+        """Number the unknown values by the order of places where they are, so that equal states have equal keys; forget
+        those that are gone."""
         state = self.position.state
         numbers: dict[Leaf, Leaf] = {}
 
@@ -349,5 +350,6 @@ class Undecided:
 
 
 def committed(span: Span) -> Do:
-    """A way that is taken for good: a rank that has chosen it may be stuck on it, whatever the other way is."""
+    """A branch that is chosen for good: a rank that has chosen it may be stuck there, whatever the other branch
+    does."""
     return Do(commands.Assume(Const(1)), span)

@@ -19,8 +19,8 @@ Accesses = dict[int, tuple[core.Access[core.Place], ...]]
 
 
 class Unset:
-    """Keeps track of which variables in cells a rank has set (`State.initialised`): cells hold numbers, and do not tell
-    one that was set from one that was not."""
+    """Keeps track of which variables in cells a rank has set (`State.initialised`): a cell always
+    holds a number, set or not."""
 
     def __init__(self, position: Position) -> None:
         self.position = position
@@ -31,7 +31,7 @@ class Unset:
         """Whether the scalar of ``size`` bytes at ``address``, which lies in cells, has been set, or may have been.
 
         Raises :class:`NumberNeeded` where that is not known and the program is made for every number of nodes: on some
-        of them the variable is in the rank's own memory alone, which does tell.
+        of them the variable is in no cell, and so it is known.
         """
         id = address.object
         known = self.position.state.is_set(id)

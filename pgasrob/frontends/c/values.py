@@ -1,4 +1,4 @@
-"""What the machine knows of a C value on one rank.
+"""C values while a rank is executed: known ones, and expressions over registers.
 
 Whatever does not depend on what other ranks do is known while the program is lowered: ranks, counts, loop counters,
 pointers. What is loaded from shared memory is not: it is an expression over registers.
@@ -13,7 +13,7 @@ from pgasrob.program.expressions import Expr, registers_of
 
 
 class ObjectId(NamedTuple):
-    """An object in memory: ``kind`` says where it comes from, ``number`` tells those of a kind apart. It is a tuple
+    """An object in memory: ``kind`` says where it comes from, ``number`` is its number among these. It is a tuple
     because it is the key of most dictionaries here, and tuples are hashed faster than objects of other classes.
 
     Kinds: ``global`` (file scope and static; the number is by declaration), ``local`` (by declaration and depth of

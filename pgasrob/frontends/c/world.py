@@ -30,11 +30,11 @@ class World:
     registers: dict[str, int] = field(default_factory=dict)
     queues: dict[Hashable, tuple[int, str, bool]] = field(default_factory=dict)
     gaps: dict[str, None] = field(default_factory=dict)
-    """Where ways end at an unknown value that is not followed any further, each once."""
+    """Where branches end at an unknown value that is not followed any further, each once."""
     faults: dict[str, int] = field(default_factory=dict)
-    """Why commands have no meaning, each with the address that stands for it."""
+    """Why commands have no meaning, each with the address that a command has then."""
     blind_awaits: bool = False
-    """Whether an await looks at an unknown value, so that nobody can say whether it waits for ever."""
+    """Whether an await looks at an unknown value, so that it is not known whether it waits for ever."""
     assumptions: Noted = field(default_factory=Noted)
     """What calls and other constructs take for granted."""
     compared: set[tuple[ObjectId, ...]] = field(default_factory=set)

@@ -383,7 +383,7 @@ def _flags(front_end: FrontEnd | None, path: str) -> tuple[str, ...]:
     """Compiler options for the file ``path``: macros, folders of headers, files that come first."""
     if front_end is None:
         return ()
-    flags = front_end.told().ways(path)[0]
+    flags = front_end.build_options().of(path)[0]
     macros = [f"-U{name}" if value is None else f"-D{name}={value}" for name, value in flags.macros]
     folders = [f"-I{os.path.abspath(folder)}" for folder in flags.folders]
     folders += [f"-iquote{os.path.abspath(folder)}" for folder in flags.quoted]
