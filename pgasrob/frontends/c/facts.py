@@ -32,7 +32,7 @@ class ObjectFacts:
     initial: Contents
     span: Span = NOWHERE
     shared: dict[int, int] = field(default_factory=dict)
-    """The scalars (offset -> size) that something other than loads and stores of their own rank names: each has a cell."""
+    """The scalars (offset -> size) that something but loads and stores of their own rank names: each has a cell."""
     filler: dict[int, int] = field(default_factory=dict)
     """Pieces of transfers in which no load or store has named a scalar."""
     dense: bool = False

@@ -5,7 +5,7 @@ import pytest
 from pgasrob.frontends.c.nondeterminism import Leaf
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Unknown
 from pgasrob.program.commands import Assign
-from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register
+from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register, Unary
 from pgasrob.program.statements import Choose
 from tests.frontends.c.rank_parts import parts_of, written
 
@@ -21,7 +21,13 @@ def sum_of(first: Expr, count: int) -> Expr:
 
 def test_small_values_stay_expressions() -> None:
     parts = parts_of()
-    for value in (Known(1), Unknown(R), Unknown(sum_of(R, 7)), Address(ObjectId("heap", 0), 0)):
+    for value in (
+        Known(1),
+        Unknown(R),
+        Unknown(sum_of(R, 7)),
+        Unknown(Unary("-", sum_of(R, 7), INT32)),
+        Address(ObjectId("heap", 0), 0),
+    ):
         assert parts.evaluation.materialised(value) is value
     assert written(parts) == []
 
@@ -62,3 +68,11 @@ def test_a_shift_of_which_it_is_not_known_whether_it_fails_is_a_gap() -> None:
     leaf = parts.undecided.new_leaf("random", (0, 40), exact=False)
     parts.evaluation.materialised(Unknown(Binary("<<", Const(1), leaf, INT32)))
     assert len(parts.world.gaps) == 1 and not parts.writer.node.statements
+
+
+@pytest.mark.parametrize(("highest", "branches"), [(31, []), (32, [2])])
+def test_a_shift_fails_from_the_width_of_its_type_on(highest: int, branches: list[int]) -> None:
+    parts = parts_of()
+    leaf = parts.undecided.new_leaf("random", (0, highest))
+    parts.evaluation.materialised(Unknown(Binary("<<", Const(1), leaf, INT32)))
+    assert [len(each.branches) for each in parts.writer.node.statements if isinstance(each, Choose)] == branches

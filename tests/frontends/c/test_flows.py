@@ -83,3 +83,13 @@ def test_an_await_on_an_uncertain_cell_may_go_on_at_any_time() -> None:
     [statement] = without(parts, Do(Await(at_x, "==", Const(1))))
     assert isinstance(statement, Do) and isinstance(statement.command, Load) and parts.world.blind_awaits
     assert parts.facts.decisive_cells.has(x, 0)
+
+
+def test_an_unknown_rank_is_chosen_from_the_ranks_and_one_fault() -> None:
+    parts = parts_of(nodes=3)
+    (_, at_x), (_, at_y) = cells(parts, "x", "y")
+    leaf = parts.undecided.new_leaf("random", (0, 9))
+    [put] = without(parts, Do(Put(at_x, leaf, at_y, Const(0))))
+    [choice] = parts.writer.node.statements
+    assert isinstance(choice, Choose) and len(choice.branches) == 4
+    assert isinstance(put, Do) and put.command == Put(at_x, parts.undecided.chosen[leaf], at_y, Const(0))

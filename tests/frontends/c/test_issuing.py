@@ -33,6 +33,7 @@ def test_a_write_lends_its_source_and_reaches_its_target() -> None:
     of, to = parts.facts.objects[x.object], parts.facts.objects[y.object]
     assert (of.lent, of.reached, to.lent, to.reached) == (True, False, False, True)
     assert parts.facts.is_steady(x.object, 0) and not parts.facts.is_steady(y.object, 0)
+    assert not of.mixed
     assert written(parts) == [Write(at_x, Const(1), at_y, QUEUE)]
 
 

@@ -105,3 +105,12 @@ def test_the_type_of_a_scalar_is_that_of_its_accesses() -> None:
     assert parts.objects.known_type(x, 8) is None and str(parts.objects.scalar_type(x, 8).type.bits) == "64"  # type: ignore[union-attr]
     parts.facts.note(x.object, 0, DOUBLE)
     assert parts.objects.known_type(x, 8) == DOUBLE
+
+
+def test_the_name_of_a_local_object_says_of_which_call_it_is() -> None:
+    parts = parts_of("int main(void) { int x; int *p = &x; return *p; }")
+    frame = parts.position.frame
+    [name] = frame.function.objects
+    assert parts.facts.objects[parts.objects.local_object(frame, name)].name == "main.x"
+    frame.depth = 2
+    assert parts.facts.objects[parts.objects.local_object(frame, name)].name == "main.x^2"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from pgasrob.frontends.c import rank_position
+from pgasrob.frontends.c import code, rank_position
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import INT
-from pgasrob.frontends.c.values import Address, ObjectId
+from pgasrob.frontends.c.values import Address, Code, Known, ObjectId
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Me
 from tests.frontends.c.rank_parts import parts_of
@@ -85,3 +85,16 @@ def test_gaps_name_the_line() -> None:
     parts = parts_of()
     parts.position.gap("an index is unknown")
     assert list(parts.world.gaps) == ["line 1: an index is unknown"]
+
+
+def test_the_function_that_is_called() -> None:
+    parts = parts_of("int g(void) { return 1; }\nint main(void) { int (*p)(void) = g; return p(); }")
+    frame = parts.position.frame
+    frame.pc = next(place for place, each in enumerate(frame.function.code) if isinstance(each, code.Call))
+    call = frame.function.code[frame.pc]
+    assert isinstance(call, code.Call) and isinstance(call.function, int)
+    frame.slots[call.function] = Code("g")
+    assert parts.position.called == "g"
+    frame.slots[call.function] = Known(1)
+    with pytest.raises(Problem, match="it is not known which function is called"):
+        _ = parts.position.called

@@ -68,3 +68,6 @@ def test_what_is_a_rank_by_its_form() -> None:
     assert is_a_rank(Me()) and is_a_rank(Const(0)) and not is_a_rank(Const(1))
     assert is_a_rank(Binary("%", Register("r", 0), Nodes(), unsigned))
     assert not is_a_rank(Binary("%", Register("r", 0), Nodes(), INT64))
+    for low in (0, -1):
+        leaf = parts_of().undecided.new_leaf("random", (low, 9))
+        assert is_a_rank(Binary("%", leaf, Nodes(), INT64)) is (low == 0)

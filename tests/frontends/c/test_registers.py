@@ -59,3 +59,12 @@ def test_registers_in_values() -> None:
     assert registers_in(Address(X, register)) == registers_in(Address(X, 0, owner=register)) == {3}
     assert registers_in(Entry(X, register)) == {3}
     assert registers_in(Known(3)) == registers_in(UNDEFINED) == registers_in(Address(X, 4)) == frozenset()
+
+
+def test_a_result_may_be_converted_on_its_way_to_a_variable() -> None:
+    parts = parts_of("int main(void) { int i = 0; long x = i + 1; return x; }")
+    code = parts.position.frame.function.code
+    parts.position.frame.pc = next(place for place, each in enumerate(code) if type(each).__name__ == "Binary")
+    assert parts.registers.destination() == slot(parts, "x")
+    parts.position.frame.pc = len(code) - 1  # a return
+    assert parts.registers.destination() is None
