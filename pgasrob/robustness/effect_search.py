@@ -50,7 +50,7 @@ class EffectSearch:
         self._network: Runs[State] | None = None
         self._ends: set[End] = set()
         self._sights: set[Sight] = set()
-        self._commands: set[tuple[int, int | None]] = set()  # those that ranks stand before, and None at their ends
+        self._commands: set[tuple[int, int | None]] = set()  # the next ones of ranks, and None at their ends
 
     @property
     def states(self) -> int:
@@ -79,7 +79,7 @@ class EffectSearch:
                 self._ends.add(seen[1])
             else:
                 self._sights.add(seen[1])
-        self._commands = self._stood_before()
+        self._commands = self._next_commands()
         found = yield from self._behind(self.witness)
         if found is None:
             self._network = Runs.on_the_network(self._viewer)
@@ -90,7 +90,7 @@ class EffectSearch:
         self._tell(found)
         return None
 
-    def _stood_before(self) -> set[tuple[int, int | None]]:
+    def _next_commands(self) -> set[tuple[int, int | None]]:
         """The commands that are next for some rank in SC runs, those among them whose polls fail."""
         places = {sight for sight in self._sights if isinstance(sight, At)}
         for rank, automaton in enumerate(self._instance.automata):

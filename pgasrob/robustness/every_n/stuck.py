@@ -1,6 +1,6 @@
 """Why no SC run comes to a deadlock, on any number of nodes (`proofs/every-n.md`, section 8).
 
-In a deadlock each rank is *stuck*: it can issue nothing that it stands before.
+In a deadlock each rank is *stuck*: it can issue none of its next commands.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Dependency:
 
 
 class Stuck:
-    """Where the first rank of a case may be stuck in a deadlock. ``open``: a command that it stands before then; None:
-    there is none, if nothing comes back to itself by ``dependencies``."""
+    """Where the first rank of a case may be stuck in a deadlock. ``open``: one of its next commands then; None: it is
+    never stuck, if nothing comes back to itself by ``dependencies``."""
 
     def __init__(self, pairs: ScPairs, labels: Sequence[Sequence[Label]]) -> None:
         """``labels``: by name and state."""
