@@ -1,6 +1,6 @@
 """The `attack` engine in Python: the search through the space of `reference.attack`, with reductions or without.
 
-It is the reference for the kernel, which does the same (`robustness.native`).
+It is the reference for the kernel, which does the same (`robustness.native_attack`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.violation import Violation
 
 
-class Search(Protocol):
+class StateSearch(Protocol):
     """A breadth-first search for the state after e, as :class:`~pgasrob.automata.emptiness.EmptinessSearch` is one."""
 
     path: list[Word] | None
@@ -43,7 +43,7 @@ class AttackSearch(WithoutFacts):
     """
 
     def __init__(self, instance: Instance, reductions: Collection[str] = ()) -> None:
-        self._search: Search
+        self._search: StateSearch
         self.settled = False
         if reductions:
             self._search = reduced = ReducedSearch(instance, reductions)
