@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import combined, element, value_at
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import CType, Floating

@@ -13,10 +13,10 @@ from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import limited, target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, reduce
 from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome, Way
 from pgasrob.frontends.apis.prototypes import Prototypes, enumerators
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from pgasrob.frontends.apis.call_steps import Given, Steps, as_value
 from pgasrob.frontends.apis.interface import Call, Handler, Outcome
-from pgasrob.frontends.apis.steps import Given, Steps, as_value
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Value
 from pgasrob.program.assumptions import Kind

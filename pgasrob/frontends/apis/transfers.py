@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import Address
 from pgasrob.program.commands import Assign, Load, Put, Read, Store, Wait, Write

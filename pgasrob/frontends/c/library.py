@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pgasrob.frontends.apis.call_arguments import elements
+from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
-from pgasrob.frontends.apis.steps import Steps, ends_all
 from pgasrob.frontends.apis.transfers import copied, owner_of, pairs
 from pgasrob.frontends.c import arithmetic, nondeterminism
 from pgasrob.frontends.c.libc import callbacks, numbers, outside

@@ -8,9 +8,9 @@ from typing import cast
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.armci.header import FUNCTIONS
 from pgasrob.frontends.apis.call_arguments import limited, target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import element, pairs
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, INT, LONG, CType
 from pgasrob.frontends.c.values import Known

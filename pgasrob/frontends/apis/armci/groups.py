@@ -20,9 +20,9 @@ from pgasrob.frontends.apis.armci.collectives import REDUCED, reduction
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS, GROUP
 from pgasrob.frontends.apis.armci.setup import fill_table
 from pgasrob.frontends.apis.call_arguments import integers, member_in, target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.types import INT, CType
 from pgasrob.frontends.c.values import Handle
 from pgasrob.program.assumptions import Kind

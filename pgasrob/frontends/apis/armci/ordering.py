@@ -8,8 +8,8 @@ from pgasrob.frontends.apis.armci import queues
 from pgasrob.frontends.apis.armci.collectives import barrier_of_all
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS
 from pgasrob.frontends.apis.call_arguments import local, target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import int_type, value_at
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import INT, LONG

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import is_owner, target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.values import Address
 from pgasrob.program.commands import Wait, WaitLocal
 from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render

@@ -11,8 +11,8 @@ from math import prod
 from pgasrob.frontends.apis.armci import queues
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS, GIOV
 from pgasrob.frontends.apis.call_arguments import integers, limited, local, target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Address, Call
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import Transfer, blocking_queue, element, int_type, value_at
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, VOID, CType, Floating, Pointer

@@ -6,8 +6,8 @@ from pgasrob.frontends.apis.armci import queues
 from pgasrob.frontends.apis.armci.collectives import barrier_of_all
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS
 from pgasrob.frontends.apis.call_arguments import member_in, reached, target
+from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
-from pgasrob.frontends.apis.steps import Steps, ends_all
 from pgasrob.frontends.apis.transfers import copied
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import VOID, Pointer

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from typing import cast
 
 from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.gasnet.header import ANONYMOUS, BARRIER_MISMATCH, FUNCTIONS, MISMATCH, NOT_READY, OK
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.values import Known
 from pgasrob.frontends.c.writer import LEFT_OPEN, UNDISTURBED
 from pgasrob.program.commands import Fetch, Store

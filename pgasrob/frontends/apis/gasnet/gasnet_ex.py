@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from pgasrob.frontends.apis.call_arguments import target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gasnet import barriers, queues, setup, waiting
 from pgasrob.frontends.apis.gasnet.header import DEFER, EVENT, FUNCTIONS, GETS, GROUP, LOCAL, NOT_READY, NOW, OK, PUTS
 from pgasrob.frontends.apis.gasnet.rma import (
@@ -23,7 +24,6 @@ from pgasrob.frontends.apis.gasnet.rma import (
     transfer,
 )
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.types import ULONG, VOID, Opaque, Pointer
 from pgasrob.frontends.c.values import NULL, Handle, Known, Value
 from pgasrob.program.commands import Put, Read, WaitLocal, Write

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import is_owner, local, target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.values import Handle, Known, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gasnet import queues
 from pgasrob.frontends.apis.gasnet.header import FUNCTIONS
 from pgasrob.frontends.apis.interface import Address, Call
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import Transfer, pairs
 from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.values import Handle, Value

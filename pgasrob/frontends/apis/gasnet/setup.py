@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis.call_arguments import target
+from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.gasnet import queues
 from pgasrob.frontends.apis.gasnet.header import FUNCTIONS, OK, SEGMENT_SIZE
 from pgasrob.frontends.apis.interface import Address, Call
-from pgasrob.frontends.apis.steps import Steps, ends_all
 from pgasrob.frontends.c.types import ULONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.assumptions import Kind

@@ -7,11 +7,11 @@ from functools import partial
 from itertools import chain, combinations
 
 from pgasrob.frontends.apis.call_arguments import limited, target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gasnet import queues
 from pgasrob.frontends.apis.gasnet.header import FUNCTIONS, HANDLE, INVALID, NOT_READY, OK
 from pgasrob.frontends.apis.gasnet.rma import IMPLICIT_KINDS
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.types import Opaque
 from pgasrob.frontends.c.values import Known, Value
 

@@ -7,11 +7,11 @@ from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_arguments import limited, target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS, TIMEOUT
 from pgasrob.frontends.apis.gaspi.queues import blocks, members, place, timed
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import element, value_at
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UCHAR, UINT, ULONG, USHORT, CType
 from pgasrob.program.assumptions import Kind

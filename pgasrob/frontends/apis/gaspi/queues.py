@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gaspi.header import BLOCK, QUEUES, TIMEOUT
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr

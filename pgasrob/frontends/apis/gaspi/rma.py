@@ -8,10 +8,10 @@ from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import integers
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
 from pgasrob.frontends.apis.gaspi.queues import place, posted, queue, slot, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import Transfer, is_plain
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import UCHAR, UINT, ULONG, USHORT

@@ -7,11 +7,11 @@ from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gaspi.collectives import barrier_of
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
 from pgasrob.frontends.apis.gaspi.queues import segment, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.types import UCHAR, ULONG, VOID, Pointer
 from pgasrob.program.assumptions import Kind
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import target
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gaspi.header import CONFIG, CONFIGURATION, FUNCTIONS, OTHERS, QUEUES, SUCCESS
 from pgasrob.frontends.apis.gaspi.queues import open_queues, queue, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import CHAR, FLOAT, INT, UCHAR, UINT, ULONG, USHORT, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known

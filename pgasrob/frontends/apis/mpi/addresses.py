@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from zlib import crc32
 
+from pgasrob.frontends.apis.call_steps import Given, Steps
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.datatypes import Datatype
 from pgasrob.frontends.apis.mpi.handles import pointer
 from pgasrob.frontends.apis.mpi.header import FUNCTIONS, does
-from pgasrob.frontends.apis.steps import Given, Steps
 from pgasrob.frontends.c.types import LONG, CType
 from pgasrob.frontends.c.values import NULL, Address, Known, ObjectId
 from pgasrob.program.expressions import Binary, IntType

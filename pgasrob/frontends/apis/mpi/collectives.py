@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, channel
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.datatypes import datatype, entry
 from pgasrob.frontends.apis.mpi.handles import communicator, handle, in_place, pointer
 from pgasrob.frontends.apis.mpi.header import REQUEST, does
 from pgasrob.frontends.apis.mpi.messages import SAME_COUNT, buffer_values, check_rank, store_in_buffer
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import bounded, int_type
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, CType, Floating

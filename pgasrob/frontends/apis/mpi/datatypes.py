@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.handles import handle, pointer
 from pgasrob.frontends.apis.mpi.header import BASIC, DATATYPE, ORDER_C, does, stores
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import MOST, bounded, element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import INT, LONG, CType

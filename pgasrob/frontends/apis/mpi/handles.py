@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.header import IN_PLACE, PROC_NULL
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.values import Address, Handle, Known
 from pgasrob.program.commands import Assign, Assume, Fetch

@@ -7,11 +7,11 @@ that they are -1. Where nobody shares there is one cell; where nobody excludes n
 
 from __future__ import annotations
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.handles import facts
 from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, calls, does
 from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, at_target, modes, named, shown, window
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, FetchAdd

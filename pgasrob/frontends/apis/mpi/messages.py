@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, channel
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.addresses import elements
@@ -25,7 +26,6 @@ from pgasrob.frontends.apis.mpi.handles import (
 )
 from pgasrob.frontends.apis.mpi.header import ANY_SOURCE, ANY_TAG, PROC_NULL, REQUEST, UNDEFINED, calls, does
 from pgasrob.frontends.apis.mpi.requests import receive_request, store_status
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import bounded, value_at
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, ULONG

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receive
 from pgasrob.frontends.apis.interface import Call, Way
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, key_of, pointer, ranks
 from pgasrob.frontends.apis.mpi.header import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls, does
 from pgasrob.frontends.apis.mpi.targets import Target, Window, named
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import bounded, element
 from pgasrob.frontends.c.types import INT, ULONG
 from pgasrob.frontends.c.values import NULL, Address, Handle, ObjectId

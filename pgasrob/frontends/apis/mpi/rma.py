@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.addresses import elements, number_of
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
@@ -15,7 +16,6 @@ from pgasrob.frontends.apis.mpi.requests import rma_request
 from pgasrob.frontends.apis.mpi.targets import Target, Window, window
 from pgasrob.frontends.apis.mpi.window_calls import RmaCall, RmaKind
 from pgasrob.frontends.apis.mpi.windows import Part
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import Transfer, bounded, int_type
 from pgasrob.frontends.c.arithmetic import LONG
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.flags import Group, barrier, in_order
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.datatypes import entry
@@ -21,7 +22,6 @@ from pgasrob.frontends.apis.mpi.header import (
     nothing,
     stores,
 )
-from pgasrob.frontends.apis.steps import Steps, ends_all
 from pgasrob.frontends.apis.transfers import bounded, element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import CHAR, INT, VOID, Pointer

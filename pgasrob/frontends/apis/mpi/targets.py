@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.handles import handle, key_of, places, ranks, split
 from pgasrob.frontends.apis.mpi.header import PROC_NULL
 from pgasrob.frontends.apis.mpi.window_calls import SyncCall, SyncKind
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.values import Handle, Known
 from pgasrob.program.assumptions import Kind

@@ -7,6 +7,7 @@ from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_arguments import member_in
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, group, pointer, published
@@ -28,7 +29,6 @@ from pgasrob.frontends.apis.mpi.header import (
 )
 from pgasrob.frontends.apis.mpi.targets import Window, at_target, modes, of_handle, window
 from pgasrob.frontends.apis.mpi.window_calls import SyncKind, Uncovered
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments, does, does_typed
 from pgasrob.frontends.apis.openshmem.header import INTEGERS
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import int_type, is_plain
 from pgasrob.frontends.c.types import ULONG
 from pgasrob.program.commands import Command, CompareSwap, Fetch, FetchAdd, FetchUpdate, Swap, Update, UpdateFrom

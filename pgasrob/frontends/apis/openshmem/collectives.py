@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgasrob.frontends.apis import flags
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.openshmem.contexts import Arguments, active_set, does, does_typed, group_of
 from pgasrob.frontends.apis.openshmem.header import ALL, INTEGERS
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import element, value_at
 from pgasrob.frontends.c.types import Pointer
 from pgasrob.program.commands import AwaitAdd, Bundle, Fence, Load, Put, Signal, Store

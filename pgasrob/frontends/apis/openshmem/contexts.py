@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from pgasrob.frontends.apis.call_steps import Given, Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call, Handler, Outcome
 from pgasrob.frontends.apis.openshmem.header import ALL, CONTEXT, FUNCTIONS
-from pgasrob.frontends.apis.steps import Given, Steps
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.symbolic import EVERYONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import barrier
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.openshmem.contexts import (
@@ -14,7 +15,6 @@ from pgasrob.frontends.apis.openshmem.contexts import (
     is_invalid,
 )
 from pgasrob.frontends.apis.openshmem.header import FUNCTIONS
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.commands import AwaitAdd, Fence, Fetch, Swap, Wait
 from pgasrob.program.expressions import Binary, Const, Expr, IntType

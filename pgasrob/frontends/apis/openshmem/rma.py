@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis import transfers
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments, does_typed, moves
 from pgasrob.frontends.apis.openshmem.header import SIGNAL_OPERATIONS
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import Transfer, int_type
 from pgasrob.frontends.c.types import ULONG, Void
 from pgasrob.program.commands import Bundle, Fetch, Put, Read, Signal, Update, Wait, Write

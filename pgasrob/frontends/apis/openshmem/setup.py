@@ -8,6 +8,7 @@ from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import elements
+from pgasrob.frontends.apis.call_steps import Given, Steps, ends_all
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.openshmem.contexts import (
     PRIVATE,
@@ -20,7 +21,6 @@ from pgasrob.frontends.apis.openshmem.contexts import (
 )
 from pgasrob.frontends.apis.openshmem.header import CONTEXT, FUNCTIONS, TEAM
 from pgasrob.frontends.apis.openshmem.ordering import wait_for_all
-from pgasrob.frontends.apis.steps import Given, Steps, ends_all
 from pgasrob.frontends.apis.transfers import copied
 from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import CHAR, INT

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgasrob.frontends.apis.call_steps import Given, Steps
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.openshmem.contexts import SIGNAL, Arguments, does, does_typed
 from pgasrob.frontends.apis.openshmem.header import INTEGERS, RELATIONS, typed
-from pgasrob.frontends.apis.steps import Given, Steps
 from pgasrob.frontends.apis.transfers import element, int_type, is_plain, value_at
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.types import INT, ULONG, CType

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Handler, Way
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of, string_at
 from pgasrob.frontends.c.libc.shared_strings import (
     argument_named,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import pairs
 from pgasrob.frontends.c.libc.library_calls import machine_of, needs_number
 from pgasrob.frontends.c.types import CHAR

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import partial, reduce
 
+from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Look, Outcome
-from pgasrob.frontends.apis.steps import Steps
 from pgasrob.frontends.apis.transfers import pairs
 from pgasrob.frontends.c.contents import ANYTHING
 from pgasrob.frontends.c.libc.library_calls import (

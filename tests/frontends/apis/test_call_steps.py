@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.frontends.apis.call_steps import Given, Steps, as_value, ends_all
 from pgasrob.frontends.apis.interface import Outcome
-from pgasrob.frontends.apis.steps import Given, Steps, as_value, ends_all
 from pgasrob.frontends.c.types import INT
 from pgasrob.frontends.c.values import UNDEFINED, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
