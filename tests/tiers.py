@@ -69,7 +69,7 @@ SLOW: dict[str, str] = {
     "cli/test_memory_model.py": """
         as_json
     """,
-    "cli/test_steps.py": """
+    "cli/test_shared_steps.py": """
         progress_is_shown_on_a_terminal_and_cleared
     """,
     "course/test_notebook.py": """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pgasrob.cli.declare import HELP
-from pgasrob.cli.steps import refuse
+from pgasrob.cli.shared_steps import refuse
 
 EXAMPLES = """\b
 Examples:

@@ -9,7 +9,7 @@ import click
 from pgasrob.cli.declare import HELP
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
 from pgasrob.cli.option_groups import memory_for
-from pgasrob.cli.steps import mention_a_missing_kernel, progress_display, refuse
+from pgasrob.cli.shared_steps import mention_a_missing_kernel, progress_display, refuse
 
 
 @click.command(context_settings=HELP)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -13,12 +12,13 @@ import click
 from pgasrob.cli.declare import argument, command, group
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import COptions, TimeAndMemory
-from pgasrob.cli.steps import progress_display, refuse
+from pgasrob.cli.shared_steps import progress_display, refuse
 
 if TYPE_CHECKING:
     from pgasrob.certificates.check.accept import Answer
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.watch import Watch
 
 EXAMPLES = """\b
 Exit code:
@@ -76,26 +76,25 @@ def _examined(options: CertifyOptions) -> Answer:
     from pgasrob.certificates.files import BadFile, stored
     from pgasrob.diagnostics import SourceError
     from pgasrob.robustness.load import load
-    from pgasrob.robustness.watch import LimitReached, Watch
+    from pgasrob.robustness.stopping import Stopped, within_limits
 
     file, certificate = options.file, options.certificate
+
+    def answer(watch: Watch) -> Answer:
+        program = load(file, options.front_end)
+        try:
+            return examine(program, stored(certificate), partial(watch.look_around, "checking the certificate", 0))
+        except BadFile as problem:
+            return Answer(str(problem))
+
     display = progress_display(None)
     try:
         with display(f"{file}, {certificate}") if display else nullcontext() as progress:
-            watch = Watch(options.limits, progress, time.monotonic())
-
-            def answer() -> Answer:
-                program = load(file, options.front_end)
-                look = partial(watch.look_around, "checking the certificate", 0)
-                try:
-                    return examine(program, stored(certificate), look)
-                except BadFile as problem:
-                    return Answer(str(problem))
-
-            return watch.within("while checking it", answer)
+            found = within_limits(options.limits, "while checking it", answer, progress)
     except OSError as error:
         refuse(f"pgasrob: {certificate} cannot be read: {error.strerror}")
     except SourceError as error:
         refuse(str(error))
-    except LimitReached as limit:
-        refuse(f"{file}: undecided: {limit}", UNKNOWN)
+    if isinstance(found, Stopped):
+        refuse(f"{file}: undecided: {found.reason}", UNKNOWN)
+    return found

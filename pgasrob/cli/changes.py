@@ -14,7 +14,7 @@ import click
 
 from pgasrob.cli.declare import group, option
 from pgasrob.cli.option_groups import COptions, SearchLimits, node_counts_option
-from pgasrob.cli.steps import limited, mention_a_missing_kernel, refuse
+from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd

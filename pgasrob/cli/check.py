@@ -16,7 +16,7 @@ from pgasrob.cli.many import Found, answer, kept_in, programs
 from pgasrob.cli.network import on_network
 from pgasrob.cli.option_groups import DEFAULT_ENGINE
 from pgasrob.cli.recorded import are_traces, checked_traces, traces
-from pgasrob.cli.steps import mention_a_missing_kernel, progress_display
+from pgasrob.cli.shared_steps import mention_a_missing_kernel, progress_display
 from pgasrob.cli.witness_files import Witnesses
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pgasrob.cli.declare import HELP, argument, command, option
 from pgasrob.cli.exit_codes import ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import format_option, max_states_option, memory_for, memory_option, timeout_option
 from pgasrob.cli.race import race
-from pgasrob.cli.steps import mention_a_missing_kernel, print_json, refuse
+from pgasrob.cli.shared_steps import mention_a_missing_kernel, print_json, refuse
 
 if TYPE_CHECKING:
     from pgasrob.course.lecture_page import Part

@@ -12,7 +12,7 @@ import click
 
 from pgasrob.cli.declare import argument, command, option
 from pgasrob.cli.parameter_types import Name, listed
-from pgasrob.cli.steps import refuse
+from pgasrob.cli.shared_steps import refuse
 from pgasrob.cli.witness_files import (
     PLACEHOLDER,
     PLACEHOLDERS_SHOWN,

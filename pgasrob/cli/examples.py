@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pgasrob.cli.declare import HELP
-from pgasrob.cli.steps import print_json, refuse
+from pgasrob.cli.shared_steps import print_json, refuse
 
 EXAMPLES = """\b
 Examples:

@@ -15,7 +15,7 @@ from pgasrob.cli.declare import Rule, argument, check_rules, command, group, opt
 from pgasrob.cli.exit_codes import ERROR, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import COptions, ReadingOptions, memory_model_option, node_count_option, timeout_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.steps import limited, mention_a_missing_kernel, refuse
+from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd

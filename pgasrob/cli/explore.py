@@ -11,7 +11,7 @@ from pgasrob.cli.declare import argument, command, group, option
 from pgasrob.cli.exit_codes import ERROR
 from pgasrob.cli.option_groups import COptions, ReadingOptions, node_count_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.steps import refuse
+from pgasrob.cli.shared_steps import refuse
 
 if TYPE_CHECKING:
     from pgasrob.explore.app import Shown

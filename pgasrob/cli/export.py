@@ -11,7 +11,7 @@ import click
 from pgasrob.cli.declare import argument, command, group, option
 from pgasrob.cli.option_groups import COptions, ReadingOptions, node_count_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.steps import load_instance, refuse
+from pgasrob.cli.shared_steps import load_instance, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd

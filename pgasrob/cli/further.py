@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from pgasrob.program.declarations import Source
     from pgasrob.render.progress import Display
     from pgasrob.render.verdict_json import Result
+    from pgasrob.repairs import Repair
+    from pgasrob.robustness.watch import Watch
 
 FIX_SECONDS = 5.0
 """What a search for repairs may take, as the help says."""
@@ -60,17 +61,20 @@ def look_for_fixes(result: Result, job: Job) -> None:
     from pgasrob.render.repair_text import fixes
     from pgasrob.repairs import repair
     from pgasrob.repairs.reading import read
-    from pgasrob.robustness.watch import LimitReached, Watch
+    from pgasrob.robustness.stopping import Stopped, within_limits
 
     nodes = result["nodes"]
     if not isinstance(nodes, int):
         return
     limits = replace(job.limits, timeout=FIX_SECONDS)
-    with contextlib.suppress(SourceError, LimitReached):
-        found = Watch(limits, None, time.monotonic()).within(
-            "in the search for repairs", lambda: repair(*read(result["file"], job.front_end), (nodes,), limits=limits)
-        )
-        result["fixes"] = fixes(found)
+
+    def search(_: Watch) -> Repair:
+        return repair(*read(result["file"], job.front_end), (nodes,), limits=limits)
+
+    with contextlib.suppress(SourceError):
+        found = within_limits(limits, "in the search for repairs", search)
+        if not isinstance(found, Stopped):
+            result["fixes"] = fixes(found)
 
 
 def certify(result: Result, path: str, job: Job, display: Display | None) -> int:
@@ -78,23 +82,25 @@ def certify(result: Result, path: str, job: Job, display: Display | None) -> int
     from pgasrob.certificates.files import BadFile, store
     from pgasrob.certificates.write import NoCertificate, write, write_for_every_count
     from pgasrob.robustness.load import load
-    from pgasrob.robustness.watch import LimitReached, Watch
+    from pgasrob.robustness.stopping import Stopped, within_limits
 
     title = f"{result['file']}, {result['nodes']} nodes"
+
+    def text(watch: Watch) -> str:
+        program, nodes = load(result["file"], job.front_end), result["nodes"]
+        look = partial(watch.look_around, "writing the certificate", 0)
+        if nodes == "all":
+            return write_for_every_count(program, job.reading, look=look).text
+        return write(program, nodes, job.reading, look=look).text
+
     try:
         with display(title) if display else contextlib.nullcontext() as progress:
-            watch = Watch(job.limits, progress, time.monotonic())
-
-            def text() -> str:
-                program, nodes = load(result["file"], job.front_end), result["nodes"]
-                look = partial(watch.look_around, "writing the certificate", 0)
-                if nodes == "all":
-                    return write_for_every_count(program, job.reading, look=look).text
-                return write(program, nodes, job.reading, look=look).text
-
-            written = watch.within("while writing it", text)
-        store(path, written)
-    except (NoCertificate, LimitReached, BadFile) as reason:
-        click.echo(f"pgasrob: no certificate is written: {reason}", err=True)
-        return UNKNOWN
-    return ROBUST
+            written = within_limits(job.limits, "while writing it", text, progress)
+        if not isinstance(written, Stopped):
+            store(path, written)
+            return ROBUST
+        why_not = str(written.reason)
+    except (NoCertificate, BadFile) as error:
+        why_not = str(error)
+    click.echo(f"pgasrob: no certificate is written: {why_not}", err=True)
+    return UNKNOWN

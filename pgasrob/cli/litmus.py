@@ -16,14 +16,13 @@ from pgasrob.cli.declare import Rule, argument, check_rules, command, flag, grou
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN, gravest
 from pgasrob.cli.option_groups import SearchLimits, format_option
 from pgasrob.cli.parameter_types import GraphPath, ModelNames, ValuesOfNames, listed, sentence
-from pgasrob.cli.steps import print_json
+from pgasrob.cli.shared_steps import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pgasrob.models.litmus.expected_outcomes import LitmusTest
     from pgasrob.models.litmus_answers import Answer, Values
-    from pgasrob.models.model_interface import Model
     from pgasrob.models.model_table import Options
     from pgasrob.render.litmus_json import LitmusResult
     from pgasrob.robustness.limits import Limits
@@ -229,7 +228,7 @@ def _found(tests: Sequence[str], texts: Sequence[str]) -> tuple[list[tuple[str, 
 
 @dataclass
 class _Asking:
-    """What is asked of every test, and the results that are to be drawn."""
+    """Asks the models about one test after the other and prints what they say; keeps the ``results`` to draw."""
 
     options: LitmusOptions
     names: Sequence[str]
@@ -237,30 +236,35 @@ class _Asking:
     results: list[LitmusResult] = field(default_factory=list)
 
     def test(self, file: str, text: str | None) -> int:
-        """Ask, print, and give the exit code."""
-        from pgasrob.models.litmus_answers import answer
+        """Ask about the test in ``file``, or in ``text`` where it was given so; the exit code."""
+        from pgasrob.models.litmus_answers import answer, lines_about_none, models_of
+        from pgasrob.models.model_table import NAMES, idle
+        from pgasrob.render.litmus_json import compared_to_json, litmus_to_json
 
         options = self.options
         test = self._parsed(file, text)
         if test is None:
             return ERROR
         self._check_names(test, file)
-        models, others = self._models(test)
-        for idle in [] if self.names else self._idle(others):
-            click.echo(f"pgasrob: {file}: {idle}", err=True)
-        answers = [
-            answer(test, model, options.limits, options.forbidden, explain=not options.expect) for model in models
-        ]
-        results = self._in_json(file, answers)
+        models = models_of(test, self.names, self.variant, expected=options.expect)
+        others = [] if self.names else [name for name in NAMES if name not in {model.name for model in models}]
+        for idling in [] if self.names else idle(self.variant, [name for name in NAMES if name not in others]):
+            click.echo(f"pgasrob: {file}: {idling}, which is not asked about this program", err=True)
+        answers = [answer(test, each, options.limits, options.forbidden, explain=not options.expect) for each in models]
+        executions = options.executions or bool(options.graphs)
+        if options.compare:
+            results = compared_to_json(file, *answers, executions=executions or not options.json)
+        else:
+            results = [litmus_to_json(file, each, executions=executions) for each in answers]
         if options.graphs:
             self.results += results
         if options.json:
             for result in results:
                 print_json(result)
+        elif not results:
+            click.echo(f"{file}: no model takes this program; --model NAME says why", err=True)
         else:
-            asked = [line for line in test.expectations if any(line.concerns(m.name, m.variant) for m in models)]
-            left_out = [(line.span.line, str(line)) for line in test.expectations if line not in asked]
-            self._print(file, results, others, [] if self.names else left_out)
+            self._print(results, others, [] if self.names else lines_about_none(test, models))
         if all(each.refusals for each in answers):
             return ERROR
         return gravest([self._code(each) for each in answers])
@@ -272,9 +276,7 @@ class _Asking:
         from pgasrob.render.shared_json import errors_to_json
 
         try:
-            if text is not None:
-                return parse(text, file)
-            return parse_file(file)
+            return parse_file(file) if text is None else parse(text, file)
         except SourceError as error:
             if self.options.json:
                 print_json(no_litmus(file, errors_to_json(error.diagnostics, file)))
@@ -292,61 +294,27 @@ class _Asking:
                     hint = did_you_mean(name, names) or f"there is {', '.join(names)}"
                     raise click.UsageError(sentence(f"{file} has no register or location {name!r}; {hint}"))
 
-    def _models(self, test: LitmusTest) -> tuple[list[Model], list[str]]:
-        """The models to ask, and those that do not take the program, where nobody has asked for them."""
-        from pgasrob.models.litmus_answers import models_of
-        from pgasrob.models.model_table import NAMES
-
-        models = models_of(test, self.names, self.variant, expected=self.options.expect)
-        others = [name for name in NAMES if name not in {model.name for model in models}] if not self.names else []
-        return models, others
-
-    def _idle(self, others: Sequence[str]) -> list[str]:
-        """Options that have no effect, for the models that take them are among the ``others``."""
-        from pgasrob.models.model_table import NAMES, idle
-
-        found = idle(self.variant, [name for name in NAMES if name not in others])
-        return [f"{each}, which is not asked about this program" for each in found]
-
-    def _in_json(self, file: str, answers: Sequence[Answer]) -> list[LitmusResult]:
-        from pgasrob.render.litmus_json import litmus_to_json
-
-        options = self.options
-        wanted = options.executions or bool(options.graphs) or (options.compare is not None and not options.json)
-        results = [litmus_to_json(file, each, executions=wanted) for each in answers]
-        if self.options.compare and not any(result["refusals"] for result in results):
-            one, other = results
-            for result, against in ((one, other), (other, one)):
-                result["only"] = [each for each in result["outcomes"] if each not in against["outcomes"]]
-        return results
-
     def _print(
-        self, file: str, results: Sequence[LitmusResult], others: Sequence[str], left_out: Sequence[tuple[int, str]]
+        self, results: Sequence[LitmusResult], others: Sequence[str], left_out: Sequence[tuple[int, str]]
     ) -> None:
         from pgasrob.render.lines import glyphs_for, terminal_width, write
-        from pgasrob.render.litmus_json import values_text
-        from pgasrob.render.litmus_text import comparison_report, execution_report, litmus_report, summary
+        from pgasrob.render.litmus_text import comparison_report, executions_report, litmus_report, summary
 
         width, glyphs = terminal_width(), glyphs_for(sys.stdout)
-        if not results:
-            click.echo(f"{file}: no model takes this program; --model NAME says why", err=True)
-            return
         if self.options.expect:
-            line = summary(results, width)
+            line = summary(results)
             write([line], sys.stdout)
             if all(style in ("", "good", "faint") for _, style in line):
                 return
-        write(litmus_report(results, width, glyphs, others=others, left_out=left_out), sys.stdout)
-        if self.options.compare and not any(result["refusals"] for result in results):
-            write(comparison_report(results[0], results[1], width), sys.stdout)
-        if self.options.executions:
-            for result in results:
-                for outcome, execution in zip(result["outcomes"], result["executions"], strict=True):
-                    title = f"An execution of {result['label']} with {values_text(outcome)}:"
-                    write([[], *execution_report(title, execution, width)], sys.stdout)
+        lines = litmus_report(results, width, glyphs, others=others, left_out=left_out)
+        if "only" in results[0]:
+            lines += comparison_report(results[0], results[1], width)
+        for result in results if self.options.executions else []:
+            lines += executions_report(result, width)
+        write(lines, sys.stdout)
 
     def _code(self, answer: Answer) -> int:
-        """A model that a line or an option names has to know the program."""
+        """The exit code of one model; a model that a line or an option names has to know the program."""
         if answer.refusals:
             return ERROR if self.names or answer.compared else ROBUST
         if answer.as_expected is False:
@@ -357,10 +325,9 @@ class _Asking:
         """Write the graphs; whether all could be written."""
         from pgasrob.render.execution_files import NothingToDraw, write_graphs
 
+        options = self.options
         try:
-            for path in write_graphs(
-                self.options.graphs, self.results, [dict(values) for values in self.options.drawn]
-            ):
+            for path in write_graphs(options.graphs, self.results, list(map(dict, options.drawn))):
                 click.echo(f"pgasrob: {path} has been drawn", err=True)
         except NothingToDraw as error:
             click.echo(f"pgasrob: {error}", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from pgasrob.cli.declare import Rule, check_rules, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import TimeAndMemory, format_option
 from pgasrob.cli.parameter_types import sentence
-from pgasrob.cli.steps import print_json, progress_display
+from pgasrob.cli.shared_steps import print_json, progress_display
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from pgasrob.models.generate.rdma_shapes import Bounds
     from pgasrob.render.generated import Generated
     from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.watch import Watch
 
     Note = Callable[[int, int], None]
     Tests = Iterator[tuple[str, Generated]]
@@ -114,30 +114,29 @@ def generate(options: GenerateOptions) -> int:
     closes a cycle that is none without it (coreRMA), or other outcomes when a cell of Figure 9 alone is changed
     (RDMA-TSO), or an outcome in one of two models that the other one does not have.
     """
-    from pgasrob.robustness.watch import LimitReached, Watch
+    from pgasrob.robustness.stopping import Stopped, within_limits
 
     check_rules(options, RULES)
     _check_options("distinguish" if options.distinguish is not None else options.name)
     display = progress_display(None)
     out = _Out(options.format, options.output, display.clear if display else None)
-    reason, lacking = "", []
-    with display("litmus tests") if display else nullcontext() as progress:
-        watch = Watch(options.limits, progress, time.monotonic())
 
+    def generated(watch: Watch) -> list[str]:
         def note(looked: int, found: int) -> None:
             watch.look_around(PHASE, looked, f"{found} tests")
 
         wanted, found = _tests(options, note)
-        try:
-            lacking = watch.within(PHASE, lambda: out.each(found, wanted, options.count))
-        except LimitReached as limit:
-            reason = str(limit)
+        return out.each(found, wanted, options.count)
+
+    with display("litmus tests") if display else nullcontext() as progress:
+        lacking = within_limits(options.limits, PHASE, generated, progress)
     click.echo(f"pgasrob: {out.summary()}", err=True)
-    if lacking and not reason:
+    if isinstance(lacking, Stopped):
+        click.echo(f"pgasrob: {lacking.reason}", err=True)
+        return UNKNOWN
+    if lacking:
         click.echo(f"pgasrob: none of this size for {', '.join(lacking)}", err=True)
-    if reason:
-        click.echo(f"pgasrob: {reason}", err=True)
-    return UNKNOWN if reason else ROBUST
+    return ROBUST
 
 
 def _check_options(kind: str) -> None:

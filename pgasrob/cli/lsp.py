@@ -18,7 +18,7 @@ from pgasrob.cli.option_groups import (
     node_counts_option,
     timeout_option,
 )
-from pgasrob.cli.steps import refuse
+from pgasrob.cli.shared_steps import refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd

@@ -10,7 +10,7 @@ import click
 
 from pgasrob.cli.declare import option
 from pgasrob.cli.parameter_types import Dialect, Macro, NodeCounts, SharedMemory, Size, seconds
-from pgasrob.cli.steps import refuse
+from pgasrob.cli.shared_steps import refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.compile_commands import Compiled

@@ -15,11 +15,11 @@ from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.litmus import LitmusOptions, ask_about_tests
 from pgasrob.cli.option_groups import COptions, SearchLimits, format_option, node_count_option
 from pgasrob.cli.parameter_types import ModelNames, ProgramPath, listed
-from pgasrob.cli.steps import limited, load_instance, print_json, progress_display, refuse
+from pgasrob.cli.shared_steps import limited, load_instance, print_json, progress_display, refuse
 from pgasrob.cli.witness_files import RunPath, Witnesses, fold_option, witness_option, write_witness
 
 if TYPE_CHECKING:
-    from pgasrob.cli.steps import Empty
+    from pgasrob.cli.shared_steps import Empty
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
     from pgasrob.robustness.limits import Limits

@@ -24,7 +24,7 @@ from pgasrob.cli.many import (
 )
 from pgasrob.cli.option_groups import COptions, ReadingOptions, memory_model_option, node_counts_option
 from pgasrob.cli.recorded import MIXED, OF_PROGRAMS, SUFFIX, are_traces, mixed, raced_traces, report_alarms, traces
-from pgasrob.cli.steps import mention_a_missing_kernel, print_json, progress_display
+from pgasrob.cli.shared_steps import mention_a_missing_kernel, print_json, progress_display
 from pgasrob.cli.witness_files import Witnesses
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pgasrob.cli.declare import argument, command, option
 from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, UNKNOWN
 from pgasrob.cli.option_groups import timeout_option
 from pgasrob.cli.parameter_types import Size
-from pgasrob.cli.steps import refuse
+from pgasrob.cli.shared_steps import refuse
 
 DEFAULT_LIMIT = "16G"
 EXAMPLES = """\b

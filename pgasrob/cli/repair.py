@@ -14,7 +14,7 @@ from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import format_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.steps import limited, print_json
+from pgasrob.cli.shared_steps import limited, print_json
 from pgasrob.cli.witness_files import Witnesses, fold_option, witness_option
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import click
 from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import COptions, format_option, node_count_option, timeout_option
-from pgasrob.cli.steps import limited, mention_a_missing_kernel, print_json, refuse
+from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, print_json, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pgasrob.cli.steps import Empty
+    from pgasrob.cli.shared_steps import Empty
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.robustness.limits import Limits

@@ -13,7 +13,7 @@ from pgasrob.cli.declare import Rule, argument, check_rules, command, group, opt
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST
 from pgasrob.cli.option_groups import COptions, ReadingOptions, format_option, node_count_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.steps import load_instance, print_json, refuse
+from pgasrob.cli.shared_steps import load_instance, print_json, refuse
 from pgasrob.cli.witness_files import RunPath, Witnesses, fold_option, witness_option, write_witness
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import click
 
 from pgasrob.cli.declare import HELP
 from pgasrob.cli.parameter_types import Name
-from pgasrob.cli.steps import print_json
+from pgasrob.cli.shared_steps import print_json
 
 
 @cache

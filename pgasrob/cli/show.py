@@ -11,7 +11,7 @@ import click
 from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
 from pgasrob.cli.option_groups import COptions, node_count_option
-from pgasrob.cli.steps import load_instance, refuse
+from pgasrob.cli.shared_steps import load_instance, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd

@@ -13,7 +13,7 @@ from pgasrob.cli.declare import argument, command, flag, group
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import format_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.steps import limited, print_json
+from pgasrob.cli.shared_steps import limited, print_json
 
 EXAMPLES = """\b
 Exit code:

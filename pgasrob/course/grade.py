@@ -18,7 +18,6 @@ A limit that is hit is neither right nor wrong: ``undecided``.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +37,8 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.question import Question, Robustness
 from pgasrob.robustness.session import Session
-from pgasrob.robustness.stopping import until_limit
+from pgasrob.robustness.stopping import Stopped, within_limits
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -253,9 +251,8 @@ class Grader:
 
     def _within(self, exercise: Exercise, work: Callable[[], T]) -> T | Mark:
         """What ``work`` gives; where it comes to a limit, the mark that says so."""
-        with until_limit() as stopped:
-            return Watch(self._limits, None, time.monotonic()).within("while grading", work)
-        return Mark(exercise, "undecided", str(stopped.reason))
+        found = within_limits(self._limits, "while grading", lambda watch: work())
+        return Mark(exercise, "undecided", str(found.reason)) if isinstance(found, Stopped) else found
 
 
 def _ending(exercise: Exercise, key: Before, program: Program | CProgram, counts: Sequence[int]) -> Mark:

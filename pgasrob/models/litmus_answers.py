@@ -152,6 +152,12 @@ def _why(test: LitmusTest, model: Model, outcomes: Outcomes, values: Values, lim
     return Why(values, by, reason=stopped.reason, asked=asked)
 
 
+def lines_about_none(test: LitmusTest, models: Sequence[Model]) -> list[tuple[int, str]]:
+    """The lines of ``test`` that are about none of the ``models``, with their numbers."""
+    about = {line for line in test.expectations for model in models if line.concerns(model.name, model.variant)}
+    return [(line.span.line, str(line)) for line in test.expectations if line not in about]
+
+
 def models_of(
     test: LitmusTest, asked: Sequence[str], options: Options = STOCK, *, expected: bool = False
 ) -> list[Model]:

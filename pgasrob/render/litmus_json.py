@@ -151,6 +151,15 @@ def litmus_to_json(file: str, answer: Answer, *, executions: bool = False) -> Li
     return result
 
 
+def compared_to_json(file: str, one: Answer, other: Answer, *, executions: bool = False) -> list[LitmusResult]:
+    """As :func:`litmus_to_json` for two models, each object with what it ``only`` allows, if both take the test."""
+    results = [litmus_to_json(file, each, executions=executions) for each in (one, other)]
+    if not any(result["refusals"] for result in results):
+        for result, against in zip(results, reversed(results), strict=True):
+            result["only"] = [each for each in result["outcomes"] if each not in against["outcomes"]]
+    return results
+
+
 def no_litmus(file: str, errors: list[Error], reason: str | None = None) -> LitmusResult:
     """The object of a text that is no test."""
     return {

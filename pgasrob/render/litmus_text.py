@@ -3,7 +3,7 @@ forbidden. Made from the JSON objects alone (`render.litmus_json`), one for each
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pgasrob.diagnostics import visible
 from pgasrob.models.litmus.litmus_program import Value
@@ -55,6 +55,13 @@ def litmus_report(
     for why, labels, settled in _whys(answered):
         lines += _why(why, labels, settled, width)
     return lines
+
+
+def executions_report(result: LitmusResult, width: int = 80) -> Iterator[Line]:
+    """An execution for each outcome that a model allows, below a blank line."""
+    for outcome, execution in zip(result["outcomes"], result["executions"], strict=True):
+        title = f"An execution of {result['label']} with {values_text(outcome)}:"
+        yield from ([], *execution_report(title, execution, width))
 
 
 def execution_report(title: str, execution: ExecutionObject, width: int = 80) -> list[Line]:
@@ -353,9 +360,8 @@ def _open(result: LitmusResult) -> str:
     return "" if result["complete"] else ", as far as is known"
 
 
-def summary(results: Iterable[LitmusResult], width: int) -> Line:
+def summary(results: Sequence[LitmusResult]) -> Line:
     """A test in a line, for many of them: whether all is as expected."""
-    results = list(results)
     outcomes = [result["as_expected"] for result in results]
     models = ", ".join(result["label"] for result in results if result["as_expected"] is not None)
     file = visible(results[0]["file"])
@@ -371,6 +377,3 @@ def summary(results: Iterable[LitmusResult], width: int) -> Line:
         (f"{file}: ", ""),
         (f"as expected in {models}" if models else "nothing expected", "good" if models else "faint"),
     ]
-
-
-__all__ = ["comparison_report", "execution_report", "litmus_report", "summary"]

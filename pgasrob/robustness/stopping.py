@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import MemoryLimit, OutOfMemory, Reason
-from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.robustness.watch import LimitReached, Progress, Watch
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -33,6 +38,22 @@ def until_limit(watch: Watch | None = None, *, memory: bool = False) -> Iterator
         if not memory:
             raise
         stopped.reason = _out_of_memory(error, watch)
+
+
+def within_limits(
+    limits: Limits,
+    phase: str,
+    work: Callable[[Watch], T],
+    progress: Callable[[Progress], None] | None = None,
+    *,
+    looks: bool = False,
+) -> T | Stopped:
+    """What ``work`` gives, or the limit that has ended it. It gets the watch, which looks at the ``limits`` by itself
+    and by which it can look at them and report ``progress``; ``phase`` and ``looks`` are as of :meth:`Watch.within`."""
+    watch = Watch(limits, progress, time.monotonic())
+    with until_limit() as stopped:
+        return watch.within(phase, lambda: work(watch), looks=looks)
+    return stopped
 
 
 def _out_of_memory(error: MemoryError, watch: Watch | None) -> Reason:

@@ -6,7 +6,6 @@ Only click is imported at the top, so that `--help` costs little.
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
@@ -75,14 +74,14 @@ def refuse(
 
 
 def limited(limits: Limits, phase: str, work: Callable[[], T], in_json: Empty | None = None) -> T:
-    """What ``work`` returns, which looks at ``limits`` itself as far as it can; ends the command (`refuse`) where it
-    does not come to its end by them."""
-    from pgasrob.robustness.watch import LimitReached, Watch
+    """What ``work`` gives, which looks at ``limits`` itself as far as it can; ends the command (`refuse`) where it
+    reaches one of them before its end."""
+    from pgasrob.robustness.stopping import Stopped, within_limits
 
-    try:
-        return Watch(limits, None, time.monotonic()).within(phase, work, looks=True)
-    except LimitReached as limit:
-        refuse(f"pgasrob: {limit}", UNKNOWN, in_json, reason=str(limit))
+    found = within_limits(limits, phase, lambda watch: work(), looks=True)
+    if isinstance(found, Stopped):
+        refuse(f"pgasrob: {found.reason}", UNKNOWN, in_json, reason=str(found.reason))
+    return found
 
 
 def load_instance(
