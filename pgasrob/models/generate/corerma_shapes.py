@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pgasrob.models.generate.conventions import Conventions
 from pgasrob.models.generate.programs import ACTIONS, ON_NODES, Shape, Statement, renamed
 
-WRITES = {"load": (), "store": (0,), "get": (0,), "put": (0,), "rga": (0, 1), "cas": (0, 1), "flush": ()}
-"""Which operands a statement writes."""
+WRITTEN, READ = 1, -1
+UNREAD = {
+    "load": ((0, READ),),
+    "store": ((0, WRITTEN),),
+    "get": ((0, WRITTEN),),
+    "put": ((0, WRITTEN),),
+    "rga": ((0, WRITTEN), (1, WRITTEN)),
+    "cas": ((0, WRITTEN), (1, WRITTEN)),
+    "flush": (),
+}
+"""By how much a statement changes the number of unread writes to which of its operands: only local reads read them."""
 OPERANDS = ((("load", "store"), "n"), (("get",), "nf"), (("put",), "fn"), (("rga",), "nfn"), (("cas",), "nfnn"))
 """The statements with the ends of their operands: n for a location of the own process, f for one of any process."""
 REMOTE = ("get", "put", "rga", "cas")
@@ -56,6 +65,12 @@ def interact(shape: Shape) -> bool:
     )
 
 
+def all_read(unread: Iterable[int], reads: str) -> bool:
+    """Whether a program has the local reads that the convention ``reads`` asks for; ``unread``: how many writes to each
+    location are not read, negative where there are more local reads."""
+    return reads == "none" or all(n == 0 or (n < 0 and reads == "more") for n in unread)
+
+
 Group = tuple[frozenset[str], int, int]
 """Kinds of statements of which there must be one, with the actions and the writes that each of them has at least."""
 
@@ -63,8 +78,8 @@ Group = tuple[frozenset[str], int, int]
 class _Growing:
     """Grows programs, statement by statement.
 
-    ``owners``: the process of each location that is mentioned; ``lack``: its writes that are not yet read, negative for
-    reads beyond that. A location is taken back with the statement that mentions it first.
+    ``owners``: the process of each location that is mentioned; ``unread``: how many writes to it are not read, negative
+    where there are more local reads. A location is taken back with the statement that mentions it first.
     """
 
     def __init__(self, processes: int, conventions: Conventions, exactly: bool) -> None:
@@ -72,58 +87,53 @@ class _Growing:
         self.reads = conventions.reads
         self.own_targets = processes == 1 or conventions.own_targets == "always"
         self.owners: list[int] = []
-        self.lack: list[int] = []
+        self.unread: list[int] = []
         self.threads: list[list[Statement]] = [[] for _ in range(processes)]
 
     def shapes(self, size: int, needs: tuple[tuple[str, ...], ...]) -> Iterator[Shape]:
-        writes = 0 if self.reads == "none" else 1
-        return self._grown(
-            0,
-            size,
-            tuple(
-                (
-                    frozenset(kinds),
-                    min(ACTIONS[kind] for kind in kinds),
-                    writes * min(len(WRITES[kind]) for kind in kinds),
-                )
-                for kinds in needs
-            ),
-        )
+        groups = []
+        for kinds in needs:
+            writes = min(sum(change == WRITTEN for _, change in UNREAD[kind]) for kind in kinds)
+            groups.append((frozenset(kinds), min(ACTIONS[kind] for kind in kinds), writes))
+        return self._grown(0, size, tuple(groups))
 
     def _grown(self, process: int, left: int, missing: tuple[Group, ...]) -> Iterator[Shape]:
         """The programs with ``left`` actions more, locations counted, that ``process`` and those behind it do.
         ``missing``: the groups that there is no statement of yet."""
-        thread, lack = self.threads[process], self.lack
+        thread, unread = self.threads[process], self.unread
         if thread and process + 1 < self.processes:
             # What is unread here must stay unread: only this process reads its locations.
-            if self.reads == "none" or not any(n > 0 and o <= process for n, o in zip(lack, self.owners, strict=True)):
+            own = (n for n, owner in zip(unread, self.owners, strict=True) if owner <= process)
+            if self.reads == "none" or not any(n > 0 for n in own):
                 yield from self._grown(process + 1, left, missing)
-        elif thread and self.owners and (left == 0 or not self.exactly) and not missing and self._all_read():
+        elif thread and self.owners and not (left and self.exactly) and not missing and all_read(unread, self.reads):
             yield Shape(tuple(self.owners), tuple(range(self.processes)), tuple(map(tuple, self.threads)))
         for statement, cost in self._statements(process, left):
             kind, operands = statement
-            changes = [(operands[at], 1) for at in WRITES[kind]] + [(operands[0], -1)] * (kind == "load")
-            for place, change in changes:
-                lack[place] += change
-            rest = tuple(group for group in missing if kind not in group[0])
+            for at, change in UNREAD[kind]:
+                unread[operands[at]] += change
+            rest = tuple(group for group in missing if kind not in group[0]) if missing else missing
             if self._least(rest) <= left - cost:
                 thread.append(statement)
                 yield from self._grown(process, left - cost, rest)
                 thread.pop()
-            for place, change in changes:
-                lack[place] -= change
-
-    def _all_read(self) -> bool:
-        return self.reads == "none" or all(n == 0 or (n < 0 and self.reads == "more") for n in self.lack)
+            for at, change in UNREAD[kind]:
+                unread[operands[at]] -= change
 
     def _least(self, missing: tuple[Group, ...]) -> int:
         """How many actions must still come: statements of the groups that are missing, and reads of what is written."""
-        least = sum(group[1] for group in missing)
+        least = writes = 0
+        for _, actions, written in missing:
+            least += actions
+            writes += written
         if self.reads == "none":
             return least
-        # A write to come may be read by a local read that is there already.
-        early = -sum(n for n in self.lack if n < 0)
-        return least + sum(n for n in self.lack if n > 0) + max(0, sum(group[2] for group in missing) - early)
+        for count in self.unread:
+            if count > 0:
+                least += count
+            else:  # a write to come may be read by a local read that is there already
+                writes += count
+        return least + writes if writes > 0 else least
 
     def _statements(self, process: int, left: int) -> Iterator[tuple[Statement, int]]:
         """Each statement of ``process`` of at most ``left`` actions, new locations counted."""
@@ -156,7 +166,7 @@ class _Growing:
         for node in range(self.processes if more else 0):
             if owner is None or node == owner:
                 self.owners.append(node)
-                self.lack.append(0)
+                self.unread.append(0)
                 yield len(self.owners) - 1
                 self.owners.pop()
-                self.lack.pop()
+                self.unread.pop()

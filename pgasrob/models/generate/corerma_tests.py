@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from pgasrob.models.generate.conventions import DEFAULT, Conventions
-from pgasrob.models.generate.corerma_shapes import NEEDS, WRITES, shapes
+from pgasrob.models.generate.corerma_shapes import NEEDS, UNREAD, all_read, shapes
 from pgasrob.models.generate.cycles import Pivot, pivots, values
 from pgasrob.models.generate.one_memory import Registers, outcomes
 from pgasrob.models.generate.programs import REGISTERS, Shape, plainest
@@ -124,40 +124,30 @@ def generate(
 def _spare(shape: Shape, rule: str, initial: tuple[int, ...], conventions: Conventions) -> bool:
     """Whether ``conventions`` rejects the test because some statements (flushes) can be left out and it is still a
     test."""
-    if conventions.minimal:
-        spare = [(t, s) for t, thread in enumerate(shape.threads) for s in range(len(thread))]
-    elif conventions.flushes == "useful":
-        spare = [
-            (t, s) for t, thread in enumerate(shape.threads) for s, (kind, _) in enumerate(thread) if kind == "flush"
-        ]
-    else:
-        return False
+    spare = [
+        (process, place)
+        for process, thread in enumerate(shape.threads)
+        for place, (kind, _) in enumerate(thread)
+        if conventions.minimal or (conventions.flushes == "useful" and kind == "flush")
+    ]
     for count in range(1, len(spare) + 1):
         for left_out in combinations(spare, count):
             smaller, values = shape.without(frozenset(left_out), initial)
-            if not all(smaller.threads) or not _read(smaller, conventions):
-                continue
-            if (
-                next(
-                    pivots(actions_of(smaller, conventions.ir_own, conventions.local_order), rule, conventions, values),
-                    None,
-                )
-                is not None
-            ):
-                return True
+            if all(smaller.threads) and _read(smaller, conventions):
+                actions = actions_of(smaller, conventions.ir_own, conventions.local_order)
+                if next(pivots(actions, rule, conventions, values), None) is not None:
+                    return True
     return False
 
 
 def _read(shape: Shape, conventions: Conventions) -> bool:
     """Whether the program has the local reads that ``conventions`` asks for."""
-    lack = [0] * len(shape.owners)
+    unread = [0] * len(shape.owners)
     for thread in shape.threads:
         for kind, operands in thread:
-            if kind == "load":
-                lack[operands[0]] -= 1
-            for at in WRITES[kind]:
-                lack[operands[at]] += 1
-    return conventions.reads == "none" or all(n == 0 or (n < 0 and conventions.reads == "more") for n in lack)
+            for at, change in UNREAD[kind]:
+                unread[operands[at]] += change
+    return all_read(unread, conventions.reads)
 
 
 def _test(

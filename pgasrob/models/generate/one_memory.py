@@ -8,7 +8,7 @@ the tests compare the two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pgasrob.models.generate.static_order import Actions
 from pgasrob.program.expressions import INT32
@@ -42,56 +42,57 @@ def outcomes(actions: Actions, initial: Sequence[int]) -> frozenset[Registers]:
     return frozenset(tuple(held[register] for register in registers) for _, held in states)
 
 
-def _steps(actions: Actions, initial: Sequence[int]) -> list[_Step]:
+Step = Callable[[list[int]], None]
+"""What an action does to the values of a state."""
+
+
+def _steps(actions: Actions, initial: Sequence[int]) -> list[Step]:
     places = len(initial)
     value = max((0, *initial)) + 1
     first: dict[tuple[int, int], int] = {}
-    found: list[_Step] = []
+    found: list[Step] = []
     for number, action in enumerate(actions.actions):
-        begin = first.setdefault((action.thread, action.statement), number)
-        read, write = action.reads, action.writes
+        own = places + number
+        begin = first.setdefault((action.thread, action.statement), own)
         kind = actions.shape.threads[action.thread][action.statement][0]
-        if action.kind == "w":
-            found.append(_Step(None, write, constant=value))
-            value += 1
-        elif action.kind == "erw":
-            found.append(_Step(read, write, kind=kind, own=places + number, begin=places + begin))
-        elif action.kind == "ew":
-            # What a get or put has read, and what a remote location of rga and cas held: the action before.
-            found.append(_Step(None, write, begin=places + number - 1))
-        else:
-            found.append(_Step(read, None, own=places + number))
+        match action.reads, action.writes:
+            case int(read), int(written):
+                found.append(_updated(kind, read, own, begin))
+            case int(read), None:
+                found.append(_copied(read, own))
+            case None, int(written) if action.kind == "w":
+                found.append(_stored(value, written))
+                value += 1
+            case None, int(written):
+                # What a get or put has read, and what a remote location of rga and cas held: the action before.
+                found.append(_copied(own - 1, written))
+            case _:
+                found.append(lambda held: None)
     return found
 
 
-class _Step:
-    """What an action does to the list of a state. ``own``, ``begin``: where its value and that of the first action of
-    its statement (of an ew: the action before) are."""
+def _copied(source: int, target: int) -> Step:
+    def step(held: list[int]) -> None:
+        held[target] = held[source]
 
-    __slots__ = ("begin", "constant", "kind", "own", "read", "write")
+    return step
 
-    def __init__(
-        self,
-        read: int | None,
-        write: int | None,
-        *,
-        kind: str = "",
-        own: int = -1,
-        begin: int = -1,
-        constant: int | None = None,
-    ) -> None:
-        self.read, self.write, self.kind = read, write, kind
-        self.own, self.begin, self.constant = own, begin, constant
 
-    def __call__(self, held: list[int]) -> None:
-        read, write = self.read, self.write
-        if self.kind and read is not None and write is not None:
-            value = held[self.own] = held[read]
-            if self.kind == "rga":
-                held[write] = INT32.wrap(value + held[self.begin])
-            elif value == held[self.begin]:
-                held[write] = held[self.begin + 1]
-        elif read is not None:
-            held[self.own] = held[read]
-        elif write is not None:
-            held[write] = held[self.begin] if self.constant is None else self.constant
+def _stored(value: int, target: int) -> Step:
+    def step(held: list[int]) -> None:
+        held[target] = value
+
+    return step
+
+
+def _updated(kind: str, location: int, own: int, operands: int) -> Step:
+    """The read-write of an rga or cas; ``operands``: where the values begin that its reads before it have read."""
+
+    def step(held: list[int]) -> None:
+        value = held[own] = held[location]
+        if kind == "rga":
+            held[location] = INT32.wrap(value + held[operands])
+        elif value == held[operands]:
+            held[location] = held[operands + 1]
+
+    return step
