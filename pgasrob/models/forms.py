@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pgasrob.models.litmus.instructions import Instruction, accesses, node_of
 from pgasrob.models.litmus.litmus_program import Program, Thread
-from pgasrob.models.model_interface import Refusal
+from pgasrob.models.model_interface import Refusal, Refused
 
 NAMED_FIRST = ("cpu", "land", "fetch", "source", "place")
 """The order in which accesses that are not atomic are reported: `x = rga(z^2, y)` from left to right."""
@@ -33,6 +33,11 @@ class Forms:
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
         """What the model does not know of ``program``, each once."""
         return tuple(dict.fromkeys(self._refusals(program)))
+
+    def require(self, program: Program) -> None:
+        """Raise :class:`Refused` where there is something that the model does not know."""
+        if refusals := self.refusals(program):
+            raise Refused(refusals)
 
     def _refusals(self, program: Program) -> Iterator[Refusal]:
         for number, thread in enumerate(program.threads):

@@ -14,7 +14,7 @@ from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_interface import Outcomes, Refusal
 from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed, outcomes
-from pgasrob.models.thread_control import Change, Control, Execute, assigned, assumed, value_of
+from pgasrob.models.thread_control import Change, Control, Execute, MachineThread, value_of, with_register
 from pgasrob.program.expressions import INT32
 from pgasrob.robustness.watch import Watch
 
@@ -72,21 +72,18 @@ class Local(NamedTuple):
     halfway: tuple[int, tuple[int, ...]] | None = None
 
 
-class Thread(litmus.Visitor[Execute[Local]]):
-    """What a thread does in one step."""
+class Thread(MachineThread[Local], litmus.Visitor[Execute[Local]]):
+    """A thread; ``split``: its operations read and write in steps of their own."""
 
     def __init__(self, program: Program, number: int, sharing: Sharing, split: bool, reduced: bool) -> None:
+        super().__init__(program, number, sharing, reduced)
         thread = program.threads[number]
-        self._program, self._number = program, number
-        self._sharing, self._split, self._reduced = sharing, split, reduced
+        self._split = split
         nodes = sorted({each.node for each in thread.graph.instructions if isinstance(each, litmus.Poll)})
         self._polled = {node: place for place, node in enumerate(nodes)}
         self._parts: list[tuple[litmus.Instruction, tuple[Part, ...]]] = []
         self._control = Control(thread.graph, self.visit)
         self.initial = Local(0, (0,) * len(thread.registers), (0,) * len(nodes))
-
-    def registers(self, local: Local) -> tuple[int, ...]:
-        return local.registers
 
     def finished(self, local: Local) -> bool:
         return local.halfway is None and self._control.ended(local)
@@ -95,32 +92,21 @@ class Thread(litmus.Visitor[Execute[Local]]):
         """First may come what touches no location that others have to do with."""
         if local.halfway is not None:
             first, option = self._accessed(local, local.halfway[0], local.halfway[1])
-            return first and self._reduced, (option,)
+            return first and self.reduced, (option,)
         first, options = self._control.executed(local)
-        return first and self._reduced, options
+        return first and self.reduced, options
 
     # Instructions
 
-    def assign(self, instruction: litmus.Assign) -> Execute[Local]:
-        return assigned(self._number, instruction)
-
-    def assume(self, instruction: litmus.Assume) -> Execute[Local]:
-        return assumed(self._number, instruction)
-
     def _nothing(self, instruction: litmus.Instruction) -> Execute[Local]:
-        word = (Step(self._number, "fence", instruction),)
-
-        def execute(local: Local) -> Iterator[Change]:
-            yield True, fixed(Result(word, local))
-
-        return execute
+        return self.waiting(Step(self.number, "fence", instruction))
 
     memory_fence = flush = remote_fence = _nothing
 
     def poll(self, instruction: litmus.Poll) -> Execute[Local]:
         node = instruction.node
         queue: Queue = ("cpu", node)
-        word = (Step(self._number, "poll", instruction, (Begun("P", None, queue),), (Access(queue),)),)
+        word = (Step(self.number, "poll", instruction, (Begun("P", None, queue),), (Access(queue),)),)
 
         def execute(local: Local) -> Iterator[Change]:
             waits = not local.unpolled[self._polled[node]]
@@ -172,12 +158,12 @@ class Thread(litmus.Visitor[Execute[Local]]):
 
     def _accesses(self, instruction: litmus.Instruction, written: dict[litmus.Stage, Written]) -> Execute[Local]:
         """``instruction`` makes its accesses, and writes what ``written`` says for those that write."""
-        node = litmus.node_of(instruction, self._program.owners)
+        node = litmus.node_of(instruction, self.program.owners)
         number, parts = len(self._parts), []
         for stage, cell, reads, writes in litmus.accesses(instruction):
             queue: Queue = (stage, -1 if node is None else node)
             kind = KINDS[stage, reads, writes]
-            parts.append(Part(kind, queue, self._program.place(cell), reads, written[stage] if writes else None))
+            parts.append(Part(kind, queue, self.program.place(cell), reads, written[stage] if writes else None))
         self._parts.append((instruction, tuple(parts)))
 
         def execute(local: Local) -> Iterator[Change]:
@@ -207,19 +193,19 @@ class Thread(litmus.Visitor[Execute[Local]]):
                 accesses.append(Access(part.queue, 0, part.location, value, written))
                 if written is not None:
                     writes[part.location] = written
-            word = (Step(self._number, name, letter, begins, tuple(accesses)),)
+            word = (Step(self.number, name, letter, begins, tuple(accesses)),)
             if not last:
                 return Result(word, local._replace(halfway=(number, tuple(values))), tuple(writes.items()))
             after = local._replace(halfway=None)
-            if isinstance(instruction, litmus.Load | litmus.CompareAndSet) and instruction.register is not None:
-                after = after._replace(registers=at(local.registers, instruction.register, values[0]))
+            if isinstance(instruction, litmus.Load | litmus.CompareAndSet):
+                after = with_register(after, instruction.register, values[0])
             if isinstance(instruction, litmus.Remote):
-                node = self._program.node_of(instruction.remote)
+                node = self.program.node_of(instruction.remote)
                 after = after._replace(unpolled=self._counted(local, node, 1))
             return Result(word, after, tuple(writes.items()))
 
         first = all(
-            (self._sharing.calm if part.written is None else self._sharing.own)(self._number, part.location)
+            (self.sharing.calm if part.written is None else self.sharing.own)(self.number, part.location)
             for part in following
         )
         return first, Option(tuple(part.location for part in following if part.reads), then)

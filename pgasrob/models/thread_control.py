@@ -1,14 +1,14 @@
-"""The control flow of a thread, which the machines of all models share: what each instruction does is up to a model."""
+"""Threads of operational models: their control flow, and the instructions that do the same in several of the models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, Protocol, Self, TypeVar
 
-from pgasrob.models.litmus.instructions import Assign, Assume, Instruction
-from pgasrob.models.litmus.litmus_program import Graph
+from pgasrob.models.litmus.instructions import Assign, Assume, CompareAndSet, Instruction, Load, MemoryFence
+from pgasrob.models.litmus.litmus_program import Graph, Program
 from pgasrob.models.model_interface import Refusal, Refused
-from pgasrob.models.operational import Option, Result, Step, at, fixed
+from pgasrob.models.operational import Access, Begun, Option, Queue, Result, Sharing, Step, at, fixed
 from pgasrob.program.expressions import Expr, Fault, evaluator
 
 
@@ -27,10 +27,14 @@ class ThreadState(Protocol):
 
 
 Local = TypeVar("Local", bound=ThreadState)
+CPU: Queue = ("cpu", -1)
+STORE: Queue = ("store", -1)
+FENCE = Begun("F", None, CPU)
+
 Change = tuple[bool, Option | None]
 """What may be done next, None where that has to wait, and whether it can be done first (`operational`)."""
 Execute = Callable[[Local], Iterator[Change]]
-"""What an instruction may do in a state whose control state is already the one behind the instruction."""
+"""What an instruction may do in a state whose control state is already the one after the instruction."""
 
 
 class Control(Generic[Local]):
@@ -72,20 +76,74 @@ def value_of(expression: Expr, instruction: Instruction) -> Callable[[Sequence[i
     return value
 
 
-def assigned(thread: int, instruction: Assign) -> Execute[Local]:
-    value, word = value_of(instruction.value, instruction), (Step(thread, "assign", instruction),)
+class MachineThread(Generic[Local]):
+    """What the threads of all machines have in common; a model adds a visitor of the other instructions."""
 
-    def execute(local: Local) -> Iterator[Change]:
-        registers = at(local.registers, instruction.register, value(local.registers))
-        yield True, fixed(Result(word, local._replace(registers=registers)))
+    def __init__(self, program: Program, number: int, sharing: Sharing, reduced: bool) -> None:
+        self.program, self.number, self.sharing, self.reduced = program, number, sharing, reduced
 
-    return execute
+    def registers(self, local: Local) -> tuple[int, ...]:
+        return local.registers
+
+    def assign(self, instruction: Assign) -> Execute[Local]:
+        value, word = value_of(instruction.value, instruction), (Step(self.number, "assign", instruction),)
+
+        def execute(local: Local) -> Iterator[Change]:
+            yield True, fixed(Result(word, with_register(local, instruction.register, value(local.registers))))
+
+        return execute
+
+    def assume(self, instruction: Assume) -> Execute[Local]:
+        word = (Step(self.number, "assume", instruction),)
+        holds = value_of(instruction.condition, instruction)
+
+        def execute(local: Local) -> Iterator[Change]:
+            yield True, fixed(Result(word, local)) if holds(local.registers) else None
+
+        return execute
+
+    def waiting(self, step: Step, waits: Callable[[Local], object] = lambda _: False) -> Execute[Local]:
+        """``step``, which changes nothing in the thread, once it does not have to wait."""
+
+        def execute(local: Local) -> Iterator[Change]:
+            yield (False, None) if waits(local) else (True, fixed(Result((step,), local)))
+
+        return execute
+
+    # What a CPU with a store buffer does in memory, or to a store in its buffer, when the model lets it.
+
+    def mfence(self, instruction: MemoryFence) -> Step:
+        return Step(self.number, "mfence", instruction, (FENCE,), (Access(CPU),))
+
+    def loaded(self, instruction: Load, local: Local, value: int, own: int | None = None) -> Result:
+        """A load has got ``value`` from memory, or from the store that has so many others before it in the buffer."""
+        location, source = self.program.place(instruction.cell), None if own is None else (STORE, own)
+        access = Access(CPU, 0, location, value, None, source)
+        word = (Step(self.number, "load", instruction, (Begun("lR", location, CPU),), (access,)),)
+        return Result(word, with_register(local, instruction.register, value))
+
+    def compares(self, instruction: CompareAndSet) -> Callable[[Local], Callable[[int], Result]]:
+        """A compare-and-set in a state, by the value that memory holds. One that fails is a fence and a read."""
+        location = self.program.place(instruction.cell)
+        expected, new = value_of(instruction.expected, instruction), value_of(instruction.new, instruction)
+
+        def compared(local: Local) -> Callable[[int], Result]:
+            wanted, written = expected(local.registers), new(local.registers)
+
+            def then(value: int) -> Result:
+                after = with_register(local, instruction.register, value)
+                if value == wanted:
+                    accesses: tuple[Access, ...] = (Access(CPU, 0, location, value, written),)
+                    step = Step(self.number, "CAS", instruction, (Begun("CAS", location, CPU),), accesses)
+                    return Result((step,), after, ((location, written),))
+                begins, accesses = (FENCE, Begun("lR", location, CPU)), (Access(CPU), Access(CPU, 0, location, value))
+                return Result((Step(self.number, "failed CAS", instruction, begins, accesses),), after)
+
+            return then
+
+        return compared
 
 
-def assumed(thread: int, instruction: Assume) -> Execute[Local]:
-    holds, word = value_of(instruction.condition, instruction), (Step(thread, "assume", instruction),)
-
-    def execute(local: Local) -> Iterator[Change]:
-        yield True, fixed(Result(word, local)) if holds(local.registers) else None
-
-    return execute
+def with_register(local: Local, register: int | None, value: int) -> Local:
+    """``local`` with ``value`` in ``register``, if there is one."""
+    return local if register is None else local._replace(registers=at(local.registers, register, value))

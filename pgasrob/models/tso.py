@@ -12,13 +12,10 @@ from typing import NamedTuple
 from pgasrob.models.forms import Forms
 from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import Program
-from pgasrob.models.model_interface import Outcomes, Refusal, Refused
-from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed, outcomes
-from pgasrob.models.thread_control import Change, Control, Execute, assigned, assumed, value_of
+from pgasrob.models.model_interface import Outcomes, Refusal
+from pgasrob.models.operational import Access, Begun, Machine, Option, Result, Sharing, Step, fixed, outcomes
+from pgasrob.models.thread_control import STORE, Change, Control, Execute, MachineThread, value_of
 from pgasrob.robustness.watch import Watch
-
-CPU: Queue = ("cpu", -1)
-STORE: Queue = ("store", -1)
 
 FORMS = Forms(
     dict.fromkeys(
@@ -53,8 +50,7 @@ class Tso:
 
     def machine(self, program: Program, reduced: bool = True) -> Machine[Hart]:
         """The machine that runs ``program``. Raises :class:`Refused`."""
-        if refusals := self.refusals(program):
-            raise Refused(refusals)
+        FORMS.require(program)
         sharing = Sharing(program)
         threads = [Thread(program, number, sharing, reduced) for number in range(len(program.threads))]
         return Machine(program, threads, sharing.constant if reduced else frozenset())
@@ -69,16 +65,13 @@ class Hart(NamedTuple):
     buffer: tuple[tuple[int, int], ...] = ()
 
 
-class Thread(litmus.Visitor[Execute[Hart]]):
-    """What a thread does."""
+class Thread(MachineThread[Hart], litmus.Visitor[Execute[Hart]]):
+    """A thread with its store buffer; its stores reach memory in their order."""
 
     def __init__(self, program: Program, number: int, sharing: Sharing, reduced: bool) -> None:
-        self._program, self._number, self._sharing, self._reduced = program, number, sharing, reduced
+        super().__init__(program, number, sharing, reduced)
         self._control = Control(program.threads[number].graph, self.visit)
         self.initial = Hart(0, (0,) * len(program.threads[number].registers))
-
-    def registers(self, hart: Hart) -> tuple[int, ...]:
-        return hart.registers
 
     def finished(self, hart: Hart) -> bool:
         return not hart.buffer and self._control.ended(hart)
@@ -88,22 +81,16 @@ class Thread(litmus.Visitor[Execute[Hart]]):
         drained = []
         if hart.buffer:
             (location, value), *rest = hart.buffer
-            word = (Step(self._number, "drain", None, (), (Access(STORE, 0, location, None, value),)),)
+            word = (Step(self.number, "drain", None, (), (Access(STORE, 0, location, None, value),)),)
             drained = [fixed(Result(word, hart._replace(buffer=tuple(rest)), ((location, value),)))]
-            if self._reduced and self._sharing.own(self._number, location):
+            if self.reduced and self.sharing.own(self.number, location):
                 return True, drained
         first, options = self._control.executed(hart)
-        return (True, options) if first and self._reduced else (False, options + drained)
-
-    def assign(self, instruction: litmus.Assign) -> Execute[Hart]:
-        return assigned(self._number, instruction)
-
-    def assume(self, instruction: litmus.Assume) -> Execute[Hart]:
-        return assumed(self._number, instruction)
+        return (True, options) if first and self.reduced else (False, options + drained)
 
     def store(self, instruction: litmus.Store) -> Execute[Hart]:
-        location, value = self._program.place(instruction.cell), value_of(instruction.value, instruction)
-        word = (Step(self._number, "store", instruction, (Begun("lW", location, STORE),)),)
+        location, value = self.program.place(instruction.cell), value_of(instruction.value, instruction)
+        word = (Step(self.number, "store", instruction, (Begun("lW", location, STORE),)),)
 
         def execute(hart: Hart) -> Iterator[Change]:
             buffer = (*hart.buffer, (location, value(hart.registers)))
@@ -112,55 +99,31 @@ class Thread(litmus.Visitor[Execute[Hart]]):
         return execute
 
     def load(self, instruction: litmus.Load) -> Execute[Hart]:
-        """The latest store to the location in the own buffer, or else memory."""
-        location = self._program.place(instruction.cell)
-        begins, calm = (Begun("lR", location, CPU),), self._sharing.calm(self._number, location)
+        """It reads the latest store to the location in the own buffer, or else memory."""
+        location = self.program.place(instruction.cell)
+        calm = self.sharing.calm(self.number, location)
 
         def execute(hart: Hart) -> Iterator[Change]:
             own = next((n for n in range(len(hart.buffer) - 1, -1, -1) if hart.buffer[n][0] == location), None)
-
-            def load(value: int) -> Result:
-                access = Access(CPU, 0, location, value, None, None if own is None else (STORE, own))
-                word = (Step(self._number, "load", instruction, begins, (access,)),)
-                return Result(word, hart._replace(registers=at(hart.registers, instruction.register, value)))
-
-            yield calm, Option((location,), load) if own is None else fixed(load(hart.buffer[own][1]))
+            if own is None:
+                yield calm, Option((location,), lambda value: self.loaded(instruction, hart, value))
+            else:
+                yield calm, fixed(self.loaded(instruction, hart, hart.buffer[own][1], own))
 
         return execute
 
     def compare_and_set(self, instruction: litmus.CompareAndSet) -> Execute[Hart]:
-        """It takes an empty buffer. One that fails is a fence and a read."""
-        location, register = self._program.place(instruction.cell), instruction.register
-        expected, new = value_of(instruction.expected, instruction), value_of(instruction.new, instruction)
-        own = self._sharing.own(self._number, location)
+        """It waits until the buffer is empty."""
+        location, compared = self.program.place(instruction.cell), self.compares(instruction)
+        own = self.sharing.own(self.number, location)
 
         def execute(hart: Hart) -> Iterator[Change]:
-            if hart.buffer:
-                yield False, None
-                return
-            held, written = expected(hart.registers), new(hart.registers)
-
-            def compare(value: int) -> Result:
-                then = hart if register is None else hart._replace(registers=at(hart.registers, register, value))
-                if value == held:
-                    accesses: tuple[Access, ...] = (Access(CPU, 0, location, value, written),)
-                    step = Step(self._number, "CAS", instruction, (Begun("CAS", location, CPU),), accesses)
-                    return Result((step,), then, ((location, written),))
-                begins = (Begun("F", None, CPU), Begun("lR", location, CPU))
-                accesses = (Access(CPU), Access(CPU, 0, location, value))
-                return Result((Step(self._number, "failed CAS", instruction, begins, accesses),), then)
-
-            yield own, Option((location,), compare)
+            yield (False, None) if hart.buffer else (own, Option((location,), compared(hart)))
 
         return execute
 
     def memory_fence(self, instruction: litmus.MemoryFence) -> Execute[Hart]:
-        word = (Step(self._number, "mfence", instruction, (Begun("F", None, CPU),), (Access(CPU),)),)
-
-        def execute(hart: Hart) -> Iterator[Change]:
-            yield (False, None) if hart.buffer else (True, fixed(Result(word, hart)))
-
-        return execute
+        return self.waiting(self.mfence(instruction), lambda hart: hart.buffer)
 
     get = put = get_accumulate = remote_compare_and_set = litmus.refused
     flush = poll = remote_fence = litmus.refused

@@ -20,7 +20,7 @@ from pgasrob.models.corerma.explanation import explained
 from pgasrob.models.corerma.outcome_search import outcomes
 from pgasrob.models.corerma.program_actions import FORMS, actions_of
 from pgasrob.models.litmus.litmus_program import Outcome, Program, Value
-from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal, Refused
+from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 
@@ -71,8 +71,7 @@ class CoreRma:
 
     def frame(self, program: Program) -> Frame:
         """The actions of ``program`` and the rules. Raises :class:`Refused`."""
-        if refused := FORMS.refusals(program):
-            raise Refused(refused)
+        FORMS.require(program)
         return Frame(actions_of(program), self.settings)
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:

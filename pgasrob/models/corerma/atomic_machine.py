@@ -40,8 +40,7 @@ def machine(program: Program, settings: Settings | None = None) -> Machine[Local
     settings = settings or Settings()
     if unknown := settings.without - NETWORK:
         raise ValueError(f"the machine cannot be without {', '.join(sorted(unknown))}")
-    if refused := FORMS.refusals(program):
-        raise Refused(refused)
+    FORMS.require(program)
     actions = actions_of(program)
     if refused := tuple(
         Refusal("the machine has atomic accesses alone", action.span) for action in actions.actions if not action.atomic

@@ -13,7 +13,7 @@ from pgasrob.models import operational
 from pgasrob.models.forms import Forms
 from pgasrob.models.litmus.instructions import Flush, GetAccumulate, RemoteCompareAndSet
 from pgasrob.models.litmus.litmus_program import Program, Value
-from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal, Refused
+from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal
 from pgasrob.models.rdma_tso.orders import RULES
 from pgasrob.robustness.watch import Watch
 
@@ -68,25 +68,25 @@ class RdmaTso:
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
         """All outcomes. Raises :class:`Refused`."""
-        self._refuse(program)
+        FORMS.require(program)
         if self.semantics == "declarative":
             return self._declarative().outcomes(program, watch)
         return operational.outcomes(self.machine(program), watch)
 
     def executions(self, program: Program, watch: Watch | None = None) -> Iterator[Execution]:
         """All consistent executions. Raises :class:`Refused`, and LimitReached of ``watch``."""
-        self._refuse(program)
+        FORMS.require(program)
         return self._declarative().executions(program, watch)
 
     def forbidden(self, program: Program, outcome: Mapping[str, Value]) -> Forbidden | None:
         """Why no consistent execution has the values of ``outcome``; None when one has."""
-        self._refuse(program)
+        FORMS.require(program)
         return self._declarative().forbidden(program, outcome)
 
     def machine(self, program: Program, reduced: bool = True) -> operational.Machine[Any]:
         """The machine that runs ``program``, the simplified one unless the semantics is the concrete one; ``reduced``
         as in `operational`. Raises :class:`Refused`."""
-        self._refuse(program)
+        FORMS.require(program)
         if self.semantics == "concrete":
             from pgasrob.models.rdma_tso.concrete import concrete
 
@@ -99,10 +99,6 @@ class RdmaTso:
         from pgasrob.models.rdma_tso.declarative import Declarative
 
         return Declarative(pcie=self.pcie, placed=self.placed, without=self.without)
-
-    def _refuse(self, program: Program) -> None:
-        if refusals := self.refusals(program):
-            raise Refused(refusals)
 
 
 __all__ = ["RULES", "RdmaTso"]

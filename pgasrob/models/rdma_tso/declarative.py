@@ -34,7 +34,6 @@ class Declarative:
     ) -> None:
         Rules.of(without=without)
         self.rules = Rules.with_orders(orders, pcie=pcie, placed=placed, without=without)
-        self._options = (pcie, placed, without, orders)
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
         """All outcomes of a bounded program, with an execution for each."""

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed
-from pgasrob.models.thread_control import Change, Control, Execute, assigned, assumed, value_of
+from pgasrob.models.thread_control import STORE, Change, Control, Execute, MachineThread, value_of
 
 PREMISES = (
     "load-looks-in-the-store-buffer",
@@ -30,10 +30,6 @@ PREMISES = (
 """Those of the rules of the CPU and the store buffer. load-...: M ◁ B(t) for M, and its side condition. CAS-,
 failed-CAS-, mfence-...: B(t) = ε. fifo-store-buffer: B(t) = b · entry. poll-...: wbL = α · cn (waits: for a
 notification; oldest: behind no write), wbL becomes α. placed-before-polled: the one that ``placed`` adds."""
-
-CPU: Queue = ("cpu", -1)
-STORE: Queue = ("store", -1)
-FENCE = ("F", None, CPU)
 
 Entry = tuple[str, int, int, int]
 """In a store buffer: ("store", location, value, -1), or an operation with the number of its queue pair: ("put", remote,
@@ -80,7 +76,7 @@ class Pairs(Protocol[Pair]):
         ...
 
 
-class Processor(litmus.Visitor[Execute[Local[Pair]]], Generic[Pair]):
+class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]], Generic[Pair]):
     """The component of thread ``number`` of ``program``. ``pairs``: how its queue pairs work."""
 
     def __init__(
@@ -92,9 +88,9 @@ class Processor(litmus.Visitor[Execute[Local[Pair]]], Generic[Pair]):
         reduced: bool,
         pairs: Callable[[Processor[Pair]], Pairs[Pair]],
     ) -> None:
+        super().__init__(program, number, sharing, reduced)
         thread = program.threads[number]
-        self.program, self.number, self.sharing, self.without, self.reduced = program, number, sharing, without, reduced
-        self.graph = thread.graph
+        self.without, self.graph = without, thread.graph
         self.nodes = sorted({node for each in self.graph.instructions if (node := node_of(program, each)) >= 0})
         self._pair_of = {node: place for place, node in enumerate(self.nodes)}
         self.puts_ahead, self.polls_ahead = self._ahead(litmus.Put), self._ahead(litmus.Poll)
@@ -105,9 +101,6 @@ class Processor(litmus.Visitor[Execute[Local[Pair]]], Generic[Pair]):
 
     def has(self, premise: str) -> bool:
         return premise not in self.without
-
-    def registers(self, local: Local[Pair]) -> tuple[int, ...]:
-        return local.registers
 
     def finished(self, local: Local[Pair]) -> bool:
         return not local.buffer and all(map(self._pairs.drained, local.pairs)) and self._control.ended(local)
@@ -170,12 +163,6 @@ class Processor(litmus.Visitor[Execute[Local[Pair]]], Generic[Pair]):
 
     # Instructions
 
-    def assign(self, instruction: litmus.Assign) -> Execute[Local[Pair]]:
-        return assigned(self.number, instruction)
-
-    def assume(self, instruction: litmus.Assume) -> Execute[Local[Pair]]:
-        return assumed(self.number, instruction)
-
     def store(self, instruction: litmus.Store) -> Execute[Local[Pair]]:
         location, value = self.program.place(instruction.cell), value_of(instruction.value, instruction)
         word = (Step(self.number, "store", instruction, (Begun("lW", location, STORE),)),)
@@ -187,62 +174,43 @@ class Processor(litmus.Visitor[Execute[Local[Pair]]], Generic[Pair]):
         return execute
 
     def load(self, instruction: litmus.Load) -> Execute[Local[Pair]]:
-        number, location = self.number, self.program.place(instruction.cell)
-        begins, calm = (Begun("lR", location, CPU),), self.sharing.calm(("cpu", number), location)
+        location = self.program.place(instruction.cell)
+        calm = self.sharing.calm(("cpu", self.number), location)
         looks, latest = self.has("load-looks-in-the-store-buffer"), self.has("load-takes-the-latest-store")
-
-        def loaded(local: Local[Pair], value: int, own: int | None) -> Result:
-            source = None if own is None else (STORE, own)
-            word = (Step(number, "load", instruction, begins, (Access(CPU, 0, location, value, None, source),)),)
-            return Result(word, local._replace(registers=at(local.registers, instruction.register, value)))
 
         def execute(local: Local[Pair]) -> Iterator[Change]:
             stores = [entry for entry in local.buffer if entry[0] == "store"]
             mine = [place for place, entry in enumerate(stores) if entry[1] == location] if looks else []
             for place in mine[-1:] if latest else mine:
-                yield calm, fixed(loaded(local, stores[place][2], place))
+                yield calm, fixed(self.loaded(instruction, local, stores[place][2], place))
             if not mine:
-                yield calm, Option((location,), lambda value: loaded(local, value, None))
+                yield calm, Option((location,), lambda value: self.loaded(instruction, local, value))
 
         return execute
 
     def memory_fence(self, instruction: litmus.MemoryFence) -> Execute[Local[Pair]]:
-        word = (Step(self.number, "mfence", instruction, (Begun(*FENCE),), (Access(CPU),)),)
         waits = self.has("mfence-empties-the-store-buffer")
-
-        def execute(local: Local[Pair]) -> Iterator[Change]:
-            yield (False, None) if local.buffer and waits else (True, fixed(Result(word, local)))
-
-        return execute
+        return self.waiting(self.mfence(instruction), lambda local: local.buffer and waits)
 
     def compare_and_set(self, instruction: litmus.CompareAndSet) -> Execute[Local[Pair]]:
-        """It is done in memory once the store buffer is empty. One that fails is a fence and a read."""
-        number, register, location = self.number, instruction.register, self.program.place(instruction.cell)
-        expected, new = value_of(instruction.expected, instruction), value_of(instruction.new, instruction)
-        own = self.sharing.own(("cpu", number), location)
+        """It is done in memory once the store buffer is empty."""
+        location, compared = self.program.place(instruction.cell), self.compares(instruction)
+        own = self.sharing.own(("cpu", self.number), location)
         waits = self.has("CAS-empties-the-store-buffer")
         failing_waits = self.has("failed-CAS-empties-the-store-buffer")
-        success = (Begun("CAS", location, CPU),)
-        failure = (Begun(*FENCE), Begun("lR", location, CPU))
 
         def execute(local: Local[Pair]) -> Iterator[Change]:
-            held, written = expected(local.registers), new(local.registers)
+            then = compared(local)
 
-            def then(value: int) -> Result | None:
-                after = local if register is None else local._replace(registers=at(local.registers, register, value))
-                if local.buffer and (waits if value == held else failing_waits):
-                    return None
-                if value == held:
-                    access = Access(CPU, 0, location, value, written)
-                    word = (Step(number, "CAS", instruction, success, (access,)),)
-                    return Result(word, after, ((location, written),))
-                accesses = (Access(CPU), Access(CPU, 0, location, value))
-                return Result((Step(number, "failed CAS", instruction, failure, accesses),), after)
+            def unless_waiting(value: int) -> Result | None:
+                result = then(value)
+                succeeds = bool(result.writes)
+                return None if local.buffer and (waits if succeeds else failing_waits) else result
 
             if local.buffer and waits and failing_waits:
                 yield False, None
             else:
-                yield own, Option((location,), then)
+                yield own, Option((location,), unless_waiting)
 
         return execute
 
