@@ -1,4 +1,4 @@
-"""What Jupyter and the interactive Python ask an object for. They find these methods by name on the object itself.
+"""How results show themselves in Jupyter and in interactive Python, which look for methods of these names on an object.
 
 So classes of lower layers hand themselves to a renderer that the package has set above them, in its ``__init__``.
 """

@@ -1,9 +1,9 @@
-"""The table of what exists twice, in the native kernel (Rust) and as a readable reference in Python (`reference/`).
+"""The table of searches that exist twice: in the native kernel (Rust), and as readable references in Python.
 
-Each function makes one search: by the kernel where it has been built, else by the reference, which has the same states,
-the same answers and the same protocol and is some 50 times slower. Nothing else in the package asks whether there is a
-kernel, and nothing but explanations of the theory imports references. What is imported here is imported when it is
-asked for, for that the command line starts fast.
+Each function makes one search: by the kernel where it has been built, else by the reference (`reference/`), which has
+the same states, answers and protocol and is some 50 times slower. Nothing else in the package asks whether there is a
+kernel, and nothing but explanations of the theory imports references. Imports stand in functions, so that the command
+line starts fast.
 """
 
 from __future__ import annotations

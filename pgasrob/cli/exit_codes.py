@@ -1,4 +1,4 @@
-"""What the exit code says (the design, section 6)."""
+"""The exit codes of commands, and which verdict gives which (the design, section 6)."""
 
 from __future__ import annotations
 

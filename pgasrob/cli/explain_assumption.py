@@ -1,4 +1,4 @@
-"""`pgasrob explain-assumption`: what a verdict takes for granted by a code of its list."""
+"""`pgasrob explain-assumption`: what a verdict takes for granted, by the code that its report shows."""
 
 from __future__ import annotations
 

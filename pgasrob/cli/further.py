@@ -1,4 +1,4 @@
-"""What `pgasrob check` asks beyond the verdict: why accesses are in order, repairs, a certificate."""
+"""What `pgasrob check` does beyond the verdict: --why (accesses in order), --fixes (repairs), --certificate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob check --network`, and litmus tests in the calculus: the verdict on programs on a real network."""
+"""`pgasrob check --network`: decide programs and litmus tests on a real network, or litmus tests in the calculus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the values of options are: names, node counts, sizes, macros, lines."""
+"""Click's types of option values: names, node counts, sizes, macros, lines. They parse a value or say what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trace files beside programs: what `pgasrob check` and `pgasrob race` say of recorded runs."""
+"""Recorded runs (`.pgastrace` files) that `pgasrob check` and `pgasrob race` are given in place of programs."""
 
 from __future__ import annotations
 

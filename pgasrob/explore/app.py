@@ -1,4 +1,4 @@
-"""The application: the page, and the answers to what it asks (Starlette)."""
+"""The web application (Starlette): the page, and the routes by which it asks for answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from pgasrob.diagnostics import visible
-from pgasrob.explore.answering import ANSWERS, Workers
+from pgasrob.explore.answer_processes import ANSWERS, Workers
 from pgasrob.explore.answers import Answer
 from pgasrob.explore.asked_run import Refused, asked_run
 from pgasrob.explore.guard import Guard

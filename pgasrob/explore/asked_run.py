@@ -1,4 +1,4 @@
-"""What a request asks about: a program on some nodes, and a run of it up to now."""
+"""Reads a request: the program on some nodes that it is about, and the run of it up to now."""
 
 from __future__ import annotations
 

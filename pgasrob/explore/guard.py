@@ -1,4 +1,4 @@
-"""Who is answered: requests to this very address that know the token, from no other page, and no larger than allowed.
+"""Refuses requests that are for another address, come from another page, do not know the token, or are too large.
 
 A page of another origin could send requests to this machine, and with a name of its own that is made to point here
 (DNS rebinding) read the answers: the header Host gives the latter away, Origin and Sec-Fetch-Site the former. The

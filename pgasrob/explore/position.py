@@ -1,4 +1,4 @@
-"""Where a run stands that is made of choices: the state of X(P, N), the events so far, and what may come next.
+"""A run that is made of choices: its state in X(P, N), its events so far, and the moves that may come next.
 
 A choice has a name that says what it is, so that a run can be written down, sent and typed: `0.3` is the command that
 rank 0 issues as its fourth one (a barrier is named for rank 0), `s0.3` the next step of that operation, and behind a

@@ -1,4 +1,7 @@
-"""What one request may ask for, and what it may take. Whoever knows the token may ask, so all of it is bounded."""
+"""Bounds of a request: how large its program and run may be, and how much time and memory its answer may take.
+
+Whoever knows the token may ask, so all of it is bounded.
+"""
 
 from __future__ import annotations
 

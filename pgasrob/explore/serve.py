@@ -1,4 +1,4 @@
-"""Start the server, open the page, end on Ctrl-C."""
+"""Starts the server, opens the page in a browser, and ends on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pgasrob.explore.answering import Workers
+from pgasrob.explore.answer_processes import Workers
 from pgasrob.explore.app import Shown, application
 from pgasrob.explore.request_bounds import HEAD_SECONDS
 

@@ -1,4 +1,4 @@
-"""Why something cannot happen now, in plain words: the next command of a rank, or the next step of an operation."""
+"""Says why something cannot happen now: the next command of a rank, or the next step of an operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found, as diagnostics: from SARIF, which has the places, the sentences and how grave it is."""
+"""Turns findings into the editor's diagnostics, from SARIF, which has the places, the sentences and the severities."""
 
 from __future__ import annotations
 

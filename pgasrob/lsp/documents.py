@@ -1,4 +1,4 @@
-"""The texts that an editor has open: which are programs, and what they are called."""
+"""The documents that an editor has open: which of them are programs, by which paths, and what their texts are."""
 
 from __future__ import annotations
 

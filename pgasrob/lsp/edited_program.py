@@ -1,4 +1,4 @@
-"""A program as the editor has its text, and what is found in it on a node count.
+"""Checks a program whose text is the editor's, on one node count at a time.
 
 `node_counts` and `findings` run in a process of its own, which keeps what it has read last.
 """

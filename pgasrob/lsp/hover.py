@@ -1,4 +1,4 @@
-"""What the command or call at a place promises, as a hover; `promises` runs in a process of its own."""
+"""The text of a hover: what the command or call at a place promises; `promises` runs in a process of its own."""
 
 from __future__ import annotations
 

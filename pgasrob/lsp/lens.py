@@ -1,4 +1,4 @@
-"""What stands above a program: its verdicts on the node counts that were looked at."""
+"""The line above a program in the editor (a code lens): its verdicts on the node counts that were checked."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Places of a text as editors count them, lines and UTF-16 code units from 0, and as reports do, lines and characters
-from 1."""
+"""Converts places in a text between editors, which count lines and UTF-16 code units from 0, and reports, which count
+lines and characters from 1."""
 
 from __future__ import annotations
 

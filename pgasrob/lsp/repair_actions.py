@@ -1,4 +1,4 @@
-"""Repairs of a program, as code actions; `repairs` runs in a process of its own."""
+"""Offers repairs of a program as code actions of the editor; `repairs` runs in a process of its own."""
 
 from __future__ import annotations
 

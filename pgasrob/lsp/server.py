@@ -1,4 +1,4 @@
-"""The server: it gets the texts that an editor has open, and publishes what it finds in them."""
+"""The language server: it gets the texts that an editor has open, and publishes what it finds in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line says once for all programs of an editor, and the bounds of what is looked at."""
+"""What the command line sets for all programs of an editor, and the bounds of what is checked while typing."""
 
 from __future__ import annotations
 

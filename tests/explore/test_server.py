@@ -23,8 +23,8 @@ httpx = pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 
 import anyio  # noqa: E402
 
-from pgasrob.explore import answering  # noqa: E402
-from pgasrob.explore.answering import ANSWERS, Workers  # noqa: E402
+from pgasrob.explore import answer_processes  # noqa: E402
+from pgasrob.explore.answer_processes import ANSWERS, Workers  # noqa: E402
 from pgasrob.explore.app import Shown, application  # noqa: E402
 from pgasrob.explore.asked_run import AskedRun  # noqa: E402
 from pgasrob.explore.link import Linked  # noqa: E402
@@ -226,7 +226,7 @@ process { loop { r <- fetch_add(me, x, me); } }
 
 
 def test_what_takes_too_long_is_given_up_and_the_next_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(answering.SECONDS, "violation", 0.3)
+    monkeypatch.setitem(answer_processes.SECONDS, "violation", 0.3)
     body = {"text": LARGE, "language": "pgas", "nodes": 8, "run": []}
 
     async def asked() -> tuple[Any, Any]:
@@ -248,7 +248,7 @@ def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         await release.wait()
         return 200, "{}"
 
-    monkeypatch.setattr(answering.bounded, "run", stuck)
+    monkeypatch.setattr(answer_processes.bounded, "run", stuck)
     question = AskedRun("x.pgas", TEXT, None, (), True, FrontEnd(), DEFAULT_READING)
     given: list[str] = []
 
@@ -258,18 +258,18 @@ def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         async def one() -> None:
             try:
                 given.append((await workers.answer("position", question))[1])
-            except answering.Refused as refused:
+            except answer_processes.Refused as refused:
                 given.append(f"{refused.status} {refused}")
 
         async with anyio.create_task_group() as tasks:
-            for _ in range(answering.MOST_AT_ONCE + answering.MOST_WAITING + 3):
+            for _ in range(answer_processes.MOST_AT_ONCE + answer_processes.MOST_WAITING + 3):
                 tasks.start_soon(one)
                 await anyio.sleep(0)
             release.set()
 
     anyio.run(asked)
     assert len([each for each in given if each.startswith("503 too many")]) == 3
-    assert given.count("{}") == answering.MOST_AT_ONCE + answering.MOST_WAITING
+    assert given.count("{}") == answer_processes.MOST_AT_ONCE + answer_processes.MOST_WAITING
 
 
 # --- The command -----------------------------------------------------------------------------------------------------

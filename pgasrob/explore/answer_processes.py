@@ -1,4 +1,4 @@
-"""Who answers requests: some processes of their own (`bounded`), for some requests at a time."""
+"""Processes (`bounded`) that answer the requests, a few at a time; what takes too long or too much is given up."""
 
 from __future__ import annotations
 
