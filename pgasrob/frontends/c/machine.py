@@ -141,7 +141,9 @@ class Machine:
             return
         if value is not None:
             slots[instruction.target] = value
-            if isinstance(value, Unknown):
+            if isinstance(value, Known):
+                pass  # most of them
+            elif isinstance(value, Unknown):
                 frame.set_at[instruction.target] = position.span
             elif isinstance(value, Address) and value.object.nameless:
                 variable = function.slots[instruction.target]

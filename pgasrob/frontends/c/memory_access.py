@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgasrob.frontends.c.arithmetic import LONG, expression
+from pgasrob.frontends.c.arithmetic import LONG, WORD, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.facts import ObjectFacts
 from pgasrob.frontends.c.flows import UNKNOWN
@@ -30,7 +30,6 @@ from pgasrob.frontends.c.values import (
     Value,
     of_registers,
 )
-from pgasrob.frontends.c.views import extracted, turned
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register, Symbol, Unary
@@ -429,3 +428,22 @@ def _bytes_of(part: Address, size: int, whole: Address) -> tuple[tuple[int, int]
     assert isinstance(part.offset, int) and isinstance(whole.offset, int)
     first = part.offset - whole.offset
     return ((first, first + size),)
+
+
+def extracted(cell: Register, size: int, at: int, type: Integer) -> Expr:
+    """The integer of ``type`` that lies ``at`` bytes into the ``cell`` of ``size`` bytes."""
+    bits = IntType(8 * size, False)
+    whole = Unary("cast", cell, bits)
+    moved = Binary(">>", whole, Const(8 * at), bits) if at else whole
+    if type.boolean:
+        return Binary("!=", Unary("cast", moved, IntType(8, False)), Const(0))
+    return Unary("cast", moved, type.type)
+
+
+def turned(cell: Register, at: int, value: Expr, type: Integer) -> Expr:
+    """The bits of ``cell`` that are others when ``value``, of ``type``, comes to lie ``at`` bytes into it."""
+    held = Unary("cast", cell, WORD)
+    if at:
+        held = Binary(">>", held, Const(8 * at), WORD)  # type: ignore[assignment]
+    other = Binary("&", Binary("^", held, value, WORD), Const((1 << 8 * size_of(type)) - 1), WORD)
+    return Binary("<<", other, Const(8 * at), WORD) if at else other

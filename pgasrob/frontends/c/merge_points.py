@@ -218,14 +218,15 @@ class MergePoints:
     def settle_variables(self) -> None:
         """Put every unknown value into the register of its variable, and the generalised ones that are known."""
         # First, for choosing a value sets registers, and no move to one may be pending then.
-        for frame, live in self.position.state.live():
+        live_slots = self.position.state.live()
+        for frame, live in live_slots:
             for slot in live:
                 value = frame.slots[slot]
                 if isinstance(value, Unknown) and leaves(value.expr):
                     frame.slots[slot] = Unknown(self._settled_variable(frame, slot, value.expr))
         self.registers.taken = set()
         moves: dict[Register, tuple[Expr, Span]] = {}
-        for frame, live in self.position.state.live():
+        for frame, live in live_slots:
             for slot in live:
                 value = frame.slots[slot]
                 if of_registers(value):
