@@ -45,33 +45,6 @@ class Machine:
         self.tables = parts.tables
         self.pointers = parts.pointers
         self.memory = parts.memory
-        self.values: dict[type, Callable[[Any, list[Value]], Value | None]] = {
-            code.Set: self._set,
-            code.Move: self._move,
-            code.Convert: self._convert,
-            code.Unary: self._unary,
-            code.Binary: self._binary,
-            code.Offset: self._offset,
-            code.Difference: self._difference,
-            code.Global: self._global,
-            code.Local: self._local,
-            code.String: self._string,
-            code.Load: self._load,
-            code.Store: self._store,
-            code.Copy: self._copy,
-            code.Clear: self._clear,
-        }
-        """Instructions that go on at the next one. What they give is for their target, if they have one."""
-        self.control: dict[type, Callable[[Any], None]] = {
-            code.Jump: self._jump,
-            code.Branch: self._branch,
-            code.LoopHead: self._loop_head,
-            code.Join: self._join,
-            code.Call: self.calling.call,
-            code.Leave: self._leave_block,
-            code.Return: self._return,
-        }
-        """Instructions that set the place of the next one."""
 
     def run(self) -> None:
         """Execute the program to the end of all its branches."""
@@ -132,11 +105,11 @@ class Machine:
             return
         position.instructions += 1
         instruction: Any = function.code[frame.pc]
-        values = self.values.get(type(instruction))
+        values = VALUES.get(type(instruction))
         if values is None:
-            self.control[type(instruction)](instruction)
+            CONTROL[type(instruction)](self, instruction)
             return
-        value = values(instruction, slots)
+        value = values(self, instruction, slots)
         if not self.writer.open:
             return
         if value is not None:
@@ -275,6 +248,9 @@ class Machine:
             ways.append(Branch(self.writer.fresh().label, state))
         self.branching.fork(settled, *ways)
 
+    def _call(self, call: code.Call) -> None:
+        self.calling.call(call)
+
     def _loop_head(self, head: code.LoopHead) -> None:
         self.position.turn()
         self.parts.merge_points.loop_head()
@@ -301,3 +277,32 @@ class Machine:
         if done.target is not None:
             caller.slots[done.target] = value
             caller.set_at[done.target] = caller.function.spans[caller.pc - 1]
+
+
+VALUES: dict[type, Callable[[Machine, Any, list[Value]], Value | None]] = {
+    code.Set: Machine._set,
+    code.Move: Machine._move,
+    code.Convert: Machine._convert,
+    code.Unary: Machine._unary,
+    code.Binary: Machine._binary,
+    code.Offset: Machine._offset,
+    code.Difference: Machine._difference,
+    code.Global: Machine._global,
+    code.Local: Machine._local,
+    code.String: Machine._string,
+    code.Load: Machine._load,
+    code.Store: Machine._store,
+    code.Copy: Machine._copy,
+    code.Clear: Machine._clear,
+}
+"""Instructions that go on at the next one. What they give is for their target, if they have one."""
+CONTROL: dict[type, Callable[[Machine, Any], None]] = {
+    code.Jump: Machine._jump,
+    code.Branch: Machine._branch,
+    code.LoopHead: Machine._loop_head,
+    code.Join: Machine._join,
+    code.Call: Machine._call,
+    code.Leave: Machine._leave_block,
+    code.Return: Machine._return,
+}
+"""Instructions that set the place of the next one."""

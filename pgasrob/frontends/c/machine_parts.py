@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import proxy
+
 from pgasrob.frontends.c.agreements import Agreements
 from pgasrob.frontends.c.branching import Branching
 from pgasrob.frontends.c.evaluation import Evaluation
@@ -42,6 +44,8 @@ class Parts:
         self.evaluation = evaluation = Evaluation(writer, registers, undecided, issuer)
         self.tables = tables = Tables(objects, registers, issuer)
         self.pointers = pointers = Pointers(objects, tables, undecided, evaluation)
-        self.memory = undecided.cells = Memory(registers, undecided, unset, issuer, objects, pointers)
+        self.memory = Memory(registers, undecided, unset, issuer, objects, pointers)
+        # Without cycles of references the parts are freed at once, and the garbage collector has little to do.
+        undecided.cells = proxy(self.memory)
         self.lifetimes = Lifetimes(self.memory)
         self.merge_points = MergePoints(writer, registers, undecided, issuer, self.memory)
