@@ -99,7 +99,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [*slow, *quick]
     if config.getoption("--nightly"):
         return
-    skip = pytest.mark.skip(reason="a long random run; --nightly chooses it")
-    for item in slow:
-        if "nightly" in item.keywords:
+    skip = pytest.mark.skip(reason="a long random run, or a further case; --nightly chooses it")
+    further = tiers.left_to_the_night([item.nodeid for item in items if "nightly" not in item.keywords])
+    for item in items:
+        if "nightly" in item.keywords or item.nodeid in further:
             item.add_marker(skip)

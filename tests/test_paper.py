@@ -187,7 +187,7 @@ def test_lemma_6_the_last_issued_event_can_be_cancelled(program: Instance) -> No
 
 @pytest.mark.parametrize("parts", [4, 2])
 @given(program=tiny_instances(5) | tiny_instances(5, SHARING))
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(23))
 def test_theorem_5_a_program_is_robust_iff_it_has_no_normal_form_violation(parts: int, program: Instance) -> None:
     """With the paper's four parts, and with the two that are enough (`proofs/two-parts.md`)."""
     try:

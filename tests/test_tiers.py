@@ -29,6 +29,15 @@ def test_of_many_slow_cases_the_first_is_quick() -> None:
     assert tiers.slow(tests) == {*tests[:2], *tests[3:6]}
 
 
+def test_of_further_cases_the_default_tier_runs_some_of_each_function() -> None:
+    for function, one_in in tiers.ONE_IN.items():
+        cases = [f"{function}[{case}]" for case in range(40 * one_in)]
+        ran = set(cases) - tiers.left_to_the_night(cases)
+        assert 20 < len(ran) < 60, function
+        assert set(cases[:2]) - tiers.left_to_the_night(cases[:2]), "one at least"
+    assert not tiers.left_to_the_night(["tests/test_tiers.py::test_quick[1]", "tests/test_tiers.py::test_quick[2]"])
+
+
 def test_where_coverage_is_not_measured_nothing_is_traced() -> None:
     assert not Path(__file__).relative_to(ROOT).as_posix().startswith(tiers.TRACED)
     assert sys.gettrace() is None, "tracing makes Python code two to four times as slow (tests/conftest.py)"

@@ -111,7 +111,7 @@ def random_program(seed: int) -> Instance:
 def test_no_counter_exceeds_its_limit() -> None:
     """In the states of the attack search; and every limit is the one of what is met, or not much greater."""
     seen: Counter[str] = Counter()
-    for seed in range(examples(400, nightly=30_000)):
+    for seed in range(examples(100, nightly=30_000)):
         program = random_program(seed)
         most = ranges(program).most(0)
         seen["limited" if most < NO_LIMIT else "not"] += 1
@@ -127,4 +127,4 @@ def test_no_counter_exceeds_its_limit() -> None:
         assert highest <= most
         if most < NO_LIMIT:
             seen["reached"] += highest == most
-    assert seen["limited"] > 50 and seen["not"] > 50 and seen["reached"] > seen["limited"] // 4, seen
+    assert seen["limited"] > 25 and seen["not"] > 25 and seen["reached"] > seen["limited"] // 4, seen

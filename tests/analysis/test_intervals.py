@@ -100,7 +100,7 @@ def check(expr: Expr, file: File) -> int:
 @pytest.mark.parametrize("block", range(4))
 def test_intervals_of_random_expressions(block: int) -> None:
     choose = random.Random(block)
-    for _ in range(examples(400, nightly=20_000)):
+    for _ in range(examples(133, nightly=20_000)):
         check(random_expr(choose, choose.randint(1, 3)), random_file(choose))
 
 

@@ -122,12 +122,12 @@ def check(program: Instance, seen: Counter[str], choose: random.Random) -> None:
 
 def test_nobody_touches_what_a_rank_is_about_to_access() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(examples(250, nightly=20_000)):
+    for seed in range(examples(83, nightly=20_000)):
         check(parse(random_contended_text(seed)).instantiate(), seen, random.Random(seed))
-    for seed in range(examples(60, nightly=5_000)):
+    for seed in range(examples(20, nightly=5_000)):
         text = random_text(seed, 2 + seed % 2, extended=True, computed=True)
         check(parse(text).instantiate(), seen, random.Random(seed))
-    assert seen["alone"] > 50 and seen["accesses"] > 200, "the text alone does not say so"
+    assert seen["alone"] > 15 and seen["accesses"] > 60, "the text alone does not say so"
 
 
 # How little it is

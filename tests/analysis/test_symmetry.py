@@ -238,7 +238,7 @@ def all_renamings(program: Instance, found: Symmetry) -> Iterator[tuple[int, ...
 @pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
 @pytest.mark.parametrize("block", range(4))
 def test_renaming_maps_moves_to_moves(block: int, extended: bool) -> None:
-    count = examples(15, nightly=2_000)
+    count = examples(5, nightly=2_000)
     states = sum(check_moves(*drawn[1:], 25) for drawn in random_instances(1_000_000 * block, count, extended))
     assert states > 10 * count
 
@@ -246,7 +246,7 @@ def test_renaming_maps_moves_to_moves(block: int, extended: bool) -> None:
 @pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
 @pytest.mark.parametrize("block", range(4, 8))
 def test_renaming_maps_moves_to_moves_but_for_values_that_decide_nothing(block: int, extended: bool) -> None:
-    count = examples(15, nightly=2_000)
+    count = examples(12, nightly=2_000)
     states = more = 0
     for _, program, found in random_instances(1_000_000 * block, count, extended, every_value=False):
         states += check_moves(program, found, 25, deciding(program))
@@ -282,7 +282,7 @@ def test_what_decides_nothing_may_be_computed_from_ranks(block: str, classes: li
 @pytest.mark.parametrize("extended", [False, True], ids=["", "extended"])
 @pytest.mark.parametrize("blocks", [(10, 11), (12, 13)], ids=str)
 def test_the_search_on_representatives_says_the_same(blocks: tuple[int, ...], extended: bool) -> None:
-    count = examples(15, nightly=2_000)
+    count = examples(4, nightly=2_000)
     drawn = [each for block in blocks for each in random_instances(1_000_000 * block, count, extended)]
     found = [check_search(program, kinds, 1_500) for _, program, kinds in drawn]
     done = [result for result in found if result is not None]

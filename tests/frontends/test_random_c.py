@@ -20,7 +20,7 @@ def differs(program: Drawn, disguise: int) -> bool:
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_the_verdicts_agree(batch: int) -> None:
-    for seed in range(batch, examples(60, 3_000), BATCHES):
+    for seed in range(batch, examples(15, 3_000), BATCHES):
         program = draw(Random(seed))
         if differs(program, seed):
             program, disguise = shrunk(program, seed, differs)
@@ -29,10 +29,10 @@ def test_the_verdicts_agree(batch: int) -> None:
 
 def test_the_programs_are_worth_comparing() -> None:
     """Most are decided at once, and many are robust and many are not."""
-    compared = [compare(to_pgas(program), to_c(program, Random(0))) for program in map(draw, map(Random, range(40)))]
+    compared = [compare(to_pgas(program), to_c(program, Random(0))) for program in map(draw, map(Random, range(14)))]
     verdicts = [each.left.verdict for each in compared]
-    assert min(verdicts.count("robust"), verdicts.count("not robust")) >= 6
-    assert sum(each.decided for each in compared) >= 36
+    assert min(verdicts.count("robust"), verdicts.count("not robust")) >= 3
+    assert sum(each.decided for each in compared) >= 12
     assert {each.left.assertions for each in compared} >= {"hold", "violated"}
 
 

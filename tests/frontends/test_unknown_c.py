@@ -22,13 +22,13 @@ def checked(text: str, places: int, seed: int) -> Compared:
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_chains_of_computations(batch: int) -> None:
-    for seed in range(batch, examples(18, 2_000), BATCHES):
+    for seed in range(batch, examples(4, 2_000), BATCHES):
         checked(*guarded(Random(seed)), seed)
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_programs_in_disguise(batch: int) -> None:
-    for seed in range(batch, examples(6, 1_000), BATCHES):
+    for seed in range(batch, examples(2, 1_000), BATCHES):
         random = Random(seed)
         text, places = written(draw(random), random)
         if places:
@@ -37,8 +37,8 @@ def test_programs_in_disguise(batch: int) -> None:
 
 def test_the_programs_are_worth_comparing() -> None:
     """Many answers depend on the values, and few are worse than all that they stand for."""
-    found = [compare(*guarded(Random(seed)), Random(seed)) for seed in range(100, 112)]
+    found = [compare(*guarded(Random(seed)), Random(seed)) for seed in range(100, 106)]
     verdicts = Counter(each.unknown.verdict for each in found)
-    assert min(verdicts["robust"], verdicts["not robust"]) >= 3
-    assert sum(each.depends for each in found) >= 3
+    assert min(verdicts["robust"], verdicts["not robust"]) >= 1
+    assert sum(each.depends for each in found) >= 1
     assert sum(each.avoidable for each in found) <= 3

@@ -152,7 +152,7 @@ CALLS = {
 
 
 @needs("mpicc")
-@pytest.mark.parametrize("name", [path.name for path in sampled(list(map(Path, CALLS)), 3)])
+@pytest.mark.parametrize("name", [path.name for path in sampled(list(map(Path, CALLS)), 5)])
 def test_mpi(name: str, tmp_path: Path) -> None:
     body, expected = CALLS[name]
     robust, races = answers(body, tmp_path, 2)

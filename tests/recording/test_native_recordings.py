@@ -25,7 +25,7 @@ def line(each: Drawn, made: Made) -> int:
 
 def test_the_kernel_gives_the_same_answers() -> None:
     met: Counter[str] = Counter()
-    for each in drawn((*range(10_000, 10_000 + examples(60, nightly=6_000)), *FENCED)):
+    for each in drawn((*range(10_000, 10_000 + examples(20, nightly=6_000)), *FENCED)):
         asked = NativeExact(each.recording, each.strict)
         assert asked.look(races=True, attacks=True)
         shown = asked.attack()
@@ -44,7 +44,7 @@ def test_the_kernel_gives_the_same_answers() -> None:
         assert told == {frozenset(line(each, side) for side in sides) for sides in each.races}
         met["cyclic"] += each.cyclic
         met["races"] += bool(told)
-    assert min(met.values()) >= 5 and len(met) == 4, met
+    assert min(met.values()) >= 2 and len(met) == 4, met
 
 
 def test_fences_change_what_the_kernel_answers() -> None:

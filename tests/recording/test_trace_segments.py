@@ -33,7 +33,7 @@ def lines(each: Drawn, events: list[Recorded], standing: list[Recorded]) -> set[
 @pytest.mark.skipif(not twins.available(), reason="the kernel is not built")
 def test_segments_have_the_races_of_the_whole() -> None:
     met: Counter[str] = Counter()
-    for each in drawn(range(30_000, 30_000 + examples(120, nightly=4_000))):
+    for each in drawn(range(30_000, 30_000 + examples(30, nightly=4_000))):
         if any(
             event.seen is not None or event.command.kind in ("await", "await_add") for event in each.recording.events
         ):
@@ -48,7 +48,7 @@ def test_segments_have_the_races_of_the_whole() -> None:
         assert set().union(*found) == lines(each, list(each.recording.events), standing)
         met["several"] += len(parts) > 1
         met["races"] += any(found)
-    assert min(met["several"], met["races"]) >= 3, met
+    assert min(met["several"], met["races"]) >= 1, met
 
 
 def at(address: int) -> Const:

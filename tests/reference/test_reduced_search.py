@@ -285,7 +285,7 @@ def test_every_reduction_agrees_with_the_plain_search_and_the_oracle(drawn: Draw
 
 
 @given(drawn_programs(loops=True), st.sampled_from(SUBSETS))
-@settings(max_examples=examples(15, nightly=20_000))
+@settings(max_examples=examples(5, nightly=20_000))
 def test_every_reduction_agrees_on_loops(drawn: Drawn, some: frozenset[str]) -> None:
     check(drawn, [*ALONE, some, ALL])
 
@@ -301,7 +301,7 @@ FOCUS = (
 def test_every_reduction_agrees_on_programs_of_a_seed() -> None:
     """Many small ones, with three ranks more often than not; both answers come up."""
     seen: Counter[bool | None] = Counter()
-    count = examples(40, nightly=20_000)
+    count = examples(13, nightly=20_000)
     for seed in range(count):
         source = random.Random(seed)
         program = random_program(seed, (2, 3), source.choice(FOCUS), loops=source.random() < 1 / 3, faults=False)

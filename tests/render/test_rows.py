@@ -43,7 +43,7 @@ SEVERAL = PROGRAMS / "c/mpi/histogram_owners_no_flush.c"
 """One of several accesses of a line is on the cycle."""
 
 
-@pytest.mark.parametrize("path", sorted({*sampled(NOT_ROBUST, 5), SEVERAL}), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted({*sampled(NOT_ROBUST, 20), SEVERAL}), ids=lambda path: path.name)
 def test_rows_are_the_run(path: Path) -> None:
     result = to_json(check(load(path)))
     witness = result["witness"]

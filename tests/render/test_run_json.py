@@ -120,7 +120,7 @@ def test_a_deadlock_says_where_each_rank_stands() -> None:
 
 
 @pytest.mark.parametrize("engine", ["product", "definition"])
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(13))
 @given(data=st.data())
 def test_witnesses_hold_up_before_the_oracle(engine: str, data: st.DataObject) -> None:
     """Every run is one of the program, and every cycle closes up with edges that are there."""

@@ -45,7 +45,7 @@ def told(answer: Answer) -> list[tuple[int, str]]:
     return [(each.line, each.text) for each in answer.candidates]
 
 
-@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 10), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 30), ids=lambda path: path.name)
 def test_a_repair_or_a_reason(path: Path) -> None:
     found = repaired(path, max_answers=1)
     if path.name in NO_REPAIR:
@@ -60,7 +60,7 @@ def test_a_repair_or_a_reason(path: Path) -> None:
     assert verdict.verdict == "robust" and verdict.deadlock == found.verdicts[0].deadlock
 
 
-@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 10), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sampled(NOT_ROBUST, 30), ids=lambda path: path.name)
 def test_brute_force_finds_nothing_cheaper(path: Path) -> None:
     """Nor anything at all up to the cost of a barrier where there is said to be no repair; where it can finish."""
     found, program = repaired(path, max_answers=1), load(path)

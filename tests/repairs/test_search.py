@@ -48,7 +48,7 @@ def test_nothing_cheaper_than_what_brute_force_finds() -> None:
     Texts that poll are left out: a fence within a loop, which does nothing, may make a read of it a failed poll.
     """
     counts: Counter[str] = Counter()
-    for seed in range(examples(60, 3_000)):
+    for seed in range(examples(30, 3_000)):
         program = translated(random_program(9_000_000 + seed, hard=seed % 3 == 0)).program
         if not program.queues:
             continue
@@ -70,13 +70,13 @@ def test_nothing_cheaper_than_what_brute_force_finds() -> None:
             verdict = check(parse(text), engine="attack")
             assert verdict.verdict == "not robust" or verdict.polls, (seed, text)
         counts["compared"] += tried > 0
-    assert counts["repaired"] >= examples(7, 500) and counts["compared"] >= examples(2, 150), counts
+    assert counts["repaired"] >= examples(2, 500) and counts["compared"] >= examples(1, 150), counts
     assert counts["2 candidates"] >= examples(1, 80), counts
 
 
 def test_what_is_learned_of_grown_sets_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     counts: Counter[str] = Counter()
-    for seed in range(examples(60, 3_000)):
+    for seed in range(examples(15, 3_000)):
         program = translated(random_program(9_500_000 + seed, hard=seed % 3 == 0)).program
         found = {}
         for every in (1, MOST_CHECKS):
@@ -88,7 +88,7 @@ def test_what_is_learned_of_grown_sets_changes_no_answer(monkeypatch: pytest.Mon
             assert grown.answers[0].cost == alone.answers[0].cost, seed
         counts[grown.state] += 1
         counts["grown"] += grown.checks != alone.checks
-    assert counts["repaired"] >= examples(7, 500) and counts["grown"] >= examples(3, 150), counts
+    assert counts["repaired"] >= examples(2, 500) and counts["grown"] >= examples(1, 150), counts
 
 
 ELSEWHERE = """memory x = 1, y; register r; queue q, p;

@@ -151,7 +151,7 @@ PROGRAMS = sharing_programs() | drawn_programs().map(lambda drawn: drawn.instanc
 
 
 @given(PROGRAMS, st.data())
-@settings(max_examples=examples(120))
+@settings(max_examples=examples(40))
 def test_z_accepts_the_marked_words_with_an_edge_between_the_marked_events(
     program: Instance, data: st.DataObject
 ) -> None:
@@ -306,7 +306,7 @@ def test_without_barriers_every_edge_is_a_conflict_anyway() -> None:
 
 
 @given(PROGRAMS, st.data())
-@settings(max_examples=examples(90))
+@settings(max_examples=examples(30))
 def test_z_of_a_cycle_type_is_the_intersection_of_its_pairs(program: Instance, data: st.DataObject) -> None:
     """As one automata-lib DFA, and as the acceptors that the engine uses."""
     cycle = data.draw(st.sampled_from(list(cycle_types(program.nodes))))

@@ -33,7 +33,7 @@ def violating(program: Instance, most: int = 6000) -> bool:
 
 
 @given(tiny_instances(5) | tiny_instances(5, SHARING) | tiny_instances(6, SHARING) | tiny_instances(4, FURTHER))
-@settings(max_examples=examples(90))
+@settings(max_examples=examples(22))
 def test_a_violation_is_found_exactly_when_some_computation_is_violating(program: Instance) -> None:
     try:
         expected = violating(program)

@@ -155,7 +155,7 @@ def test_an_effect_is_told_just_where_there_is_one(data: st.DataObject, commands
     drawn_effect(data.draw(tiny_instances(6, commands)))
 
 
-@settings(max_examples=examples(25, 3_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(6, 3_000), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data(), st.sampled_from([TELLING, SHARING, FURTHER]))
 def test_what_is_seen_of_maximal_runs_is_what_all_of_them_show(data: st.DataObject, commands: tuple[str, ...]) -> None:
     """Those that are left out show nothing else."""
@@ -220,7 +220,7 @@ def assert_nothing_is_lost(instance: Instance, most: int = 2_000) -> Counter[str
 
 def test_loops_put_nothing_off_for_ever() -> None:
     count = Counter[str]()
-    for seed in range(examples(40, nightly=2_000)):
+    for seed in range(examples(13, nightly=2_000)):
         reading = DEFAULT_READING if seed % 2 else LITERAL_READING
         program = translated(random_program(seed, hard=seed % 3 == 0)).program
         count += assert_nothing_is_lost(program.instantiate(None, reading))

@@ -126,27 +126,27 @@ def agree(drawn: Drawn, most: dict[str, int] = MOST_STATES, most_runs: int = 20_
 
 
 @given(programs())
-@settings(max_examples=examples(24, nightly=10_000))
+@settings(max_examples=examples(6, nightly=10_000))
 def test_all_engines_and_the_oracle_agree(drawn: Drawn) -> None:
     """Theorems 5 and 16 with four parts and with two, and the attack search."""
     agree(drawn)
 
 
 @given(further_programs())
-@settings(max_examples=examples(24, nightly=10_000))
+@settings(max_examples=examples(6, nightly=10_000))
 def test_all_engines_and_the_oracle_agree_on_further_commands(drawn: Drawn) -> None:
     """Captured, updating, notifying and bundled operations, and the atomics that came with them."""
     agree(drawn)
 
 
 @given(further_programs(loops=True))
-@settings(max_examples=examples(20, nightly=10_000))
+@settings(max_examples=examples(5, nightly=10_000))
 def test_all_engines_and_the_oracle_agree_on_further_commands_in_loops(drawn: Drawn) -> None:
     agree(drawn, MOST_STATES_OF_LOOPS, examples(2_000, nightly=20_000))
 
 
 @given(tiny_instances(5, (*FURTHER, *SHARING)))
-@settings(max_examples=examples(30, nightly=10_000))
+@settings(max_examples=examples(10, nightly=10_000))
 def test_the_engines_agree_where_every_operation_meets_every_other(program: Instance) -> None:
     """A few commands on two cells, so that nearly all of them conflict."""
     answers = {}
@@ -159,7 +159,7 @@ def test_the_engines_agree_where_every_operation_meets_every_other(program: Inst
 
 
 @given(programs(loops=True))
-@settings(max_examples=examples(20, nightly=10_000))
+@settings(max_examples=examples(5, nightly=10_000))
 def test_all_engines_and_the_oracle_agree_on_loops(drawn: Drawn) -> None:
     """As far as each of them knows the answer."""
     agree(drawn, MOST_STATES_OF_LOOPS, examples(2_000, nightly=20_000))
@@ -246,7 +246,7 @@ def check_runs(drawn: Drawn, assertion: Witness | None, deadlock: Witness | None
 
 
 @given(programs())
-@settings(max_examples=examples(40, nightly=10_000))
+@settings(max_examples=examples(10, nightly=10_000))
 def test_verdict_assertions_deadlock_and_faults_are_those_of_the_oracle(drawn: Drawn) -> None:
     expected = decide(drawn.oracle)
     if expected.verdict == "unknown":
@@ -293,7 +293,7 @@ def failing(program: Instance, state: State) -> bool:
 
 
 @given(programs())
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(10))
 def test_sc_facts_carry_over_to_all_computations_of_a_robust_program(drawn: Drawn) -> None:
     """The corollary of `proofs/sc-runs.md`: assertions, deadlocks and faults."""
     program = drawn.instance

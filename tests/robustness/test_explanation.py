@@ -432,7 +432,7 @@ def test_every_violation_of_the_corpus(check: Check) -> None:
 
 
 @given(program=tiny_instances(6) | tiny_instances(5, SHARING) | tiny_instances(5, FURTHER), first=st.booleans())
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(13))
 def test_random_programs(program: Instance, first: bool) -> None:
     """``first``: by the violation that the product finds; else by that of the check."""
     found = explain(program.program, program.nodes, max_states=5_000 if first else 300, timeout=120, searches=False)

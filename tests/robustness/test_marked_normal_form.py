@@ -76,7 +76,7 @@ def marked(program: Instance, ranks: list[int], heads: int) -> MarkedNormalForm[
 
 
 @given(tiny_instances(4) | tiny_instances(3, FURTHER), st.sampled_from([2, 2, 4]), st.data())
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(23))
 def test_y_m_marks_every_normal_form_computation_in_every_right_way_and_no_other(
     program: Instance, heads: int, data: st.DataObject
 ) -> None:

@@ -155,7 +155,7 @@ def agree_reduced(program: Instance, reductions: Collection[str], most: int = 5_
 # Equality
 
 
-@pytest.mark.parametrize("path", sampled(CORPUS, 2), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(CORPUS, 8), ids=lambda path: path.stem)
 def test_the_corpus(path: Path) -> None:
     large = path.stem in TOO_LARGE
     assert (agree(load(path).instantiate(), 2_000 if large else LARGE) is None) == large
@@ -172,9 +172,9 @@ def test_the_corpus_on_other_node_counts(name: str, nodes: int) -> None:
 def test_random_programs(loops: bool) -> None:
     seen = Counter(
         agree(translated(random_program(seed, loops=loops)).instance, most=3_000)
-        for seed in range(examples(200, nightly=10_000))
+        for seed in range(examples(67, nightly=10_000))
     )
-    assert seen[True] > 60 and seen[False] > 60 and seen[None] < 30
+    assert seen[True] > 18 and seen[False] > 18 and seen[None] < 30
 
 
 def test_random_programs_with_the_extended_calculus() -> None:
@@ -192,12 +192,12 @@ SUBSETS = [(name,) for name in REDUCTIONS] + [REDUCTIONS]
 def test_reductions_on_random_programs(reductions: tuple[str, ...]) -> None:
     seen = Counter(
         agree_reduced(translated(random_program(seed, loops=seed % 3 == 0)).instance, reductions)
-        for seed in range(examples(60, nightly=2_000))
+        for seed in range(examples(20, nightly=2_000))
     )
-    assert seen[True] > 10 and seen[False] > 10
+    assert seen[True] > 6 and seen[False] > 6
 
 
-@pytest.mark.parametrize("path", sampled(CORPUS, 2), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(CORPUS, 8), ids=lambda path: path.stem)
 def test_reductions_on_the_corpus(path: Path) -> None:
     program = load(path)
     for nodes in (None, 3):
@@ -241,7 +241,7 @@ def stuck_text(choose: random.Random) -> str:
 
 def test_reductions_keep_deadlocks_beside_false_assumes() -> None:
     """Whether some rank stands before false assumes alone, or none: the plain facts are the reference."""
-    source, count = random.Random(11), examples(400, nightly=10_000)
+    source, count = random.Random(11), examples(133, nightly=10_000)
     seen: Counter[str] = Counter()
     for _ in range(count):
         program = parse(stuck_text(source)).instantiate()
@@ -511,16 +511,16 @@ class Drawing:
 
 
 def test_what_real_apis_promise() -> None:
-    seen = Counter(agree(Drawing(seed).instance(), most=3_000) for seed in range(examples(400, nightly=20_000)))
-    assert seen[True] > 60 and seen[False] > 60 and seen[None] < 30
+    seen = Counter(agree(Drawing(seed).instance(), most=3_000) for seed in range(examples(100, nightly=20_000)))
+    assert seen[True] > 18 and seen[False] > 18 and seen[None] < 30
 
 
 @pytest.mark.parametrize("reductions", SUBSETS, ids=[*REDUCTIONS, "all"])
 def test_reductions_of_what_real_apis_promise(reductions: tuple[str, ...]) -> None:
     seen = Counter(
-        agree_reduced(Drawing(seed).instance(), reductions, most=3_000) for seed in range(examples(100, nightly=4_000))
+        agree_reduced(Drawing(seed).instance(), reductions, most=3_000) for seed in range(examples(25, nightly=4_000))
     )
-    assert seen[True] > 10 and seen[False] > 10
+    assert seen[True] > 6 and seen[False] > 6
 
 
 # What can go wrong

@@ -37,7 +37,7 @@ OPERATIONS = (
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4])
 @given(program=tiny_instances(5) | tiny_instances(4, OPERATIONS) | tiny_instances(4, FURTHER))
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(12))
 def test_y_accepts_exactly_the_normal_form_computations(heads: int, program: Instance) -> None:
     """Lemma 12, for the paper's four parts and for fewer."""
     try:

@@ -40,7 +40,7 @@ def test_two_heads_are_the_default() -> None:
 
 
 @given(drawn_programs(), st.sampled_from([2, 2, 2, 4]))
-@settings(max_examples=examples(36))
+@settings(max_examples=examples(9))
 def test_a_violation_is_a_marked_normal_form_computation_with_a_cycle_of_its_type(drawn: Drawn, heads: int) -> None:
     program = drawn.instance
     violation = search(program, heads, 20_000).violation

@@ -149,7 +149,7 @@ def test_assertions_behind_a_read_that_fails_elsewhere() -> None:
 @pytest.mark.parametrize("loops", [False, True], ids=["polls and updates", "waits as loops"])
 def test_random_programs(loops: bool) -> None:
     seen: Counter[object] = Counter()
-    tried = examples(8, nightly=3_000)
+    tried = examples(5, nightly=3_000)
     for seed in range(tried):
         program = with_polls(random_waits(seed), Poll.looped) if loops else random_program(seed)
         for reading in READINGS:
@@ -165,7 +165,7 @@ def test_random_programs(loops: bool) -> None:
 def test_many_random_programs_in_the_kernel(hard: bool) -> None:
     if not twins.available():
         pytest.skip("the kernel has not been built")
-    for seed in range(10_000, 10_000 + examples(30, nightly=12_500)):
+    for seed in range(10_000, 10_000 + examples(8, nightly=12_500)):
         program = random_program(seed, hard=hard)
         for reading in READINGS:
             found = answers(program, reading, all_engines=False)

@@ -94,7 +94,7 @@ def test_random_programs_with_commands_of_all_kinds(loops: bool) -> None:
 @pytest.mark.parametrize("extended", [False, True], ids=["", "with commands of all kinds"])
 def test_programs_with_interchangeable_ranks(extended: bool) -> None:
     @given(st.integers(0, 1 << 30), st.integers(2, 4), st.sampled_from(SUBSETS))
-    @settings(max_examples=examples(40, nightly=1_700))
+    @settings(max_examples=examples(10, nightly=1_700))
     def agree(seed: int, nodes: int, reductions: Subset) -> None:
         compare(parse(random_text(seed, nodes, extended)).instantiate(), reductions)
 
@@ -102,6 +102,6 @@ def test_programs_with_interchangeable_ranks(extended: bool) -> None:
 
 
 @given(st.integers(0, 1 << 30), st.sampled_from(SUBSETS))
-@settings(max_examples=examples(40, nightly=1_000))
+@settings(max_examples=examples(13, nightly=1_000))
 def test_programs_with_doubles_and_wide_types(seed: int, reductions: Subset) -> None:
     compare(Generator(seed, extended=True).program().instantiate(), reductions)

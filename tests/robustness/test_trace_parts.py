@@ -56,7 +56,7 @@ def small(first: int, count: int) -> Iterator[Instance]:
 def test_the_parts_have_every_trace_once() -> None:
     """And the kernel goes the same way."""
     seen: Counter[str] = Counter()
-    for number, program in enumerate(small(0, examples(30, nightly=10_000))):
+    for number, program in enumerate(small(0, examples(10, nightly=10_000))):
         whole = explored(program, WHOLE)
         found = in_parts(program, levels := 1 + number % 4, 1 + number % 3)
         if whole is None or found is None:
@@ -73,7 +73,7 @@ def test_the_parts_have_every_trace_once() -> None:
                 assert (fast.traces, fast.redundant) == (slow.traces, slow.redundant)
                 assert (fast.transitions, fast.subtrees) == (slow.events, slow.subtrees)
                 seen["alike"] += 1
-    assert seen["subtrees"] > 150 and seen["traces"] > 200
+    assert seen["subtrees"] > 100 and seen["traces"] > 120
     assert seen["alike"] > 100 or not twins.available()
 
 
@@ -93,7 +93,7 @@ def test_the_answer_of_the_parts_is_that_of_the_whole(monkeypatch: pytest.Monkey
         monkeypatch.setattr(parts, name, value)
     monkeypatch.setattr(native_traces, "PIECE", 1)
     seen: Counter[str] = Counter()
-    for program in small(240, examples(45, nightly=10_000)):
+    for program in small(240, examples(11, nightly=10_000)):
         whole = trace_search(program, None)
         if any(whole.states > MOST_EVENTS for _ in whole.run()):
             continue
@@ -117,7 +117,7 @@ def test_the_answer_of_the_parts_is_that_of_the_whole(monkeypatch: pytest.Monkey
         for mine, other in ((search.violated, facts.violated), (search.deadlock, facts.deadlock)):
             assert (mine is None) == (other is None)
             seen["facts"] += mine is not None
-    assert min(seen["violation"], seen["robust"], seen["small"]) > 10 and seen["facts"] > 5, seen
+    assert min(seen["violation"], seen["robust"], seen["small"]) > 3 and seen["facts"] > 1, seen
 
 
 TWO = instance("mem[x] <- 1; r <- mem[y];", nodes=2)

@@ -78,7 +78,7 @@ def by_definition(program: Instance) -> bool | None:
 def test_traces_attack_and_definition_agree() -> None:
     """200,000 programs when nightly, by the kernel where there is one: it goes the same way (below)."""
     seen: Counter[str] = Counter()
-    for program in programs(0, examples(150, nightly=100_000)):
+    for program in programs(0, examples(50, nightly=100_000)):
         search = NativeTraceSearch(program) if twins.available() else TraceSearch(program)
         found, expected, defined = answer(search), attack(program), by_definition(program)
         if found is None or expected is None:
@@ -101,7 +101,7 @@ def test_traces_attack_and_definition_agree() -> None:
                 seen["results"] += any(step.kind == "popc" for step in form.steps)
                 seen["commutes"] += any(step.access.commutes for step in form.steps)
             seen["waits for a value"] += isinstance(form, core.Immediate) and form.may_block
-    assert min(seen["violating"], seen["robust"]) > 50 and seen["by definition"] > 150, seen
+    assert min(seen["violating"], seen["robust"]) > 20 and seen["by definition"] > 60, seen
     features = ("captured", "notifies", "signals", "located", "results", "commutes", "waits for a value", "Fence")
     assert min(seen[name] for name in (*features, "Bundle", "Barrier", "Wait")) >= 10, seen
 

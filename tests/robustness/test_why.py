@@ -147,7 +147,7 @@ def test_too_many_to_try_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_of_random_programs_all_that_is_said_is_so() -> None:
     """The runs are replayed without what is said to order the accesses, and the definition agrees that it does."""
     answers: Counter[str] = Counter()
-    for seed in range(examples(250, 5_000)):
+    for seed in range(examples(125, 5_000)):
         program = translated(random_program(seed, hard=seed % 3 == 0)).program
         verdict = check(program).verdict
         if verdict != "robust":
@@ -163,4 +163,4 @@ def test_of_random_programs_all_that_is_said_is_so() -> None:
             late = run.events[shown.late.step].span.line
             assert late in (first, second)
             assert check(less, engine="definition").verdict != "robust"
-    assert answers["ordered"] >= examples(3, 100), answers
+    assert answers["ordered"] >= examples(1, 100), answers

@@ -62,7 +62,7 @@ def test_runs_are_maximal_and_are_among_all(seed: int) -> None:
     known = outcomes(drawn)
     on_network = {(each.ending, each.values, each.failed) for each in known.outcomes}
     under_sc = {(each.ending, each.values, each.failed) for each in known.outcomes if each.sc_runs}
-    for number in range(examples(10, 100)):
+    for number in range(examples(3, 100)):
         network = number % 2 == 0
         bias: Bias = ("late", "even", "early")[number % 3]
         found = simulate(drawn, number, network, bias)

@@ -317,7 +317,7 @@ MARKING = (
 
 
 @given(tiny_instances(5, MARKING))
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(20))
 def test_dropping_idle_marks_changes_no_language(program: Instance) -> None:
     plain = [{computation_of(path) for _, path in layer} for layer in layers(program, 600)]
     with pytest.MonkeyPatch.context() as patch:
@@ -333,7 +333,7 @@ ALL = (*FURTHER, *COMMANDS, *SHARING)
 
 
 @given(st.data(), tiny_instances(6, ALL))
-@settings(max_examples=examples(120))
+@settings(max_examples=examples(40))
 def test_the_paths_of_x_replay_to_the_same_state(data: st.DataObject, program: Instance) -> None:
     computation = computation_of(data.draw(walks(program)))
     run = replay(program, computation)
@@ -361,7 +361,7 @@ def test_replay_accepts_all_computations(block: str) -> None:
 
 
 @given(st.data(), tiny_instances(4, (*FURTHER, *MARKING)))
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(13))
 def test_a_mutated_computation_is_rejected_or_a_path_of_x(data: st.DataObject, program: Instance) -> None:
     """Neither more nor less than X(P, N)."""
     for mutant in mutants(program, computation_of(data.draw(walks(program, 6)))):

@@ -69,7 +69,7 @@ def test_a_look_hides_no_deadlock(looking: str) -> None:
 
 def test_facts_do_not_depend_on_failed_polls() -> None:
     rng, seen = random.Random(12), Counter[str]()
-    for _ in range(examples(400)):
+    for _ in range(examples(133)):
         blocks = [
             "\n".join(statement(rng, f"l{rank}{number}") for number in range(rng.randrange(1, 4))) for rank in range(2)
         ]
@@ -83,4 +83,4 @@ def test_facts_do_not_depend_on_failed_polls() -> None:
         for form in guarded.forms:
             if (until := getattr(form, "until", None)) is not None:
                 seen["polls" if until.spins else "looks"] += 1
-    assert min(seen[name] for name in ("deadlock", "violated", "polls", "looks")) > examples(400) // 20
+    assert min(seen[name] for name in ("deadlock", "violated", "polls", "looks")) > examples(133) // 20

@@ -41,7 +41,7 @@ def ends(space: SequentialSpace | StateSpace) -> set[Memory] | None:
 
 def test_robust_programs_end_as_sc_runs_do() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(50_000, 50_000 + examples(60, nightly=5_000)):
+    for seed in range(50_000, 50_000 + examples(20, nightly=5_000)):
         program = translated(random_program(seed)).program
         violated = is_violated(program.instantiate())
         if violated is None:
@@ -57,5 +57,5 @@ def test_robust_programs_end_as_sc_runs_do() -> None:
         seen["robust"] += 1
         seen["for this reading alone"] += is_violated(literal) is True
         seen["that end"] += bool(network)
-    assert seen["robust"] >= 15 and seen["that end"] >= 10, seen
+    assert seen["robust"] >= 10 and seen["that end"] >= 5, seen
     assert seen["for this reading alone"] >= 1 and seen["more on the network"] >= 1, seen

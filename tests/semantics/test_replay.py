@@ -249,7 +249,7 @@ def judge(program: Instance, candidate: Computation) -> None:
 
 
 @given(st.data(), drawn_programs(loops=True))
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(10))
 def test_a_mutated_computation_is_rejected_or_a_path_of_x(data: st.DataObject, drawn: Drawn) -> None:
     """Neither more nor less than X(P, N): the judge is neither lax nor strict."""
     program = drawn.instance

@@ -41,7 +41,7 @@ def by_event(computation: Computation) -> set[tuple[Event, Event]]:
     }
 
 
-@settings(max_examples=examples(240))
+@settings(max_examples=examples(60))
 @given(st.data(), drawn_programs(loops=True))
 def test_an_acyclic_computation_has_the_relation_of_an_sc_run(data: st.DataObject, drawn: Drawn) -> None:
     computation = computation_of(data.draw(walks(drawn.instance, 12)))

@@ -448,7 +448,7 @@ def test_steps_carry_the_operation_and_occurrence_of_their_issue(data: st.DataOb
 
 
 @given(drawn_programs(loops=True) | drawn_programs(commands=("read", "write", "fence", "wait_local", "load")))
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(13))
 def test_x_has_exactly_the_runs_of_the_oracle(drawn: Drawn) -> None:
     """Layer by layer: all prefixes of computations with so many transitions."""
     machine = Machine(numbered(drawn.oracle))
@@ -517,7 +517,7 @@ FENCING = (
 
 
 @given(tiny_instances(5, FENCING))
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(13))
 def test_dropping_idle_fences_changes_no_language(program: Instance) -> None:
     """It merges bisimilar states: the same prefixes of computations with it and without it."""
     plain = [{computation_of(path) for _, path in layer} for layer in layers(program, 600)]

@@ -100,7 +100,7 @@ def lowered(text: str) -> Program | str:
 
 
 def test_random_programs_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [looping_c.drawn(Random(seed)) for seed in range(examples(24, 1_000))]
+    texts = [looping_c.drawn(Random(seed)) for seed in range(examples(8, 1_000))]
     monkeypatch.setattr(merge_points, "HOT", NEVER)
     written = [lowered(text) for text in texts]
     runs = counted(monkeypatch, 0)
@@ -190,7 +190,7 @@ TYPES: list[CType] = [CHAR, UCHAR, INT, UINT, LONG_DOUBLE, DOUBLE, FLOAT]
 SIZE = 1 << 12
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(10))
 @given(
     st.lists(
         st.tuples(st.integers(0, 5), st.integers(0, 40), st.sampled_from(TYPES), st.integers(-300, 300)), max_size=25

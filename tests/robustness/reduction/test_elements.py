@@ -298,7 +298,7 @@ def short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_rows")
 def test_random_programs() -> None:
     told: Counter[str] = Counter()
-    for seed in range(examples(100, nightly=20_000)):
+    for seed in range(examples(25, nightly=20_000)):
         compare(Drawing(seed).text(), told)
-    assert told["memory is left out"] > 20
+    assert told["memory is left out"] > 8
     assert told["robust"] > 10 and told["not robust"] > 10 and told["lifted"] == told["not robust"]
