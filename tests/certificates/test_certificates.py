@@ -100,7 +100,7 @@ def agree(program: Program, nodes: int, reading: Reading, seen: Counter[str]) ->
 
 def test_random_programs() -> None:
     seen: Counter[str] = Counter()
-    for _, program, nodes in random_programs(0, examples(90, nightly=10_000)):
+    for _, program, nodes in random_programs(0, examples(150, nightly=10_000)):
         for reading in (Reading(), LITERAL_READING):
             agree(program, nodes, reading, seen)
     assert {"infeasibility", "states", "infeasibility and states", "no sources", "the program is not robust"} <= set(

@@ -58,7 +58,7 @@ def random_meetings(seed: int) -> tuple[Program, Program, Program]:
 def test_every_engine_finds_what_the_oracle_finds() -> None:
     """And the names and exits matter: without them many of the answers would be others."""
     seen: Counter[str] = Counter()
-    for seed in range(examples(10, nightly=3_000)):
+    for seed in range(examples(20, nightly=3_000)):
         program, *others = random_meetings(seed)
         drawn, expected = translated(program), decide(program)
         if expected.verdict == "unknown":
@@ -70,9 +70,9 @@ def test_every_engine_finds_what_the_oracle_finds() -> None:
         for kind, other in zip(("names", "exits"), map(decide, others), strict=True):
             seen[f"{kind} change whether there is a deadlock"] += other.deadlock != expected.deadlock
             seen[f"{kind} change the verdict"] += other.verdict != expected.verdict
-    count = examples(10, nightly=3_000)
+    count = examples(20, nightly=3_000)
     assert seen["names change whether there is a deadlock"] > count // 5 and seen["names change the verdict"] > 1
-    assert min(seen["exits change whether there is a deadlock"], seen["exits change the verdict"]) > 1
+    assert min(seen["exits change whether there is a deadlock"], seen["exits change the verdict"]) >= 1
     assert min(seen["robust"], seen["not robust"], seen["deadlock True"], seen["deadlock False"]) > count // 6
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from pgasrob.certificates.check.commands import Values
@@ -69,7 +69,7 @@ def examine(program: Instantiable, text: str, look: Look = str) -> Answer:
         found = read(text)
         about = subjects(program, found["nodes"], found["frame"], found["reading"])
         for number, (part, case) in enumerate(zip(found["parts"], about, strict=True)):
-            reason = _refusal(case, look, found["program"], Part(**part))
+            reason = _refusal(case, look, found["program"], part)
             if reason is not None:
                 return Answer(f"in part {number}: {reason}" if found["frame"] else reason)
         return Answer(None, found)
@@ -79,37 +79,27 @@ def examine(program: Instantiable, text: str, look: Look = str) -> Answer:
         return Answer(f"it is malformed: {type(error).__name__}: {error}")
 
 
-class Part(NamedTuple):
-    """The evidence about one case (`proofs/certificates.md`)."""
-
-    files: Any
-    memory: Any
-    phases: Any
-    back: int
-    infeasible: Any
-    states: Any
-
-
-def _refusal(case: Case, look: Look, about: str, part: Part) -> str | None:
-    """Why ``part`` does not prove that ``case`` of the program with the digest ``about`` is robust; None if it does."""
+def _refusal(case: Case, look: Look, about: str, part: Mapping[str, Any]) -> str | None:
+    """Why ``part``, a part of a certificate, does not prove that ``case`` of the program with the digest ``about`` is
+    robust; None if it does."""
     if about != case.instance.program.source.digest:
         return "it is about another program, or another version of it"
     if case.instance.program.gaps:
         return "the program stands for more runs than its commands have"
-    values = Values(case, part.files, part.memory, part.phases, part.back)
+    values = Values(case, part["files"], part["memory"], part["phases"], part["back"])
     for missing in values.demands():
         return f"{missing} is left out"
     asked, left = Infeasible(values), set[Source]()
     for number, (command, step) in enumerate(sources := values.sources, 1):
         source = (*command.at, step)
         look(f"source {number} of {len(sources)}")
-        if source not in part.infeasible:
+        if source not in part["infeasible"]:
             left.add(source)
             continue
-        for lacking in asked.demands(command, step, Fixpoint(*part.infeasible[source])):
+        for lacking in asked.demands(command, step, Fixpoint(*part["infeasible"][source])):
             return f"source {source} may lead to a violation: {lacking} is left out"
-    if part.states and not case.rest:
-        return States(values, left).refusal(part.states, look)
+    if part["states"] and not case.rest:
+        return States(values, left).refusal(part["states"], look)
     if left:
         return f"nothing is said of source {min(left)}"
     return None if all(each.legal for each in values.commands) else "some command may have no value"

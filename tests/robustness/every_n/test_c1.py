@@ -119,7 +119,7 @@ def test_random_programs_do_the_same() -> None:
             found["proved"] += proof.holds
             if proof.holds and proof.cutoff and proof.cutoff <= 10:
                 assert check(program, 10, limits=LIMITS, effect=False).verdict in ("robust", "unknown"), text
-    assert found["compared"] > 0.75 * few and found["ended"] > 0.7 * found["compared"], found
+    assert found["compared"] >= 0.75 * few and found["ended"] > 0.7 * found["compared"], found
     assert found["proved"], found
     assert len(used) > 0.2 * len(features()), used
 
