@@ -199,7 +199,7 @@ def repair(
 
 
 def litmus(test: str | PathLike[str], models: Sequence[str] = (), limits: Limits | None = None) -> Answers:
-    """What ``models`` of memory allow of a litmus test, a file or a text: all those that take the program when empty.
+    """The outcomes that memory ``models`` allow of a litmus test, a file or a text; none named: all that take the test.
 
     A model is called as on the command line: "pgas", "sc", "tso", "corerma", "rdma-tso", "corerma without IR". Raises
     :class:`SourceError` when it is no test, ValueError for a model that there is not.
@@ -227,7 +227,7 @@ def _question(
     engine: str = "portfolio",
     **options: Any,
 ) -> Question:
-    """What is asked about ``program`` with these options of :func:`check`."""
+    """The question about ``program`` with these options of :func:`check`."""
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.question import EngineChoice, Question, Resources
 

@@ -1,5 +1,4 @@
-"""Work in processes of their own, so that a server answers meanwhile, and what takes too long or too much can be ended
-(AnyIO)."""
+"""Runs functions in processes of their own (AnyIO): a server answers meanwhile, and can end what takes too much."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ class TooLarge(Exception):
 
 
 async def run(seconds: float, memory: int, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
-    """What ``work`` gives, a function of a module whose arguments and result can be pickled.
+    """Call ``work``, a function of a module, in a process; its arguments and result are pickled.
 
     It may take so many ``seconds``, and its process so many bytes of address space (where the system can bound that).
     Where the caller is cancelled or the time is over the process is killed, and there is a new one for the next call;

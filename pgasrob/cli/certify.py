@@ -38,7 +38,7 @@ Examples:
 
 @dataclass(frozen=True)
 class CertifyOptions:
-    """Which certificate of which program."""
+    """The options of `pgasrob certify`."""
 
     file: str = argument(type=click.Path())
     certificate: str = argument(type=click.Path())
@@ -71,7 +71,7 @@ def certify(options: CertifyOptions) -> int:
 
 
 def _examined(options: CertifyOptions) -> Answer:
-    """What the checker says; ends the command where the program or the certificate cannot be read."""
+    """The answer of the checker; ends the command when the program or the certificate cannot be read."""
     from pgasrob.certificates.check.accept import Answer, examine
     from pgasrob.certificates.files import BadFile, stored
     from pgasrob.diagnostics import SourceError

@@ -1,4 +1,4 @@
-"""What `pgasrob repair` and `pgasrob thrift` share: their options, costs, and writing what a source becomes."""
+"""Shared by `pgasrob repair` and `pgasrob thrift`: their options, costs, and writing the changed source."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Changeable(NamedTuple):
 
 @dataclass(frozen=True)
 class ChangeOptions:
-    """Where and within which limits changes of a source are looked for."""
+    """The options that `pgasrob repair` and `pgasrob thrift` share."""
 
     # fmt: off
     nodes: tuple[int, ...] | None = node_counts_option(
@@ -55,14 +55,20 @@ class ChangeOptions:
     # fmt: on
 
     def read(self, file: str) -> Changeable:
-        """What is in ``file``; ends the command when that is no program."""
+        """Read the program in ``file``; ends the command when it is none."""
+        from pgasrob.diagnostics import SourceError
         from pgasrob.program.program import DEFAULT_NODES
+        from pgasrob.repairs.reading import read
 
-        program, parse = limited(self.limits, "while reading the program", partial(_read, file, self.front_end))
+        mention_a_missing_kernel()
+        try:
+            program, parse = limited(self.limits, "while reading the program", partial(read, file, self.front_end))
+        except SourceError as error:
+            refuse(str(error))
         return Changeable(program, parse, self.nodes or (program.nodes or DEFAULT_NODES,))
 
     def costs(self) -> Costs:
-        """Those of the file; those of the tool without one."""
+        """The costs in the file of --costs; the usual ones when there is none."""
         import tomllib
 
         from pgasrob.repairs import Costs
@@ -75,18 +81,6 @@ class ChangeOptions:
             raise click.BadParameter(f"{self.costs_file}: {error}.", param_hint="--costs") from None
 
 
-def _read(file: str, front_end: FrontEnd) -> tuple[AnyProgram, Parse]:
-    """The program in ``file``, and how a changed text is read; ends the command when it is none."""
-    from pgasrob.diagnostics import SourceError
-    from pgasrob.repairs.reading import read as read_source
-
-    mention_a_missing_kernel()
-    try:
-        return read_source(file, front_end)
-    except SourceError as error:
-        refuse(str(error))
-
-
 def can_write(asked: bool, file: str) -> None:
     """Refuse to write what comes from the standard input."""
     from pgasrob.program.files import GIVEN
@@ -96,7 +90,8 @@ def can_write(asked: bool, file: str) -> None:
 
 
 def write_changes(first: str, before: str, after: str, what: str) -> None:
-    """As :func:`_write_change` for each file that differs in two texts of all files, whose ``first`` this is."""
+    """Write each file that differs between two texts of a whole program, whose ``first`` file this is; print ``what``
+    was done to it."""
     from pgasrob.repairs.texts import changed
 
     for file, old, new in changed(before, after):
@@ -104,7 +99,8 @@ def write_changes(first: str, before: str, after: str, what: str) -> None:
 
 
 def _write_change(file: str, before: str, after: str, what: str) -> None:
-    """``after`` instead of ``before`` in ``file``, which is kept; nothing when it has changed meanwhile."""
+    """Write ``after`` into ``file`` in place of ``before``, which is kept beside it; refuse if the file has changed
+    meanwhile."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.program.files import DISK
     from pgasrob.program.parser import read_source

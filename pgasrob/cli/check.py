@@ -10,13 +10,13 @@ import click
 
 from pgasrob.cli.check_options import NETWORK_RULES, ONE_FILE, PROGRAM_RULES, RULES, CheckOptions
 from pgasrob.cli.declare import check_rules, command
-from pgasrob.cli.exit_codes import ERROR, ROBUST, code_of_verdict
+from pgasrob.cli.exit_codes import ROBUST, code_of_verdict
 from pgasrob.cli.further import certify, look_for_fixes, say_why
 from pgasrob.cli.many import Found, answer, kept_in, programs
 from pgasrob.cli.network import on_network
 from pgasrob.cli.option_groups import DEFAULT_ENGINE
 from pgasrob.cli.recorded import are_traces, checked_traces, traces
-from pgasrob.cli.shared_steps import mention_a_missing_kernel, progress_display
+from pgasrob.cli.shared_steps import mention_a_missing_kernel, progress_display, refuse
 from pgasrob.cli.witness_files import Witnesses
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def check(options: CheckOptions) -> int:
 
 
 def _check_number_of_files(options: CheckOptions, found: Found) -> None:
-    """Refuse what is about one program where more are found."""
+    """End the command where --why or --certificate, which are about one program, are given with several."""
     if options.why is not None and len(options.paths) > 1 + len(found.units):
         raise click.UsageError(ONE_FILE)
     several = len(found.files) != 1 or len(options.counts or (0,)) > 1
@@ -125,10 +125,11 @@ def _counts(options: CheckOptions, headers: Mapping[str, Header] | None) -> tupl
 
 
 def _job(options: CheckOptions, front_end: FrontEnd, headers: Mapping[str, Header] | None, jobs: int) -> Job:
-    """What is asked about each program, when so many ``jobs`` are done at a time."""
+    """The job for each program, of which so many ``jobs`` run at a time."""
     from pgasrob.batch.job import Job
     from pgasrob.robustness.question import EngineChoice, Races, Resources
 
+    # Only the attack engine has reductions to leave out: who does so asks for it.
     attack = options.engine == DEFAULT_ENGINE and (options.no_reduction or options.without)
     reductions = _reductions(options.no_reduction, options.without)
     job = Job(
@@ -207,5 +208,4 @@ def _require_spin() -> None:
     try:
         needed_programs()
     except MissingProgram as error:
-        click.echo(f"pgasrob: {error}", err=True)
-        raise click.exceptions.Exit(ERROR) from None
+        refuse(f"pgasrob: {error}")

@@ -24,7 +24,7 @@ ONE_FILE = "--why is about two lines of one FILE, on this machine."
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What is asked of which programs, and how the answers are printed."""
+    """The options of `pgasrob check`."""
 
     # fmt: off
     paths: tuple[str, ...] = paths_argument()

@@ -41,7 +41,7 @@ def course() -> None:
 
 @dataclass(frozen=True)
 class PageOptions:
-    """What is made of which lecture pages."""
+    """The options of `pgasrob course slides` and `notebook`."""
 
     # fmt: off
     pages: tuple[str, ...] = argument(metavar="PAGE...", nargs=-1, required=True, type=click.Path())
@@ -104,8 +104,7 @@ def _programs_in(command: str) -> list[str]:
     for word in shlex.split(command)[2:]:
         if word.startswith("programs/"):
             _need(word)
-            below = sorted(map(str, files_below(word, (".pgas", ".c", ".litmus")))) if os.path.isdir(word) else [word]
-            found += below
+            found += sorted(map(str, files_below(word, (".pgas", ".c", ".litmus")))) if os.path.isdir(word) else [word]
     return found
 
 
@@ -136,7 +135,7 @@ def _need(path: str) -> None:
 
 @dataclass(frozen=True)
 class HandoutOptions:
-    """Which programs are copied where."""
+    """The options of `pgasrob course handout`."""
 
     # fmt: off
     paths: tuple[str, ...] = argument(metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
@@ -171,7 +170,7 @@ Exit code:
 
 @dataclass(frozen=True)
 class GradeOptions:
-    """What is marked, and how the marks are printed."""
+    """The options of `pgasrob course grade`."""
 
     # fmt: off
     key: str = argument(type=click.Path(exists=True, file_okay=False))
@@ -226,7 +225,7 @@ def grade(options: GradeOptions) -> int:
 
 
 def _name(page: str) -> str:
-    """What is made of a page is called as the folder of a lecture, or as another page."""
+    """The name for what is made of a page: that of the lecture's folder; for another page its own."""
     path = Path(page).resolve()
     return path.parent.name if path.stem == "lecture" else path.stem
 

@@ -124,7 +124,7 @@ def command(
 
 
 def _declared(of: type[Any], path: str = "") -> dict[str, tuple[str, Any]]:
-    """By the name of an option, the path to its value in an instance of ``of``, and its default."""
+    """For each option name of the class ``of``: the path of attributes to its value, and its default."""
     found: dict[str, tuple[str, Any]] = {}
     for each in fields(of):
         here, metadata = path + each.name, each.metadata
@@ -146,8 +146,8 @@ def with_defaults(of: type[O], **values: Any) -> O:
 
 
 def given(options: object, names: Sequence[str | tuple[str, str]]) -> list[str]:
-    """Those of the options ``names`` whose value is not the default. ``("--format", "text|json")`` stands for other
-    values than these, and is named with its value."""
+    """The ``names`` of options that have another value than their default. ``("--format", "text|json")`` stands for any
+    value but these two, and is given with its value: "--format csv"."""
     declared = _declared(type(options))
     found = []
     for name in names:

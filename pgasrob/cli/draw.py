@@ -61,7 +61,7 @@ class FormatName(Name):
 
 @dataclass(frozen=True)
 class DrawOptions:
-    """Which run of which file, and the formats to draw it in."""
+    """The options of `pgasrob draw`."""
 
     # fmt: off
     file: str = argument(type=click.Path(allow_dash=True))
@@ -115,7 +115,7 @@ def _read(file: str) -> list[AnyResult]:
 
 
 class _Drawing:
-    """The results of a file of which ``options`` ask for some, or for one run of each."""
+    """The results in a file that ``options`` ask for, with one run of each where --run names it."""
 
     def __init__(self, options: DrawOptions, results: list[AnyResult]) -> None:
         self.options, self.results, self.count = options, results, len(results)
@@ -123,7 +123,8 @@ class _Drawing:
         number, run = options.number, options.run
         if number is not None:
             if number > self.count:
-                raise click.UsageError(f"--result {number}: {options.file} has {_count(self.count)}.")
+                there = f"{self.count} result{'s' * (self.count != 1)}"
+                raise click.UsageError(f"--result {number}: {options.file} has {there}.")
             self.results = [results[number - 1]]
         if run is not None:
             kept = [cast("Result", result) for result in self.results if result.get(RUNS[run])]
@@ -164,7 +165,7 @@ class _Drawing:
             self._mention("this", drawn[0], len(self.results))
 
     def _chosen(self, target: Format, results: list[AnyResult]) -> list[AnyResult]:
-        """Those of the ``results`` that a file of the format ``target`` shows."""
+        """The ``results`` that a file of the format ``target`` shows: all, or the first with a run."""
         from pgasrob.render.diagram.model import shown
         from pgasrob.render.output_files import drawable
 
@@ -172,7 +173,9 @@ class _Drawing:
             return results
         with_run = [result for result in results if shown(drawable(result))]
         if target.needs_run and not with_run:
-            refuse(f"pgasrob: {self.options.file}: there is no run to draw; {_without_run(results)}")
+            several = f"none of the {len(results)} results has one"
+            why = several if len(results) > 1 else f"the verdict is {results[0]['verdict']}"
+            refuse(f"pgasrob: {self.options.file}: there is no run to draw; {why}")
         return (with_run or results)[:1]
 
     def _mention(self, where: str, drawn: AnyResult, of: int) -> None:
@@ -200,13 +203,3 @@ def only(result: Result, run: str) -> Result:
     """``result`` with that ``run`` alone."""
     others: Any = {key: None for kind, key in RUNS.items() if kind != run}
     return {**result, **others}
-
-
-def _without_run(results: list[AnyResult]) -> str:
-    if len(results) > 1:
-        return f"none of the {len(results)} results has one"
-    return f"the verdict is {results[0]['verdict']}"
-
-
-def _count(number: int) -> str:
-    return f"{number} result{'s' * (number != 1)}"

@@ -35,7 +35,7 @@ CODE = re.compile(r"PG\d{3}", re.IGNORECASE | re.ASCII)
 
 @dataclass(frozen=True)
 class ExplainOptions:
-    """What is explained of which program, and where it is written."""
+    """The options of `pgasrob explain`."""
 
     # fmt: off
     file: str = argument(type=ProgramPath())

@@ -30,7 +30,7 @@ Examples:
 
 @dataclass(frozen=True)
 class ExploreOptions:
-    """Which program and run the page opens with, and where it is served."""
+    """The options of `pgasrob explore`."""
 
     # fmt: off
     file: str | None = argument(type=ProgramPath(), required=False)
@@ -74,7 +74,7 @@ def explore(options: ExploreOptions) -> None:
 
 
 def _shown(options: ExploreOptions) -> Shown:
-    """What the page opens with; a program with errors too, for it can be edited there."""
+    """The program and run that the page opens with. The program may have errors: it can be edited there."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.explore.app import Shown
     from pgasrob.explore.link import Linked, from_link, is_link

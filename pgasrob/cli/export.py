@@ -25,7 +25,7 @@ Examples:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Which program, in which language."""
+    """The options of `pgasrob export`."""
 
     # fmt: off
     file: str = argument(type=ProgramPath())

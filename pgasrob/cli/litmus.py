@@ -83,7 +83,7 @@ def _semantics_help() -> str:
 
 @dataclass(frozen=True)
 class LitmusOptions:
-    """Which tests, which models in which variant, and what is shown of them."""
+    """The options of `pgasrob litmus`."""
 
     # fmt: off
     tests: tuple[str, ...] = argument(metavar="FILE...", nargs=-1)
@@ -175,7 +175,7 @@ def ask_about_tests(options: LitmusOptions) -> int:
         options.semantics, not options.no_pcie, options.placed, options.vpi, options.hb, not options.no_repair,
         options.local_order, options.rules,
     )  # fmt: skip
-    if _check_options(options.names, variant) < 2 and options.compare is not None:
+    if _number_of_models(options.names, variant) < 2 and options.compare is not None:
         raise click.UsageError(f"--compare takes two models: {' and '.join(options.compare)} are one.")
     found, problems = _found(options.tests, options.texts)
     for problem in problems:
@@ -191,8 +191,9 @@ def ask_about_tests(options: LitmusOptions) -> int:
     return gravest(codes)
 
 
-def _check_options(names: Sequence[str], options: Options) -> int:
-    """How many models these are. It ends the command where ``names`` are none, or ``options`` none of theirs."""
+def _number_of_models(names: Sequence[str], options: Options) -> int:
+    """The number of models that ``names`` stand for (all, when empty). Ends the command when one is no model, or one of
+    the ``options`` is about none of them."""
     from pgasrob.models.model_table import NAMES, UnknownModel, all_asked
 
     try:

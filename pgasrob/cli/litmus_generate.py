@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Note = Callable[[int, int], None]
     Tests = Iterator[tuple[str, Generated]]
-    """Tests, each with what it was wanted for."""
+    """Tests, each with the kind that was wanted."""
 
 ALL = "all"
 PHASE = "while generating tests"
@@ -61,7 +61,7 @@ def _conventions_help() -> str:
 
 @dataclass(frozen=True)
 class GenerateOptions:
-    """Which tests, up to which size, and where they go."""
+    """The options of `pgasrob litmus generate`."""
 
     # fmt: off
     name: str = option(
@@ -157,7 +157,7 @@ def _check_options(kind: str) -> None:
 
 
 class _Out:
-    """Where tests go as they are found."""
+    """Prints or writes tests as they are found, and counts them."""
 
     def __init__(self, format_: str, folder: str | None, clear: Callable[[], None] | None) -> None:
         """``clear``: takes the display away that is on the terminal, before something is printed there."""
@@ -226,7 +226,7 @@ def _wanted(rules: Sequence[str], known: Sequence[str], default: Sequence[str], 
 
 
 def _rules() -> dict[str, Sequence[str]]:
-    """What --rule can name, by the model."""
+    """The rules that --rule can name, by the model."""
     from pgasrob.models.generate.rdma_tests import RULES as RDMA_TSO
     from pgasrob.models.generate.static_order import RULES as CORERMA
 
@@ -234,7 +234,7 @@ def _rules() -> dict[str, Sequence[str]]:
 
 
 def _tests(options: GenerateOptions, note: Note) -> tuple[list[str], Tests]:
-    """What tests are wanted for, and the tests, which ``note`` is called meanwhile with the numbers of."""
+    """The kinds of tests that are wanted, and the tests as they are found, of which ``note`` gets the numbers."""
     from pgasrob.models.generate.rdma_shapes import Bounds
 
     bounds = Bounds(options.threads, options.nodes, options.locations)

@@ -34,7 +34,7 @@ Examples, of what the settings of an editor name as the command:
 
 @dataclass(frozen=True)
 class LspOptions:
-    """What an editor's programs are checked for, and what a check may take."""
+    """The options of `pgasrob lsp`."""
 
     nodes: tuple[int, ...] | None = node_counts_option(
         "Node counts to check on: 2..5 or 2,4. Default: the program's own, or else 2..4 where it is for any number."

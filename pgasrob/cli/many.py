@@ -1,4 +1,4 @@
-"""What commands that answer for many programs have in common: finding them, limits, jobs, printing as results come."""
+"""Shared by commands that answer for many programs: finding them, limits, jobs, printing each result as it comes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def paths_argument() -> Any:
 
 @dataclass(frozen=True)
 class BatchLimits:
-    """What one of many programs may take of whatever ``{what}`` it is, and how many are worked on at a time."""
+    """Limits of each of many checks or searches (``{what}`` in the help texts), and how many run at a time."""
 
     # fmt: off
     max_states: int = max_states_option("Give up on a {what} (unknown) after so many states; 0: never.")
@@ -62,13 +62,13 @@ class BatchLimits:
     # fmt: on
 
     def at_a_time(self, files: Sequence[str], nodes: Sequence[int] | None) -> int:
-        """How many to do at a time."""
+        """The number of jobs that run at a time: no more than there are results."""
         from pgasrob.robustness.limits import available_cores
 
         return min(self.jobs or available_cores(), max(len(files) * len(nodes or (None,)), 1))
 
     def limits(self, jobs: int, sc_states: int | None = MOST_SC_STATES, cluster: bool = False) -> Limits:
-        """Those of one of so many ``jobs``; on a cluster memory is bounded only where that is asked for."""
+        """The limits of each of ``jobs`` that run at a time; on a cluster memory is bounded only on request."""
         from pgasrob.robustness.limits import Limits
 
         memory = (self.memory_limit or None) if cluster else memory_for(self.memory_limit, jobs)
@@ -77,7 +77,7 @@ class BatchLimits:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What is printed and written; the help of `--witness` says that ``{runs}`` are."""
+    """Formats and files of the output; ``{runs}`` in the help of `--witness` is what is written there."""
 
     # fmt: off
     format: str = format_option("json", "csv", "gcc", "github",
@@ -94,7 +94,7 @@ class OutputOptions:
     # fmt: on
 
     def known(self, expect: bool) -> Baseline | None:
-        """The baseline. Ends the command where there is none in the file."""
+        """The findings of --baseline, if it is given. Ends the command when the file is no baseline."""
         if self.baseline is None:
             return None
         from pgasrob.render.baseline import BadBaseline, Baseline
@@ -125,7 +125,7 @@ class Found(NamedTuple):
 
     @property
     def units(self) -> list[str]:
-        """The further files of programs."""
+        """Files that are given and are no programs of their own, but may be parts of one."""
         files = set(self.files)
         return [file for file in self.given if file not in files]
 
@@ -147,7 +147,7 @@ def programs(paths: tuple[str, ...], front_end: FrontEnd) -> Found:
 
 
 def kept_in(file: str, job: Job, what: str) -> Kept:
-    """Where `--resume` keeps the results of ``job``, of which ``what`` is made."""
+    """The results of the command ``what`` that `--resume` keeps in ``file``, for this build and ``job``."""
     from pgasrob.batch.build_id import whole_build
     from pgasrob.batch.job import asked
     from pgasrob.batch.kept import Kept
@@ -210,7 +210,7 @@ def answer(
 
 
 def _unused(units: Sequence[str], results: Sequence[R]) -> str:
-    """That some ``units`` are in no program, since none needs what they define; "" when all are."""
+    """A message about those ``units`` that no program needs; "" when all are needed."""
     used = {unit for result in results for unit in result.get("units", [])}
     if any(result["verdict"] == "error" and result["nodes"] is None for result in results):
         return ""  # there it is not known

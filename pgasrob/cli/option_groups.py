@@ -74,7 +74,7 @@ def memory_for(given: int | None, jobs: int) -> int | None:
 
 @dataclass(frozen=True)
 class TimeAndMemory:
-    """What one search may take that counts no states."""
+    """Limits of a search in time and memory: `Limits`."""
 
     # fmt: off
     timeout: float | None = timeout_option("Give up after so many seconds. Default: never.")
@@ -91,7 +91,7 @@ class TimeAndMemory:
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """What one search may take."""
+    """Limits of a search in states, time and memory: `Limits`."""
 
     max_states: int = max_states_option("{states}; 0: never.")
     timeout: float | None = timeout_option("{seconds}. Default: never.")
@@ -107,7 +107,7 @@ class SearchLimits:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What counts as an event and as a conflict: a `Reading`."""
+    """Which commands are events, and which events conflict: a `Reading`."""
 
     # fmt: off
     failed_polls: FailedPolls = option(

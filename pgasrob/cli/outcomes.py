@@ -45,7 +45,7 @@ Examples:
 
 @dataclass(frozen=True)
 class OutcomesOptions:
-    """Of which program, which values, and how they are shown."""
+    """The options of `pgasrob outcomes`."""
 
     # fmt: off
     file: str = argument(type=ProgramPath())
@@ -118,7 +118,7 @@ def outcomes(options: OutcomesOptions) -> int:
 
 
 def _of_litmus_test(options: OutcomesOptions) -> int:
-    """What `pgasrob litmus` does; ends the command where an option is given that it does not have."""
+    """Answer as `pgasrob litmus` does; ends the command when an option is given that is not for litmus tests."""
     ctx = click.get_current_context()
     wrong = [
         max(each.opts, key=len)

@@ -248,17 +248,10 @@ class ValuesOfNames(click.ParamType):  # type: ignore[type-arg]
         return tuple(found.items())
 
 
-class GraphPath(click.ParamType):  # type: ignore[type-arg]
+class GraphPath(click.Path):
     """A file for execution graphs, whose ending says the format."""
-
-    name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if Path(value).suffix not in (".svg", ".dot"):
             self.fail(f"{value}: the ending says the format, .svg or .dot.", param, ctx)
         return str(value)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(incomplete, type="file")]

@@ -62,7 +62,7 @@ Examples:
 
 @dataclass(frozen=True)
 class RaceOptions:
-    """Which races of which programs are asked about, and how the answers are printed."""
+    """The options of `pgasrob race`."""
 
     # fmt: off
     paths: tuple[str, ...] = paths_argument()
@@ -167,7 +167,7 @@ def race(options: RaceOptions) -> int:
 
 
 def _job(options: RaceOptions, front_end: FrontEnd, jobs: int) -> Job:
-    """What is asked about each program, when so many ``jobs`` are done at a time."""
+    """The job for each program, of which so many ``jobs`` run at a time."""
     from pgasrob.batch.job import Job
     from pgasrob.robustness.question import Races, Resources
 

@@ -31,7 +31,7 @@ Examples:
 
 @dataclass(frozen=True)
 class RecordOptions:
-    """What is run, and where the trace goes."""
+    """The options of `pgasrob record`."""
 
     # fmt: off
     nodes: int = option("-n", "--nodes", type=click.IntRange(min=1), default=2, show_default=True, metavar="N",

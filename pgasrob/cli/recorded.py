@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from pgasrob.robustness.limits import Limits
 
 SUFFIX = ".pgastrace"
-
-
 MIXED = f"ask about {SUFFIX} files and about programs one after the other."
 OF_PROGRAMS = "{option} is about programs: a trace has its own ranks, and one order of events."
-"""What is said of options that say nothing about recorded runs."""
+"""The error for an option that has no meaning for recorded runs."""
 
 
 def are_traces(paths: Sequence[str]) -> bool:
@@ -35,7 +33,7 @@ def mixed(paths: Sequence[str]) -> bool:
 
 
 def traces(paths: Sequence[str], front_end: FrontEnd) -> Found | None:
-    """What is found where ``paths`` are recorded runs; None where they are programs."""
+    """The recorded runs ``paths`` as `Found`; None when they are programs."""
     return Found(list(paths), list(paths), front_end, []) if are_traces(paths) else None
 
 

@@ -38,7 +38,7 @@ CODES = {"robust": ROBUST, "repaired": ROBUST, "not repaired": NOT_ROBUST, "erro
 
 @dataclass(frozen=True)
 class RepairOptions:
-    """Which program to repair, and what to do with the repairs."""
+    """The options of `pgasrob repair`."""
 
     # fmt: off
     file: str = argument(type=ProgramPath())

@@ -47,7 +47,7 @@ Examples:
 
 @dataclass(frozen=True)
 class ReproduceOptions:
-    """Which counterexample, and how often."""
+    """The options of `pgasrob reproduce`."""
 
     # fmt: off
     file: str = argument(type=click.Path())

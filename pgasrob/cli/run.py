@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_STEPS = 1_000  # those of semantics.simulate, which is not imported for the help text
 DEFAULT_TRIES = 1_000
 MOST_SEED = 1_000_000
+"""A seed that nobody has chosen is short enough to be typed again."""
 
 EXAMPLES = """\b
 Exit code:
@@ -43,7 +44,7 @@ Examples:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Which run of which program, and how it is shown."""
+    """The options of `pgasrob run`."""
 
     # fmt: off
     file: str = argument(type=ProgramPath())
@@ -84,6 +85,8 @@ def run(options: RunOptions) -> int:
     It says why it went as it did: a run on the network either looks like an SC run, which is shown, or has a
     happens-before cycle. One run says nothing about the others: `pgasrob check` looks at all.
     """
+    import random
+
     from pgasrob.render.lines import glyphs_for, terminal_width, write
     from pgasrob.render.one_run_json import no_run, simulated_to_json
     from pgasrob.render.one_run_text import simulation_report
@@ -93,7 +96,7 @@ def run(options: RunOptions) -> int:
     nodes = options.nodes
     instance = load_instance(options.file, nodes, options.front_end, in_json, options.reading)
     writing = Witnesses(options.witnesses, [options.file], None if nodes is None else [nodes], options.fold)
-    first = _any_seed() if options.seed is None else options.seed
+    first = random.SystemRandom().randrange(MOST_SEED) if options.seed is None else options.seed
     found = _simulated(instance, first, options)
     if found is None:
         seeds = f"the {options.tries:,} with the seeds from {first} on"
@@ -108,13 +111,6 @@ def run(options: RunOptions) -> int:
     else:
         write(simulation_report(result, terminal_width(), glyphs_for(sys.stdout)), sys.stdout)
     return ROBUST
-
-
-def _any_seed() -> int:
-    """A seed that is short enough to be typed again."""
-    import random
-
-    return random.SystemRandom().randrange(MOST_SEED)
 
 
 def _simulated(instance: Instance, seed: int, options: RunOptions) -> Simulated | None:

@@ -46,7 +46,7 @@ class CycleType(click.ParamType):  # type: ignore[type-arg]
 
 @dataclass(frozen=True)
 class ShowOptions:
-    """Which stage of which program, and how it is drawn."""
+    """The options of `pgasrob show`."""
 
     # fmt: off
     file: str = argument(type=click.Path())
@@ -105,7 +105,7 @@ def show(options: ShowOptions) -> int:
 
 
 def _layout(options: ShowOptions) -> str:
-    """Who lays out what is drawn; ends the command when the options do not fit together."""
+    """The layouter: "own", "graphviz", or "none" for DOT; ends the command when the options do not fit together."""
     output, layout = options.output, options.layout
     if output is None:
         if layout:

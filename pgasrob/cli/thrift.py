@@ -32,7 +32,7 @@ CODES = {"thrifty": ROBUST, "can save": ROBUST, "not robust": NOT_ROBUST, "error
 
 @dataclass(frozen=True)
 class ThriftOptions:
-    """Of which program to look for savings, and what to do with them."""
+    """The options of `pgasrob thrift`."""
 
     # fmt: off
     file: str = argument(type=ProgramPath())

@@ -42,10 +42,8 @@ def of_one_run(format_: Format) -> bool:
     return not format_.verdicts_only
 
 
-class WitnessPath(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
+class WitnessPath(click.Path):
     """A file to write results to, whose ending says the format; checked before anything is searched."""
-
-    name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from pgasrob.render.output_files import UnknownFormat, format_of
@@ -64,11 +62,6 @@ class WitnessPath(click.ParamType):  # type: ignore[type-arg]  # generic from cl
         if not os.access(value if os.path.exists(value) else folder, os.W_OK):
             self.fail(f"{value} cannot be written: permission denied.", param, ctx)
         return str(value)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(incomplete, type="file")]
 
 
 class RunPath(WitnessPath):

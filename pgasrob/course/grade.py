@@ -126,7 +126,7 @@ class Grader:
 
     @property
     def points(self) -> int:
-        """What all exercises are worth."""
+        """The points of all exercises."""
         return sum(exercise.points for exercise in self.exercises)
 
     def grade(self, folder: Path) -> Graded:
@@ -217,9 +217,8 @@ class Grader:
             if verdict.verdict == "unknown":
                 return Mark(exercise, "undecided", f"{where}: {verdict.reason}", verdict)
             if verdict.verdict != right.verdict:
-                return Mark(
-                    exercise, "wrong", f"it is {_verdict_text(verdict)} {where}, and should be {right.verdict}", verdict
-                )
+                found = f"in error ({verdict.reason})" if verdict.verdict == "error" else verdict.verdict
+                return Mark(exercise, "wrong", f"it is {found} {where}, and should be {right.verdict}", verdict)
             if verdict.assertions == "violated" and right.assertions != "violated":
                 return Mark(exercise, "wrong", f"an assertion fails in an SC run {where}", verdict)
             if verdict.deadlock is True and right.deadlock is not True:
@@ -231,7 +230,7 @@ class Grader:
         return self._within(exercise, lambda: _ending(exercise, known.ends, program, robust))
 
     def _key_of(self, exercise: Exercise) -> _Known | str:
-        """What is known of a program of the key, or the limit that was hit."""
+        """The program of the key with its verdicts, or a text about the limit that was hit."""
         if exercise.file not in self._known:
             program = load(self._key / exercise.file)
             verdicts = {count: self._check(program, count) for count in exercise.counts}
@@ -250,7 +249,7 @@ class Grader:
         return check(Session(Question(program, nodes, Robustness(effect=False), limits=self._limits)))
 
     def _within(self, exercise: Exercise, work: Callable[[], T]) -> T | Mark:
-        """What ``work`` gives; where it comes to a limit, the mark that says so."""
+        """What ``work`` gives, or at a limit the mark that says so."""
         found = within_limits(self._limits, "while grading", lambda watch: work())
         return Mark(exercise, "undecided", str(found.reason)) if isinstance(found, Stopped) else found
 
@@ -265,7 +264,3 @@ def _ending(exercise: Exercise, key: Before, program: Program | CProgram, counts
     if same.compared is Compared.DIFFERENT:
         return Mark(exercise, "wrong", "its SC runs end with other values in memory than they should")
     return Mark(exercise, "right")
-
-
-def _verdict_text(verdict: Verdict) -> str:
-    return f"in error ({verdict.reason})" if verdict.verdict == "error" else verdict.verdict

@@ -19,6 +19,7 @@ from pgasrob.render.words import diagnosis
 SIGNS = {"right": "good", "wrong": "bad", "undecided": "open", "missing": "faint", "no program": "bad"}
 """The style of each state."""
 COLUMNS = ("student", "exercise", "state", "points", "undecided", "of", "told")
+"""The student and the entries of a `MarkObject`, in their order."""
 
 
 class MarkObject(TypedDict):
@@ -77,17 +78,13 @@ def grades_csv(students: Sequence[Graded]) -> str:
     for graded in students:
         found = graded_to_json(graded)
         for mark in found["marks"]:
-            cells = (
-                found["student"],
-                *(mark[name] for name in ("exercise", "state", "points", "undecided", "of", "told")),
-            )
-            writer.writerow(map(cell, cells))
+            writer.writerow(map(cell, (found["student"], *mark.values())))
     return written.getvalue()
 
 
 def grades_report(exercises: Sequence[Exercise], students: Sequence[Graded], width: int) -> list[Line]:
     """A table of the points, and below it why marks are not full."""
-    names = [_short(exercise.file) for exercise in exercises]
+    names = [visible(PurePath(exercise.file).stem) for exercise in exercises]
     points = sum(exercise.points for exercise in exercises)
     first = max([len("of"), *(len(visible(graded.student)) for graded in students)])
     widths = [max(len(name), 4) for name in names]
@@ -132,7 +129,3 @@ def _why(graded: Graded, width: int) -> list[Line]:
         names = ", ".join(visible(name) for name in graded.others)
         lines += paragraph(f"Belongs to no exercise: {names}.", width, "faint", "  ")
     return [[], [(f"{visible(graded.student)}:", "heading")], *lines] if lines else []
-
-
-def _short(file: str) -> str:
-    return visible(PurePath(file).stem)

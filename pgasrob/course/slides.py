@@ -44,7 +44,7 @@ RUN = re.compile(r"^ *step │", re.MULTILINE)
 ITEMS = 6
 """Paragraphs that one slide sums up."""
 PROSE, LEAD = 720, 170
-"""Characters of prose on a slide, and above what a slide shows."""
+"""Characters of prose on a slide of its own, and above a program, answer or picture."""
 SHORT = 400
 """Characters of a definition or lemma that leaves room below it."""
 NARROWEST = 380

@@ -13,18 +13,18 @@ from pgasrob.explore.asked_run import AskedRun, Refused
 from pgasrob.explore.request_bounds import MOST_AT_ONCE, MOST_MEMORY, MOST_WAITING, SECONDS
 
 ANSWERS: dict[str, Callable[[AskedRun], Answer]] = {"position": answers.position, "violation": answers.violation}
-"""What can be asked, by the last part of the address."""
+"""The functions that answer, by the last part of the address."""
 
 
 class Workers:
-    """At most so many processes as requests are worked on at a time; they are there until the server ends."""
+    """Processes for at most `MOST_AT_ONCE` requests at a time; they stay until the server ends."""
 
     def __init__(self) -> None:
         self._at_once = anyio.CapacityLimiter(MOST_AT_ONCE)
         self._running: set[anyio.CancelScope] = set()
 
     async def answer(self, what: str, asked: AskedRun) -> Answer:
-        """Raises :class:`Refused` when there is too much to do, or it takes too long."""
+        """The answer of the function ``what``. Raises :class:`Refused` when too many wait, or it takes too much."""
         if self._at_once.statistics().tasks_waiting >= MOST_WAITING:
             raise Refused(503, "too many requests at a time; wait for the answers to the others")
         async with self._at_once:
@@ -47,10 +47,10 @@ class Workers:
             await bounded.run(float("inf"), MOST_MEMORY, _nothing)
 
     def end(self) -> None:
-        """Give up what is worked on."""
+        """Give up all answers that are being found."""
         for scope in list(self._running):
             scope.cancel()
 
 
 def _nothing() -> None:
-    """What a process does that is only to be there, with this module imported."""
+    """Imports this module in a process, which is all that a first request waits for."""

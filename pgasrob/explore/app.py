@@ -38,7 +38,7 @@ SCRIPTS = ("link.js", "server.js", "runs.js", "editor.js", "panels.js", "live.js
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the page opens with: a program and a run, and how its text is read. ``file`` is the program's own."""
+    """The program and the run that the page opens with, and how programs are read. ``file`` is the program's own."""
 
     file: str
     linked: Linked
@@ -47,7 +47,7 @@ class Shown:
 
     @property
     def names(self) -> dict[str, str]:
-        """What texts are called, by language: headers are looked for beside the program's own file."""
+        """The file name of a text in the page, by language; headers are looked for beside the program's own file."""
         others = {"pgas": "program.pgas", "c": "program.c"}
         return {**others, self.linked.language: self.file}
 
@@ -58,7 +58,7 @@ def part(name: str) -> str:
 
 
 def page(shown: Shown) -> Response:
-    """The page; nothing but its own script may run there, and it may ask nobody but this server."""
+    """The page. Its security policy runs no script but its own, and lets it connect to no other server."""
     script = "\n".join(map(part, SCRIPTS))
     linked = shown.linked
     opening = {
@@ -83,7 +83,8 @@ def page(shown: Shown) -> Response:
 
 
 async def _body(request: Request) -> bytes:
-    """The body of ``request``, which has said nothing of its length, or may have lied. Raises :class:`Refused`."""
+    """The body of ``request``, read up to the bounds: its header may not give the length, or a wrong one. Raises
+    :class:`Refused`."""
     body = b""
     try:
         with anyio.fail_after(BODY_SECONDS):
@@ -99,7 +100,7 @@ async def _body(request: Request) -> bytes:
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
-    """What ``work`` gives, which is given up when nobody waits for the answer any more."""
+    """What ``work`` gives; it is given up when the client disconnects. Raises :class:`Refused`."""
     found: list[Answer] = []
     refused: list[Refused] = []
     async with anyio.create_task_group() as tasks:
@@ -121,7 +122,7 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> A
 
 
 def application(shown: Shown, port: int, token: str, workers: Workers) -> Guard:
-    """The server of ``shown``, at ``port`` of this machine and below ``token``, whose ``workers`` find the answers."""
+    """The application for ``shown`` at ``port`` of this machine, with ``token`` in each address; ``workers`` answer."""
 
     async def show(request: Request) -> Response:
         return page(shown)

@@ -12,8 +12,10 @@ from pgasrob.program.reading import Reading
 
 @dataclass(frozen=True, slots=True)
 class AskedRun:
-    """``file`` is what ``text`` is called, ``nodes`` its own count when None, ``run`` the choices so far; what is local
-    is ``automatic``."""
+    """The program ``text``, read as if it were in ``file``, on ``nodes`` nodes (its own count when None), and a run.
+
+    ``run``: the choices so far; ``automatic``: local commands happen by themselves.
+    """
 
     file: str
     text: str
@@ -33,7 +35,7 @@ class Refused(Exception):
 
 
 def asked_run(asked: Any, names: dict[str, str], front_end: FrontEnd, reading: Reading) -> AskedRun:
-    """The run that the JSON value ``asked`` is about; ``names`` are those of the files by language. Raises
+    """Check the JSON value ``asked`` of a request. ``names``: the file name of a text by its language. Raises
     :class:`Refused`."""
     if not isinstance(asked, dict):
         raise Refused(422, "the body is no JSON object")

@@ -29,7 +29,7 @@ NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 
 class Guard:
-    """Refuses what is not to be answered by ``app``, which is at ``port`` of this machine and below ``token``."""
+    """Hands requests on to ``app``, at ``port`` of this machine with ``token`` in each address, or refuses them."""
 
     def __init__(self, app: ASGIApp, port: int, token: str) -> None:
         self._app, self._token = app, token
@@ -66,7 +66,7 @@ class Guard:
         await self._app(scope, receive, with_headers)
 
     def _refused(self, request: Request) -> tuple[int, str] | None:
-        """The status of HTTP and the reason; None when it may be answered."""
+        """The status of HTTP and the reason of a refusal; None when the request may be answered."""
         headers: Mapping[str, str] = request.headers
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:

@@ -18,7 +18,7 @@ MOST_JSON = 8 * MOST_TEXT
 
 
 class Linked(NamedTuple):
-    """What a link holds; ``language`` is "pgas" or "c", ``nodes`` None for the program's own count."""
+    """The program and run of a link; ``language`` is "pgas" or "c", ``nodes`` None for the program's own count."""
 
     text: str
     language: str
@@ -31,7 +31,7 @@ def is_link(text: str) -> bool:
 
 
 def from_link(link: str) -> Linked:
-    """What the address or fragment ``link`` holds. Raises ValueError, which says what is wrong with it."""
+    """Unpack the address or fragment ``link``. Raises ValueError with what is wrong with it."""
     _, _, packed = link.partition(MARK)
     try:
         data = base64.b64decode(packed + "=" * (-len(packed) % 4), altchars=b"-_", validate=True)

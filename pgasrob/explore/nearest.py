@@ -58,7 +58,7 @@ def nearest(program: Program | CProgram, position: Position) -> Nearest:
 
 
 def _asked(program: Program | CProgram, instance: Instance, states: int) -> Nearest:
-    """What the engines say of the whole program, once a search from a state has come to no end."""
+    """The answer of the engines for the whole program, after a search from a state that came to no end."""
     question = Question(
         program,
         instance.nodes,
@@ -74,7 +74,7 @@ def _asked(program: Program | CProgram, instance: Instance, states: int) -> Near
 
 
 def choices(position: Position, way: list[Word]) -> list[str]:
-    """The names of the choices along ``way``, which ``position`` is led along."""
+    """The names of the choices along ``way``; moves ``position`` along it."""
     names = []
     for word in way:
         move = next(move for move in position.moves() if move.word == word)
@@ -84,13 +84,13 @@ def choices(position: Position, way: list[Word]) -> list[str]:
 
 
 def choices_of(instance: Instance, computation: Computation) -> list[str]:
-    """The names of the choices that make ``computation``; what closes no cycle any more at its end included."""
+    """The names of the choices from the start that make ``computation``, as far as there are any."""
     position = Position(instance)
     place = 0
     names = []
     while place < len(computation):
         for move in position.moves():
-            made = _events(position, move.word)
+            made = computation_of([*position.words, move.word])[position.events :]
             if tuple(computation[place : place + len(made)]) == made:
                 names.append(move.name)
                 position.take(move)
@@ -99,7 +99,3 @@ def choices_of(instance: Instance, computation: Computation) -> list[str]:
         else:
             return names
     return names
-
-
-def _events(position: Position, word: Word) -> Computation:
-    return computation_of([*position.words, word])[position.events :]

@@ -72,20 +72,20 @@ class Position:
         return computation_of(self.words)
 
     def moves(self) -> list[Move]:
-        """What may happen next: the commands by rank, then the steps; of very many some."""
+        """The moves that may come next: commands by rank, then steps; at most `MOST_MOVES`."""
         return list(islice(self._moves(), MOST_MOVES))
 
     def held(self, rank: int, operation: int) -> Held | None:
-        """By which rule the next step of a pending operation has to wait; None when it may come."""
+        """The rule by which the next step of a pending operation has to wait; None when it may come."""
         before, entry = self._pending(rank, operation)
         return self._space.held(before, entry)
 
     def operation(self, rank: int, operation: int) -> Operation:
-        """What is left of a pending operation."""
+        """A pending operation of ``rank``, with the steps that are left of it."""
         return self._pending(rank, operation)[1]
 
     def take(self, move: Move) -> None:
-        """Go on by ``move``."""
+        """Make ``move``."""
         first = move.word[0]
         if first.kind in POPS:
             if first.last:
@@ -182,7 +182,7 @@ def follow(instance: Instance, run: Sequence[str], automatic: bool) -> tuple[Pos
 
 
 def _follow(position: Position, place: int, choice: str, automatic: bool) -> Stop | None:
-    """Make ``choice``; why it cannot be made."""
+    """Make the ``choice`` at ``place`` of a run, after local commands that it needs; or say why it cannot be made."""
     if not NAME.fullmatch(choice):
         return Stop(place, choice, "this is no choice; they look like 0.3, 0.3/1 and s0.3")
     if place >= MOST_CHOICES or position.events >= MOST_EVENTS:
@@ -205,7 +205,7 @@ def _follow(position: Position, place: int, choice: str, automatic: bool) -> Sto
 
 
 def _name_the_taken(position: Position, before: int) -> None:
-    """Make choices of the local commands since so many words."""
+    """Name as choices the local commands since ``before`` words, for a run whose local commands are chosen."""
     events = position.events - sum(map(len, position.words[before:]))
     named = sorted(position.taken)
     for word in position.words[before:]:

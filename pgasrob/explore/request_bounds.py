@@ -6,7 +6,7 @@ Whoever knows the token may ask, so all of it is bounded.
 from __future__ import annotations
 
 MOST_BYTES = 256 * 1024
-"""Of the body of a request."""
+"""Bytes of the body of a request."""
 MOST_TEXT = 64 * 1024
 """Characters of a program."""
 MOST_NODES = 16
@@ -20,13 +20,13 @@ MOST_CELLS = 400
 MOST_STATES = 100_000
 """States that the search for a violation looks at, beside its time."""
 SEARCH_SECONDS = 6.0
-"""For the search from the current state, and again for the check of the whole program."""
+"""Time for the search from the current state, and again for the check of the whole program."""
 SECONDS = {"position": 10.0, "violation": 20.0}
-"""After which a request is given up, by what it asks for; its process is ended."""
+"""Time after which a request is given up and its process ended, by what it asks for."""
 HEAD_SECONDS = 5.0
-"""For the head of a request to come in, from the beginning of the connection or the end of the request before."""
+"""Time for the head of a request to come in, from the start of the connection or the end of the last request."""
 BODY_SECONDS = 10.0
-"""For a body to come in."""
+"""Time for a body to come in."""
 MOST_AT_ONCE = 2
 """Requests that are worked on at a time, each in a process of its own."""
 MOST_WAITING = 8

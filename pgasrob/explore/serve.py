@@ -25,14 +25,14 @@ MOST_CONNECTIONS = 64
 
 
 class _Protocol(H11Protocol):
-    """Closes a connection that has not brought the head of a request in time: so many would take up all there are."""
+    """Closes a connection that brings no head of a request in time, so that idle ones cannot use up all connections."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         self._look(silent=False)
 
     def _look(self, silent: bool) -> None:
-        """Close it if it waits for a head now and did so the last time, ``silent``."""
+        """Close the connection if it waits for a head now and was already waiting, ``silent``, at the last look."""
         if self.transport.is_closing():
             return
         waits = self.conn.their_state is h11.IDLE
@@ -43,7 +43,7 @@ class _Protocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """Tells when it answers, and gives up what is worked on when it is to end."""
+    """Calls ``ready`` once it answers requests, and gives up unfinished answers when it is to end."""
 
     def __init__(self, config: uvicorn.Config, workers: Workers, ready: Callable[[], None]) -> None:
         super().__init__(config)

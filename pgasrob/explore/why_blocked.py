@@ -19,7 +19,7 @@ MOST_NAMED = 3
 """Operations that are named one by one."""
 
 Named = Callable[[int, int], str]
-"""What an operation of a rank is called: `the put of line 4`."""
+"""Names an operation of a rank: `the put of line 4`."""
 
 
 def why_not_issued(position: Position, rank: int, transition: Transition, named: Named) -> str | None:
@@ -63,7 +63,7 @@ def why_not_issued(position: Position, rank: int, transition: Transition, named:
 
 
 def _absent(position: Position, name: str) -> str | None:
-    """For whom a barrier waits."""
+    """Why the barrier ``name`` waits: ranks that are not there, or are at another one; None when all are there."""
     leaving = [
         automaton.out[control]
         for automaton, control in zip(position.instance.automata, position.state.control, strict=True)

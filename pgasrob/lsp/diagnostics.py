@@ -22,7 +22,7 @@ RACES = {"error": DiagnosticSeverity.Warning, "warning": DiagnosticSeverity.Info
 
 Object = dict[str, Any]
 Uri = Callable[[str], str]
-"""How the editor calls a file, by its path."""
+"""The URI by which the editor knows the file of a path."""
 
 
 def diagnostics(found: Iterable[Found], file: str, uri: Uri, texts: Mapping[str, str]) -> dict[str, list[Diagnostic]]:
@@ -42,7 +42,7 @@ def diagnostics(found: Iterable[Found], file: str, uri: Uri, texts: Mapping[str,
 
 
 def of_the_whole(message: str) -> Diagnostic:
-    """What is not known, or was not looked at, of a file as a whole: at its beginning."""
+    """A remark on a whole file, shown at its beginning: something is not known, or was not checked."""
     return Diagnostic(NOWHERE, message, DiagnosticSeverity.Information, source=SOURCE)
 
 
@@ -69,7 +69,7 @@ def _results(found: Found, uri: Uri, texts: Mapping[str, str]) -> Iterator[tuple
 
 
 def _place(location: Object, texts: Mapping[str, str]) -> tuple[str, Range]:
-    """The path of the file that a SARIF ``location`` is in, and where it is there, in UTF-16 code units like there."""
+    """The file and the range of a SARIF ``location``; SARIF and editors both count columns in UTF-16 code units."""
     physical = location["physicalLocation"]
     path = _path(physical["artifactLocation"])
     region = physical.get("region")

@@ -13,14 +13,14 @@ from pygls.workspace import TextDocument
 
 PROGRAMS = (".pgas", ".c")
 UNITS = (".c", ".h")
-"""What a C program can be made of."""
+"""Endings of files that a C program can be made of."""
 SUFFIXES = {"pgas": ".pgas", "c": ".c"}
-"""Of what has no file yet, by its language."""
+"""The ending of a document that has no file yet, by its language."""
 ALONE = re.compile(r"\r(?!\n)")
 
 
 def path_of(document: TextDocument) -> str | None:
-    """The path of a ``document``, or what it may be called that has no file yet; None: it is neither."""
+    """The path of a ``document``, made up for one that has no file yet; None when it is neither."""
     match urlsplit(document.uri).scheme:
         case "file":
             return to_fs_path(document.uri)
@@ -38,13 +38,13 @@ def text_of(document: TextDocument) -> str:
 
 
 class Documents:
-    """Those that are open, by their paths."""
+    """The open documents by their paths."""
 
     def __init__(self, documents: Iterable[TextDocument]) -> None:
         self._by_path = {path: each for each in documents if (path := path_of(each)) is not None}
 
     def uri(self, path: str) -> str:
-        """What the editor calls the file."""
+        """The URI by which the editor knows the file ``path``."""
         document = self._by_path.get(path)
         return from_fs_path(path) if document is None else document.uri
 
@@ -56,7 +56,7 @@ class Documents:
         }
 
     def programs_with(self, path: str) -> list[str]:
-        """The programs that a change of the file ``path`` may change."""
+        """The open programs that the file ``path`` may be part of."""
         return [
             each
             for each in self._by_path

@@ -33,7 +33,7 @@ INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MU
 
 @dataclass(frozen=True, slots=True)
 class EditedProgram:
-    """``file`` is a path, and ``texts`` are those of the editor by their paths, that of the file among them."""
+    """The program in ``file``, with the editor's ``texts`` by path, its own among them, in place of those on disk."""
 
     file: str
     texts: tuple[tuple[str, str], ...]
@@ -41,7 +41,7 @@ class EditedProgram:
 
     @property
     def files(self) -> Overlay:
-        """The disk, with the texts of the editor in place of the files there."""
+        """The files on disk, with the texts of the editor in place of theirs."""
         return Overlay(dict(self.texts))
 
     def text(self, path: str | None = None) -> str:
@@ -61,8 +61,8 @@ class Found:
 
 
 def node_counts(edited: EditedProgram) -> tuple[int, ...] | None:
-    """The node counts on which the program of ``edited`` is to be looked at; None: it is not about programs of ours,
-    or part of one that begins elsewhere."""
+    """The node counts on which the program of ``edited`` is to be checked; None for a C file that uses none of the APIs
+    or has no `main`."""
     settings, file = edited.settings, edited.file
     if file.endswith(".c") and not (
         _has_api(edited) and has_main(file, settings.front_end.build_options(), edited.files)
@@ -93,13 +93,13 @@ def findings(edited: EditedProgram, nodes: int) -> Found:
 
 
 def unknown(nodes: int | None, reason: str) -> Found:
-    """That there is no answer, for a ``reason``."""
+    """The finding that there is no answer, for this ``reason``."""
     return Found(nodes, "unknown", (), (f"Unknown{'' if nodes is None else on_nodes(nodes)}: {reason}",))
 
 
 @lru_cache(maxsize=4)
 def checker(edited: EditedProgram) -> Checker:
-    """What checks the program of ``edited``, and has read it once it has been asked for."""
+    """The checker of the program of ``edited``, which is kept so that the program is read once."""
     settings = edited.settings
     job = Job(
         limits=settings.limits,
@@ -113,8 +113,8 @@ def checker(edited: EditedProgram) -> Checker:
 
 
 def _has_api(edited: EditedProgram) -> bool:
-    """Whether the C file includes the header of an API, itself or by what it includes; or does not name any, but that
-    cannot be found out for errors in it."""
+    """Whether the C file includes the header of an API, directly or by another header; where errors keep it from being
+    preprocessed, whether it names one itself."""
     text = dict(edited.texts)[edited.file]
     for flags in edited.settings.front_end.build_options().of(edited.file):
         try:

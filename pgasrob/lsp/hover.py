@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.lower import CProgram
 from pgasrob.lsp.edited_program import EditedProgram, checker
 from pgasrob.program.commands import Kind
-from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, Span, place_of, statements_in
 from pgasrob.render.promises import promise
 from pgasrob.render.source_commands import CALL
 from pgasrob.robustness.verdict import Verdict
 
 OWN: frozenset[Kind] = frozenset(("load", "store", "assign", "assume", "assert"))
-"""What a C program does by itself."""
+"""Commands that a C program makes without calling an API."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """What is promised where, in Markdown."""
+    """The text of a hover in Markdown, and the part of the program that it is about."""
 
     span: Span
     text: str
@@ -37,12 +35,14 @@ def promises(edited: EditedProgram, nodes: int, line: int, column: int) -> Promi
         program = read.program(nodes) if isinstance(read, CProgram) else read
     except SourceError:
         return None
-    found = [each for each in _commands(program) if _holds(each.span, line, column)]
+    statements = (each for process in program.processes for each in statements_in(process.body))
+    found = [each for each in statements if isinstance(each, Do) and _holds(each.span, line, column)]
     if isinstance(read, CProgram):
         found = [each for each in found if each.command.kind not in OWN]
     if not found:
         return None
-    span = min((each.span for each in found), key=_size)
+    spans = [each.span for each in found]
+    span = min(spans, key=lambda span: (span.end_line - span.line, span.end_column - span.column))
     sentences = dict.fromkeys(promise(each.command, program) for each in found if each.span == span)
     text = "\n\n".join(sentences) if len(sentences) == 1 else "\n".join(f"- {sentence}" for sentence in sentences)
     if isinstance(read, CProgram) and (source := _specification(read, span)):
@@ -50,21 +50,12 @@ def promises(edited: EditedProgram, nodes: int, line: int, column: int) -> Promi
     return Promised(span, text)
 
 
-def _commands(program: Program) -> Iterator[Do]:
-    for process in program.processes:
-        yield from (each for each in statements_in(process.body) if isinstance(each, Do))
-
-
-def _size(span: Span) -> tuple[int, int]:
-    return span.end_line - span.line, span.end_column - span.column
-
-
 def _holds(span: Span, line: int, column: int) -> bool:
     return not place_of(span.line)[0] and (span.line, span.column) <= (line, column) < (span.end_line, span.end_column)
 
 
 def _specification(program: CProgram, span: Span) -> str | None:
-    """What the call at ``span`` is read off."""
+    """The specification of the API that defines the call at ``span``."""
     line = program.source.text.split("\n")[span.line - 1]
     name = CALL.search(line, span.column - 1)
     api = name and next((each for each in program.compiled.apis if name[0] in each.functions), None)

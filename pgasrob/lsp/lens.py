@@ -15,12 +15,12 @@ BEGINNING = {
     ".c": re.compile(r"/\*(?s:.*?)\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|(?P<here>\bmain)\s*\("),
     ".pgas": re.compile(r"/\*(?s:.*?)\*/|//[^\n]*|(?P<here>\b(?:program|process))\b"),
 }
-"""Where a program of this kind begins, beside what is no code: the first match of the group."""
+"""By file ending: the first match of the group ``here`` is where the program begins; comments and strings match too."""
 WORDS = {"unknown": "not known"}
 
 
 def lenses(file: str, text: str, found: Sequence[Found]) -> list[CodeLens]:
-    """The lens of the program ``text`` in ``file``; none where nothing was looked at."""
+    """The lens of the program ``text`` in ``file``; none when nothing was checked."""
     known = [each for each in found if each.nodes is not None]
     if not known:
         return []

@@ -19,17 +19,17 @@ class Places:
         self._lines = text.split("\n")
 
     def position(self, line: int, column: int) -> Position:
-        """Where ``column`` of ``line`` is, as reports count."""
+        """The editor's position of ``column`` of ``line``, as reports count."""
         before = self._line(line - 1)[: column - 1]
         return Position(line - 1, _units(before) + max(0, column - 1 - len(before)))
 
     def column(self, position: Position) -> tuple[int, int]:
-        """The line and column that ``position`` is, as reports count."""
+        """The line and column of the editor's ``position``, as reports count."""
         before = self._line(position.line).encode(UNIT)[: 2 * position.character]
         return position.line + 1, len(before.decode(UNIT, errors="ignore")) + 1
 
     def word(self, start: Position) -> Range:
-        """The word at ``start``, of which the beginning alone is known."""
+        """The range of the word that begins at ``start``."""
         rest = self._line(start.line).encode(UNIT)[2 * start.character :].decode(UNIT, errors="ignore")
         word = WORD.match(rest)
         return Range(start, Position(start.line, start.character + (_units(word[0]) if word else 0)))

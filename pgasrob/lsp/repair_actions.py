@@ -20,7 +20,7 @@ from pgasrob.repairs.reading import read
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What a repair does, in a sentence, and its changes by the file that they are in."""
+    """A repair: a sentence that says what it does, and its changes by file."""
 
     title: str
     changes: Mapping[str, Sequence[Change]]

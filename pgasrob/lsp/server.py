@@ -48,8 +48,8 @@ class Protocol(LanguageServerProtocol):
 
 @dataclass(eq=False, slots=True)
 class Work:
-    """What is done about the text of a ``program``: the ``task`` that looks at it, what it has ``found``, and the
-    search for repairs once somebody has asked for them."""
+    """The work on one text of a ``program``: the ``task`` that checks it, what it has ``found``, and the search for
+    repairs once the editor has asked for them."""
 
     program: EditedProgram
     documents: Documents
@@ -58,12 +58,12 @@ class Work:
     repairing: asyncio.Task[list[Repaired]] | None = None
 
     async def done(self) -> None:
-        """Wait until all is found, or the text is another one."""
+        """Wait until the check has ended, or was given up since the text has changed."""
         if self.task is not None:
             await asyncio.wait([self.task])
 
     def give_up(self) -> list[asyncio.Task[Any]]:
-        """End what is at work; gives what ends."""
+        """Cancel the tasks, and give them back."""
         tasks = [task for task in (self.task, self.repairing) if task is not None]
         for task in tasks:
             task.cancel()
@@ -85,23 +85,23 @@ class Server(LanguageServer):
         self.settings = settings
         self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
         self._answers = asyncio.Semaphore()
-        """Somebody waits for these, and not for what is looked at meanwhile."""
+        """Hovers, one at a time; they need not wait for checks."""
         self._paths: dict[str, str] = {}
-        """Of what is open, by the URI."""
+        """The paths of open documents, by URI."""
         self._works: dict[str, Work] = {}
-        """By the path of the program."""
+        """The work on each program, by its path."""
         self._published: dict[str, dict[str, list[types.Diagnostic]]] = {}
-        """By the path of the program, and the URI of the file that they are in."""
+        """The diagnostics that the editor has, by the path of the program and the URI of the file that they are in."""
 
     def changed(self, uri: str) -> None:
-        """There is another text of a document: look at it, and at what it may be part of, soon."""
+        """Check a document whose text has changed, and the programs that it may be part of, soon."""
         path = path_of(self.workspace.get_text_document(uri))
         if path is not None:
             self._paths[uri] = path
             self._look_again(path)
 
     def closed(self, uri: str) -> None:
-        """A document is not open any more: what is on the disk counts."""
+        """Forget a document that was closed; programs that it is part of are now read from disk."""
         if (path := self._paths.pop(uri, None)) is not None:
             if work := self._works.pop(path, None):
                 work.give_up()
@@ -109,20 +109,20 @@ class Server(LanguageServer):
             self._look_again(path)
 
     async def give_up(self) -> None:
-        """Look at nothing any more."""
+        """Give up all work."""
         ending = [task for work in self._works.values() for task in work.give_up()]
         self._works.clear()
         await asyncio.gather(*ending, return_exceptions=True)
 
     async def lenses(self, uri: str) -> list[types.CodeLens]:
-        """The verdicts on a document, once they are known."""
+        """The code lens with the verdicts on a document, once all are known."""
         if (work := self._work(uri)) is None:
             return []
         await work.done()
         return lenses(work.program.file, work.program.text(), work.found)
 
     async def hover(self, uri: str, position: types.Position) -> types.Hover | None:
-        """What the command or call at ``position`` promises."""
+        """The hover of the command or call at ``position``: what it promises."""
         if (work := self._work(uri)) is None:
             return None
         places = Places(work.program.text())
@@ -164,7 +164,7 @@ class Server(LanguageServer):
             work.task = asyncio.get_running_loop().create_task(self._look_at(work))
 
     async def _look_at(self, work: Work) -> None:
-        """Look at a text, once nothing has changed for a while, and publish what is found."""
+        """Check a text, once nothing has changed for a while, and publish what is found."""
         await asyncio.sleep(DEBOUNCE)
         path, texts = work.program.file, dict(work.program.texts)
         here = work.documents.uri(path)
@@ -183,7 +183,7 @@ class Server(LanguageServer):
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, traceback.format_exc()))
 
     async def _found(self, program: EditedProgram) -> AsyncIterator[Found]:
-        """What there is on each node count, as far as it is known: where a limit is reached none comes after it."""
+        """The findings on one node count after the other, up to the first without a verdict."""
         nodes = None
         try:
             counts = await self._bounded(self._at_once, edited_program.node_counts, program)
@@ -223,8 +223,8 @@ class Server(LanguageServer):
         begun: Callable[[], None] = lambda: None,
         checks: int = 1,
     ) -> T:
-        """What ``work`` gives in another process, within the limits of so many ``checks``; ``begun`` is called when it
-        is its turn."""
+        """What ``work`` gives in another process, within the limits of so many ``checks``; ``begun`` is called when its
+        turn has come."""
         async with at_once:
             begun()
             seconds, memory = checks * self.settings.seconds + GRACE, self.settings.memory + ROOM
