@@ -1,9 +1,10 @@
-"""Candidates for executions: the events of one path of each thread, and what they read and write by reads-from.
+"""Candidates for executions of an axiomatic model: the events of one path of each thread, and their values by
+reads-from.
 
-An axiomatic model says which events an instruction has (:class:`Path` records them); here is what all such models have
-in common: the paths of the threads (choices and loops, a compare-and-set that succeeds or fails), and values. Those
-that a thread's later events write, and whether its assumptions hold, follow from what its reads read. Which write a
-read reads from is for the model to choose; :class:`Values` computes what follows from it.
+A model says which events an instruction has (:class:`Path` records them). What all such models have in common is here:
+the paths of the threads (choices and loops, a compare-and-set that succeeds or fails), and values. What a thread's
+reads read decides what its later events write, and whether its assumptions hold. The model chooses which write each
+read reads from; :class:`Values` computes what follows.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class Path:
 
 
 Expansion = Callable[[Path, Instruction], Sequence[Callable[[], object]]]
-"""What the model says of an instruction on a path: its ways to go on, each of which adds its events to the path."""
+"""The alternatives that a model gives for an instruction on a path, each of which adds its events to the path."""
 
 
 def paths_of(program: Program, thread: int, expand: Expansion) -> Iterator[Path]:

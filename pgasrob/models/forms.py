@@ -1,4 +1,5 @@
-"""What a memory model refuses, as a table: the instructions and forms that it does not know, with a clause for each."""
+"""Tables of what a memory model refuses: the instructions and forms that it does not know, each with a clause that says
+why."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ class Forms:
 
     ``missing``: the instructions that it does not know. ``non_atomic``: accesses that are not atomic. ``own_node``:
     operations of a node on itself. ``threads``: several threads on one node. ``branches``: control flow; ``loops``:
-    loops without a bound, and then nothing is said of the instructions of the thread.
+    loops without a bound, and then the instructions of the thread are not looked at.
     """
 
     missing: Mapping[type[Instruction], str]

@@ -1,4 +1,5 @@
-"""What a model says of a litmus test: its outcomes, what becomes of the test's expectations, why outcomes are none."""
+"""Asks a memory model about a litmus test: its outcomes, whether the test's expectations hold, why an outcome is
+missing."""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ Values = tuple[tuple[str, Value], ...]
 """Some names with a value each."""
 PHASE, REASONS = "in the search for outcomes", "in the search for rules"
 LONGEST_WHY, LONGEST_UNASKED = 10.0, 1.0
-"""Seconds after which nobody waits any longer for why one outcome is forbidden: all sets of rules may be tried. The
-second where it was not asked, but a line of the test forbids it."""
+"""Seconds for the search for the rules that forbid one outcome, which may try all sets of rules: when a user asked for
+them, and when only a line of the test forbids that outcome."""
 
 
 @dataclass(frozen=True)
 class Why:
     """Why no outcome has these ``values``: ``by`` is None where one has (``allowed``), where the model has no reasons,
-    or where ``reason`` has kept it from finding them. ``asked``: for their own sake, not for a line of the test."""
+    or where it did not find them for a ``reason``. ``asked``: by the user, not by a line of the test."""
 
     values: Values
     by: Forbidden | None = None
@@ -38,10 +39,11 @@ class Why:
 
 @dataclass(frozen=True)
 class Answer:
-    """What ``model`` says of ``test``. ``refusals``: why it says nothing. ``reason``: what kept it from all outcomes.
+    """The outcomes of ``test`` in ``model``. ``refusals``: why there are no outcomes. ``reason``: why some may be
+    missing.
 
-    ``compared``: the lines of the test that are about this model, in their order. ``why``: for what was asked, and for
-    each line that forbids something and is right, where the model has reasons.
+    ``compared``: the lines of the test that are about this model, in their order. ``why``: the reason why an outcome is
+    forbidden, for each that the user asked about and each that a line of the test rightly forbids.
     """
 
     test: LitmusTest
@@ -63,7 +65,7 @@ class Answer:
     @property
     def as_expected(self) -> bool | None:
         """Whether every line that is about the model holds; None where a limit or a refusal leaves that open, or where
-        no line is."""
+        no line is about it."""
         holds = [each.holds for each in self.compared]
         if not holds or self.refusals:
             return None
@@ -72,7 +74,7 @@ class Answer:
 
 @dataclass(frozen=True, repr=False)
 class Answers(Result):
-    """What several models say of the test in ``file``, in the order in which they were asked."""
+    """The answers of several models about the test in ``file``, in the order in which they were asked."""
 
     file: str
     answers: tuple[Answer, ...]
@@ -89,7 +91,7 @@ class Answers(Result):
         return found[name]
 
     def allowed(self, name: str, **values: Value) -> bool | None:
-        """Whether the model ``name`` has an outcome with these values; None where that was not found out.
+        """Whether the model ``name`` has an outcome with these values; None where a limit or a refusal left that open.
 
         Raises KeyError for a model that was not asked and a name that the test does not have.
         """
@@ -106,8 +108,8 @@ class Answers(Result):
 def answer(
     test: LitmusTest, model: Model, limits: Limits, asked: Iterable[Values] = (), *, explain: bool = True
 ) -> Answer:
-    """The answer of ``model``, also why there is no outcome with the values of each of ``asked``; ``explain``: and with
-    those that the test forbids."""
+    """The answer of ``model`` about ``test``. It says why an outcome is forbidden for each set of values in ``asked``,
+    and, if ``explain``, for those that the test forbids."""
     started = time.monotonic()
     program = test.program
     concerning = tuple(Compared(line, None) for line in test.expectations if line.concerns(model.name, model.variant))
@@ -161,8 +163,8 @@ def lines_about_none(test: LitmusTest, models: Sequence[Model]) -> list[tuple[in
 def models_of(
     test: LitmusTest, asked: Sequence[str], options: Options = STOCK, *, expected: bool = False
 ) -> list[Model]:
-    """The models to ask: those that are ``asked`` for, or else those that take the program. ``expected``: also those
-    that lines of the test name, with their variants."""
+    """The models to ask: those that ``asked`` names, or else all that know the program's instructions. ``expected``:
+    also those that lines of the test name, with their variants."""
     if asked:
         return all_asked(asked, options)
     found = models_for(test.program, options)

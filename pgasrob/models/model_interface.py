@@ -1,4 +1,5 @@
-"""What every memory model offers: the outcomes of a program, an execution for each, and what it does not know."""
+"""The interface of memory models: a program's outcomes, an execution for each, and refusals of what a model does not
+know."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from pgasrob.robustness.watch import Watch
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A node of an execution graph.
+    """An event: a node of an execution graph.
 
     ``thread``: the number of its thread from 0, None for an initial write. ``operation``: events of one instruction
     have the same number, which counts the instructions of the thread that are executed, from 0. ``kind``: the model's
@@ -37,9 +38,9 @@ Pairs = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """Events, and relations among their numbers by name: po (of events), rf, mo and rb in every model, and those of the
-    model besides (ippo, ib, hb...). po, mo and what is a partial order hold their immediate pairs or all of them, as
-    the model finds useful to show; rf and rb all.
+    """An execution graph: events, and relations on their numbers by name: po (of events), rf, mo and rb in every model,
+    and the model's own (ippo, ib, hb...). Of po, mo and partial orders a model gives the immediate pairs or all of
+    them, whichever shows more; of rf and rb all.
 
     ``order``: for a run of a machine the events in the order in which they took effect; empty for an axiomatic model.
     """
@@ -84,21 +85,21 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """As `--model` has it: "rdma-tso"."""
+        """The name in `--model`: "rdma-tso"."""
         ...
 
     @property
     def semantics(self) -> str | None:
-        """Which of several equal semantics it has, as `--semantics` has it; None where there is one."""
+        """Which of several equal semantics it has, as in `--semantics`; None where there is only one."""
         ...
 
     @property
     def variant(self) -> str:
-        """In which options it differs from its paper ("no-pcie", "without IR"); empty for the stock model."""
+        """The options in which it differs from its paper ("no-pcie", "without IR"); empty for the stock model."""
         ...
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
-        """What it does not know of ``program``; empty where it takes it."""
+        """What it does not know of ``program``; empty where it knows all of it."""
         ...
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
@@ -126,7 +127,7 @@ class Forbidden:
     ``rules``: the smallest sets of rules without which some execution has it; a rule is named as `--without` takes it.
     ``execution``: an execution with that outcome that would be consistent without the first of these sets, and
     ``cycle`` the events of a cycle in it, edge by edge with the name of the relation and of the rule that it is by.
-    Without any execution at all (a value that nobody writes) there are no rules.
+    Where no execution has the outcome whatever is left out (a value that is never written), there are no rules.
     """
 
     rules: tuple[frozenset[str], ...] = ()

@@ -1,8 +1,9 @@
-"""The memory models by name, with their options: what `--model` and its fellows on the command line choose from.
+"""The memory models by name, with the options that each takes: `--model` and the options beside it choose from this
+table.
 
-A model is imported when it is asked for. Each class takes its options by their names as keywords, and nothing else. So
-this table has all that others know of a model: its name, which of several equal semantics it has, which options it
-takes, and the words by which a report or an expectation names what is not as in its paper.
+A model is imported only when it is used. Its class takes its options as keyword arguments, and nothing else, so other
+modules need this table alone: the name of a model, which of several equal semantics it has, its options, and the words
+by which a report or an expectation names a difference from its paper.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ HappensBefore = Literal["any", "least"]
 
 
 class UnknownModel(ValueError):
-    """No model has this name, or the model does not take this option; the text says what there is."""
+    """No model has this name, or the model does not take this option; the message lists those that exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What can be chosen of a model. What is as in its paper is the default.
+    """The options of the models. By default a model is as in its paper.
 
     ``semantics``: which of several equal ones, None for the usual one. ``pcie``: RDMA-TSO with the guarantee of PCI
-    Express that a read pushes the writes before it. ``placed``: a poll of a put says that it has been placed. ``vpi``:
-    coreRMA for adapters in which gets overtake puts. ``hb``: coreRMA's happens-before is any partial order that
-    satisfies the rules, or the least one. ``repair``: a non-atomic read without a conflict reads the last write before
-    it, which coreRMA's letter does not say. ``local_order``: its rule LO as in its Figure 4, or as in the text.
-    ``without``: the rules that are left out, by their names.
+    Express that a read pushes the writes before it. ``placed``: a put that has been polled is in the remote memory.
+    ``vpi``: coreRMA for adapters in which gets overtake puts. ``hb``: coreRMA's happens-before is any partial order
+    that satisfies the rules, or the least one. ``repair``: a non-atomic read without a conflict reads the last write
+    before it, which the text of coreRMA does not require. ``local_order``: its rule LO as in its Figure 4, or as in the
+    text. ``without``: the rules that are left out, by their names.
     """
 
     semantics: str | None = None
@@ -48,7 +49,8 @@ class Options:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What is not as in the paper, in the words of an expectation: ("no-pcie",), ("without IR", "without GA")."""
+        """The differences from the paper, in the words of an expectation: ("no-pcie",), ("without IR", "without
+        GA")."""
         return (
             *("no-pcie",) * (not self.pcie),
             *("placed",) * self.placed,
@@ -65,8 +67,8 @@ STOCK = Options()
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A model that there is: where its class is, its ``semantics`` (the usual one first), and the ``options`` that it
-    takes beside these. ``description``: what it is, in a line."""
+    """A row of the table: where the class of a model is, its ``semantics`` (the usual one first), and its other
+    ``options``. ``description``: the model in one line."""
 
     name: str
     description: str
@@ -116,7 +118,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "no-repair": {"repair": False},
     "local-order-text": {"local_order": "text"},
 }
-"""What a word of a variant changes."""
+"""The option that each word of a variant sets."""
 SPELLED = {
     "pcie": "--no-pcie",
     "placed": "--placed",
@@ -130,7 +132,7 @@ SPELLED = {
 
 
 MOST_NAMED = 16
-"""Rules in an error."""
+"""How many rules an error message lists at most."""
 
 
 def known(name: str) -> Known:
@@ -143,8 +145,8 @@ def known(name: str) -> Known:
 
 
 def parted(text: str) -> tuple[str, ...]:
-    """The models that ``text`` names, with commas between them. Words about a model may follow a comma too: "corerma
-    vpi, without LO" is one model."""
+    """Split ``text`` into models, which commas separate. Words about a model may also follow a comma: "corerma vpi,
+    without LO" is one model."""
     found: list[str] = []
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
         first = piece.replace(":", " ").split()[:1]
@@ -163,10 +165,10 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def asked(text: str, options: Options = STOCK) -> Model:
-    """The model that ``text`` asks for: its name, and behind it which semantics and what is not as in its paper, in the
-    words of an expectation, parted by blanks, commas or colons: "rdma-tso concrete no-pcie", "corerma without IR".
+    """The model that ``text`` asks for: its name, then its semantics and its differences from the paper in the words of
+    an expectation, separated by blanks, commas or colons: "rdma-tso concrete no-pcie", "corerma without IR".
 
-    Of ``options`` it has those that it takes. Raises :class:`UnknownModel`.
+    It gets those of ``options`` that it takes. Raises :class:`UnknownModel`.
     """
     name, *words = text.replace(",", " ").replace(":", " ").split() or [""]
     entry = known(name)
@@ -198,7 +200,7 @@ def asked(text: str, options: Options = STOCK) -> Model:
 
 
 def all_asked(texts: Iterable[str], options: Options = STOCK) -> list[Model]:
-    """As :func:`asked`, for each of ``texts``, a model that is named twice once. Raises :class:`UnknownModel` also for
+    """The models that ``texts`` ask for (see :func:`asked`), each once. Raises :class:`UnknownModel` also for
     an option that none of the models takes."""
     texts = list(texts)
     entries = [known((text.replace(",", " ").replace(":", " ").split() or [""])[0]) for text in texts]
@@ -220,7 +222,8 @@ def all_asked(texts: Iterable[str], options: Options = STOCK) -> list[Model]:
 
 
 def idle(options: Options, names: Iterable[str]) -> list[str]:
-    """The ``options`` that none of the models ``names`` takes, each with those that do: "--vpi is about corerma"."""
+    """A sentence for each of the ``options`` that none of the models ``names`` takes, with the models that do: "--vpi
+    is about corerma"."""
     entries = [known(name) for name in names]
     found = []
     for option in fields(Options):
@@ -241,7 +244,7 @@ def label(model: Model) -> str:
 
 
 def variant_of(model: Model) -> str:
-    """The variant of ``model`` as a line of expectation writes it behind the name, without commas."""
+    """The variant of ``model`` as an expectation writes it after the name: without commas."""
     return model.variant.replace(",", "")
 
 
@@ -278,7 +281,7 @@ def unfit(entry: Known, options: Options) -> str:
 
 
 def models_for(program: Program, options: Options = STOCK) -> list[Model]:
-    """The models that take ``program``, and ``options``."""
+    """The models, with ``options``, that know every instruction of ``program``."""
     chosen = [asked(name, options) for name in NAMES]
     return [each for each in chosen if not each.refusals(program)]
 

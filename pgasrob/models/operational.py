@@ -1,13 +1,13 @@
-"""The engine for operational models: machines of threads that share a memory, their outcomes, runs as executions.
+"""Explores an operational model, a machine of threads that share a memory: all outcomes of a program, each with a run.
 
-A model says what one thread and everything that is its own (store buffer, queue pairs) can do next: a
-:class:`Component`. Threads meet in the memory alone, so :class:`Machine` is their product: an automaton whose letters
-are :class:`Step`. :func:`outcomes` goes through all of its states, and :func:`execution` makes a graph of a run.
+A model is a :class:`Component` for each thread: what the thread, with its store buffer and queue pairs, can do next.
+Threads meet in the memory alone, so :class:`Machine` is their product: an automaton whose letters are :class:`Step`.
+:func:`outcomes` goes through all of its states, and :func:`execution` makes a graph of a run.
 
 Reduction. A component may say of some of what it can do next that this can be done *first*: in every run from here to
 a final state one of these steps occurs, and the run with that step moved to its front is a run to the same state, with
 the same order of conflicting accesses. Then nothing else need be tried in that state: an outcome is reached if it is
-reached so. Each model says what it takes first, and why it may; ``reduced=False`` tries everything.
+reached so. Each model documents which steps it takes first, and why that is sound; ``reduced=False`` tries everything.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ takes effect when it is executed."""
 
 
 class Begun(NamedTuple):
-    """An event that joins ``queue`` behind all that wait there."""
+    """An event that joins ``queue`` after all that wait there."""
 
     kind: str
     location: int | None
@@ -47,9 +47,9 @@ class Begun(NamedTuple):
 
 
 class Access(NamedTuple):
-    """The event that has so many others ``before`` it in ``queue`` takes effect, and leaves the queue.
+    """The event with ``before`` others ahead of it in ``queue`` takes effect, and leaves the queue.
 
-    ``own``: it reads from a write that is itself still waiting, the one with so many before it in that queue.
+    ``own``: it reads from a write that is still waiting: the queue of that write, and how many events are ahead of it.
     """
 
     queue: Queue
@@ -75,7 +75,7 @@ Word = tuple[Step, ...]
 
 
 class Result(NamedTuple):
-    """What an option leads to: the word, the next state of the thread, and the writes in their order."""
+    """The result of an option: the word, the next state of the thread, and the writes in their order."""
 
     word: Word
     local: Any
@@ -102,7 +102,7 @@ class Component(Protocol[Local]):
     def initial(self) -> Local: ...
 
     def options(self, local: Local) -> tuple[bool, Sequence[Option]]:
-        """What it may do next; with True not all of it, but these can be done first."""
+        """What it may do next; with True there may be more, but these can be done first."""
         ...
 
     def finished(self, local: Local) -> bool:
@@ -115,8 +115,8 @@ class Component(Protocol[Local]):
 class Sharing:
     """Which locations a part of a machine may access first, because no other part accesses (or writes) them.
 
-    ``part``: which part of the machine makes an access of a thread, which its whole thread is as a rule. ``constant``:
-    the locations that nobody writes.
+    ``part``: which part of the machine makes an access of a thread, by default the whole thread. ``constant``: the
+    locations that are never written.
     """
 
     def __init__(
@@ -134,16 +134,16 @@ class Sharing:
         self.constant = frozenset(location for location, writers in enumerate(self._writers) if not writers)
 
     def calm(self, part: Hashable, location: int) -> bool:
-        """Whether nobody but ``part`` writes ``location``."""
+        """Whether no other part than ``part`` writes ``location``."""
         return self._writers[location] <= {part}
 
     def own(self, part: Hashable, location: int) -> bool:
-        """Whether nobody but ``part`` accesses ``location``."""
+        """Whether no other part than ``part`` accesses ``location``."""
         return self.calm(part, location) and self._readers[location] <= {part}
 
 
 _Result = tuple[Word, int, tuple[tuple[int, int], ...]] | None
-"""What comes of an option, with the number of the next state of the thread."""
+"""The :class:`Result` of an option, with the number of the next state of the thread in its place."""
 
 
 class _Row(NamedTuple):
@@ -158,7 +158,7 @@ class _Row(NamedTuple):
 class Machine(Generic[Local]):
     """The threads of ``program`` on its memory, an automaton over :class:`Step`.
 
-    ``constant``: locations that nobody writes.
+    ``constant``: locations that are never written.
     """
 
     def __init__(
@@ -214,8 +214,8 @@ class Machine(Generic[Local]):
         return None if result is None else (result.word, self._number(thread, result.local), result.writes)
 
     def successors(self, state: State) -> list[tuple[Word, State]]:
-        """The transitions, those of the first thread first. A state in which something can be done first has these
-        alone; and what is done first, and is one thing, belongs to the transition before it."""
+        """The transitions, those of the first thread first. In a state in which something can be done first these are
+        the only ones; and a single step that can be done first is joined to the transition before it."""
         width = self._width
         everything = []
         for thread, number in enumerate(state[width:]):
@@ -263,7 +263,7 @@ class Machine(Generic[Local]):
         return self._locals[thread][state[self._width + thread]]
 
     def outcome(self, state: State) -> Outcome:
-        """That of a final state."""
+        """The outcome of a final state."""
         registers = tuple(each.registers(self.local(state, t)) for t, each in enumerate(self._components))
         return self.program.outcome(state[: self._width], registers)
 
@@ -348,8 +348,8 @@ def execution(program: Program, run: Sequence[Step], outcome: Outcome) -> Execut
 def _replayed(
     program: Program, run: Sequence[Step]
 ) -> tuple[list[list[_Waiting]], list[_Waiting], list[list[_Waiting | int]]]:
-    """The events of each thread, those that have taken effect in this order, and who has written each location: its
-    initial write, which is the number of the location, then events."""
+    """Replay ``run``. Returns the events of each thread, all events in the order of their effects, and for each
+    location its writes in order: the initial one, given as the number of the location, then events."""
     events: list[list[_Waiting]] = [[] for _ in program.threads]
     executed = [0] * len(program.threads)
     waiting: dict[tuple[int, Queue], list[_Waiting]] = defaultdict(list)
@@ -377,7 +377,7 @@ def _replayed(
 
 
 def _polled(thread: Sequence[_Waiting]) -> Iterator[tuple[_Waiting, _Waiting]]:
-    """The events of a thread that write for an operation, each with the poll of that operation."""
+    """The write of each operation of a thread that is polled, with the poll."""
     unpolled: dict[int, deque[_Waiting]] = defaultdict(deque)
     for event in thread:
         name, node = event.begun.queue

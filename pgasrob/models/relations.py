@@ -1,5 +1,5 @@
-"""Relations over a few events, as one integer of bits a row: bit ``b`` of row ``a`` is set for the pair (a, b). And a
-shortest path in a graph of any nodes."""
+"""Relations on events as rows of bits (bit ``b`` of row ``a`` is set for the pair (a, b)), and shortest paths in
+graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequential consistency: one memory, instructions one after the other, each at once.
+"""Sequential consistency as an operational model: instructions access one memory, one after the other.
 
 ``merged``: a put, a get or a remote atomic is one step, as an operation is one node of happens-before in the theory of
 robustness. ``split``: it reads and writes in steps of their own, one after the other, and others may come between. A
@@ -21,8 +21,8 @@ from pgasrob.robustness.watch import Watch
 Semantics = Literal["merged", "split"]
 
 Written = Callable[[Sequence[int], Sequence[int]], int | None]
-"""What an access writes, by the registers and what the instruction has read so far, this access included; None for
-nothing."""
+"""The value that an access writes, computed from the registers and from what the instruction has read so far, this
+access included; None where it writes nothing."""
 
 
 class Part(NamedTuple):
@@ -45,7 +45,7 @@ class Sc:
 
     @property
     def variant(self) -> str:
-        """Unlike the semantics of other models the two differ in their outcomes."""
+        """Unlike the semantics of other models these two differ in their outcomes."""
         return "split" if self.semantics == "split" else ""
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
@@ -63,8 +63,8 @@ class Sc:
 
 class Local(NamedTuple):
     """A state of a thread: control state (-1: it has chosen to end), registers, how many operations to each node have
-    not been polled. ``halfway``: of an instruction that has been begun, and behind which the control state is already,
-    its number in ``Thread._parts`` and what it has read."""
+    not been polled. ``halfway``: of an instruction that has made some of its accesses, its number in ``Thread._parts``
+    and what it has read; the control state is already the one after it."""
 
     control: int
     registers: tuple[int, ...]
@@ -89,7 +89,7 @@ class Thread(MachineThread[Local], litmus.Visitor[Execute[Local]]):
         return local.halfway is None and self._control.ended(local)
 
     def options(self, local: Local) -> tuple[bool, Sequence[Option]]:
-        """First may come what touches no location that others have to do with."""
+        """First may come accesses to locations that no other thread writes (for writes: accesses)."""
         if local.halfway is not None:
             first, option = self._accessed(local, local.halfway[0], local.halfway[1])
             return first and self.reduced, (option,)
@@ -157,7 +157,7 @@ class Thread(MachineThread[Local], litmus.Visitor[Execute[Local]]):
     # Accesses
 
     def _accesses(self, instruction: litmus.Instruction, written: dict[litmus.Stage, Written]) -> Execute[Local]:
-        """``instruction`` makes its accesses, and writes what ``written`` says for those that write."""
+        """Executes ``instruction``: its accesses, of which those that write get their value from ``written``."""
         node = litmus.node_of(instruction, self.program.owners)
         number, parts = len(self._parts), []
         for stage, cell, reads, writes in litmus.accesses(instruction):
@@ -172,7 +172,8 @@ class Thread(MachineThread[Local], litmus.Visitor[Execute[Local]]):
         return execute
 
     def _accessed(self, local: Local, number: int, before: tuple[int, ...]) -> tuple[bool, Option]:
-        """The accesses of an instruction that has read the values ``before``: all that there are, or the next one."""
+        """The next accesses of instruction ``number``, which has read the values ``before``: all that are left, or
+        one."""
         instruction, parts = self._parts[number]
         begins = () if local.halfway else tuple(Begun(part.kind, part.location, part.queue) for part in parts)
         following = parts[len(before) :]  # only the last one of an instruction does not read
@@ -211,7 +212,7 @@ class Thread(MachineThread[Local], litmus.Visitor[Execute[Local]]):
         return first, Option(tuple(part.location for part in following if part.reads), then)
 
     def _counted(self, local: Local, node: int, change: int) -> tuple[int, ...]:
-        """The operations that are not polled, ``change`` more of them to ``node``."""
+        """The numbers of operations that have not been polled, with ``change`` more to ``node``."""
         mine = self._polled.get(node)
         return local.unpolled if mine is None else at(local.unpolled, mine, local.unpolled[mine] + change)
 
@@ -226,4 +227,4 @@ KINDS: dict[tuple[litmus.Stage, bool, bool], str] = {
     ("fetch", True, True): "nrRW",
     ("land", False, True): "nlW",
 }
-"""What RDMA-TSO calls an event of an access that reads, writes or does both."""
+"""RDMA-TSO's name for the event of an access, by its stage and whether it reads and writes."""

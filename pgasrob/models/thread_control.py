@@ -32,24 +32,26 @@ STORE: Queue = ("store", -1)
 FENCE = Begun("F", None, CPU)
 
 Change = tuple[bool, Option | None]
-"""What may be done next, None where that has to wait, and whether it can be done first (`operational`)."""
+"""Whether something can be done first (`operational`), and what it is; None where it has to wait."""
 Execute = Callable[[Local], Iterator[Change]]
-"""What an instruction may do in a state whose control state is already the one after the instruction."""
+"""The ways in which an instruction may execute in a state whose control state is already the one after the
+instruction."""
 
 
 class Control(Generic[Local]):
-    """Executes the instructions of a ``graph`` one after the other; ``compiled``: what each of them does."""
+    """Executes the instructions of a control ``graph``; ``compiled`` gives for each of them the function that executes
+    it."""
 
     def __init__(self, graph: Graph, compiled: Callable[[Instruction], Execute[Local]]) -> None:
         self._ends = graph.ends
         self._edges = [[(compiled(instruction), target) for instruction, target in edges] for edges in graph.out]
 
     def ended(self, local: Local) -> bool:
-        """Whether the thread executes nothing any more."""
+        """Whether the thread has no more instructions to execute."""
         return local.control < 0 or (local.control in self._ends and not self._edges[local.control])
 
     def executed(self, local: Local) -> tuple[bool, list[Option]]:
-        """What the thread may execute next, and whether it executes anything and all of it can be done first."""
+        """Whether there is something to execute and all of it can be done first, and the options."""
         edges = self._edges[local.control] if local.control >= 0 else []
         first, found = bool(edges), list[Option]()
         for execute, target in edges:

@@ -1,7 +1,7 @@
-"""x86-TSO, the CPUs of one node: store buffers in front of a memory (Owens, Sarkar, Sewell, TPHOLs 2009).
+"""x86-TSO as an operational model: the CPUs of one node with their store buffers (Owens, Sarkar, Sewell, TPHOLs 2009).
 
-Store buffers are written from that description, and not from RDMA-TSO, which must coincide with it on programs without
-remote operations (Theorem 4.6).
+Its rules follow that description, and not RDMA-TSO, which must coincide with it on programs without remote operations
+(Theorem 4.6): the tests compare the two.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FORMS = Forms(
 
 
 class Tso:
-    """The model; it knows of no network, and of no accesses that are not atomic."""
+    """The model, which has no network and no non-atomic accesses."""
 
     name = "tso"
     semantics = None
@@ -57,8 +57,8 @@ class Tso:
 
 
 class Hart(NamedTuple):
-    """A hardware thread: control state (-1: it has chosen to end), registers, the stores that are not in memory, the
-    oldest first."""
+    """A hardware thread: control state (-1: it has chosen to end), registers, the stores that are not in memory yet,
+    the oldest first."""
 
     control: int
     registers: tuple[int, ...]
@@ -77,7 +77,8 @@ class Thread(MachineThread[Hart], litmus.Visitor[Execute[Hart]]):
         return not hart.buffer and self._control.ended(hart)
 
     def options(self, hart: Hart) -> tuple[bool, Sequence[Option]]:
-        """First may come what touches registers and the young end of the buffer alone, or a location of this thread."""
+        """First may come what only touches registers or the young end of the buffer, and a store to a location that no
+        other thread accesses."""
         drained = []
         if hart.buffer:
             (location, value), *rest = hart.buffer

@@ -30,10 +30,10 @@ class CoreRma:
     """coreRMA, stock without arguments.
 
     ``without``: the rules that are left out, by the names of `order_rules.RULES`. ``vpi``: the model that the paper
-    customises for VPI Verbs: in place of in-order routing (IR) a put keeps its place behind earlier puts, a get behind
+    customises for VPI Verbs: in place of in-order routing (IR) puts stay in order after earlier puts, and gets after
     earlier gets. ``hb``: happens-before is any partial order that satisfies the rules, or the least one. ``repair``: no
-    read gives what has been overwritten before it, or is written after it; the paper's rules say so of atomic accesses
-    alone. ``local_order``: rule LO as in Figure 4, or as in the text of section 5.3.
+    read gives what was overwritten before it, or is written after it; the paper's rules require this of atomic accesses
+    only. ``local_order``: rule LO as in Figure 4, or as in the text of section 5.3.
     """
 
     without: Collection[str] = frozenset()

@@ -1,8 +1,9 @@
-"""Programs of atomic accesses as a machine: one memory, and a partial order of the actions of each process.
+"""coreRMA programs of atomic accesses as an operational model: one memory, and a partial order of each process'
+actions.
 
-An action may take effect when all have that a rule puts before it whatever is read (IR, GA, CAS-F, CAS-T, F1, F2, F3,
-PG, LO). A read gives the last value written. With atomic accesses alone these runs are the consistent executions
-(`proofs/models.md`).
+An action may take effect when all those have that a rule orders before it whatever is read (IR, GA, CAS-F, CAS-T, F1,
+F2, F3, PG, LO). A read gives the last value written. If all accesses are atomic these runs are the consistent
+executions (`proofs/models.md`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pgasrob.models.operational import Step as Letter
 from pgasrob.program.expressions import Fault
 
 NETWORK = frozenset(("IR", "VPI", "F1", "F2", "F3"))
-"""The rules that a machine can be without. Without another one a write could take effect whose value is not known."""
+"""The rules that can be left out. Without any other rule a write could take effect before its value is known."""
 
 
 class Local(NamedTuple):
@@ -72,10 +73,10 @@ class _Process:
         self._known = {slot: value for slot, value in actions.constants.items() if slot >= 2 * self._size}
         self._instructions = [edges[0][0] for edges in program.threads[thread].graph.out if edges]
         # The reads whose values must be known for what an action writes, and at the end.
-        self._needed = {number: actions.behind(self._size + number) for number in own}
+        self._needed = {number: actions.reads_for(self._size + number) for number in own}
         self._kept = 0
         for register in self._registers:
-            self._kept |= actions.behind(register)
+            self._kept |= actions.reads_for(register)
         self.initial = Local(False, 0, ())
 
     def options(self, local: Local) -> tuple[bool, Sequence[Option]]:
@@ -148,5 +149,5 @@ class _Process:
 
 
 def _queue(action: Action) -> Queue:
-    """A queue for each action: which of them may take effect first, ``_Process`` decides."""
+    """A queue for each action, since ``_Process`` decides which of them may take effect first."""
     return "cpu", action.number

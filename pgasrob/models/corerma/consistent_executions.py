@@ -1,9 +1,10 @@
-"""Consistent executions: which write each action reads from, a happens-before that satisfies the rules, and values.
+"""Enumerates the consistent executions of a coreRMA program: reads-from, a happens-before that satisfies the rules,
+values.
 
-Happens-before is the least order with what the rules derive from the program, from which write each read reads from
-(R2), from an order of any two atomic writes to one location (WS), and from these (R1). For ``hb="any"``, any partial
-order that satisfies the rules, two further accesses to one location, one a write and one not atomic, are also in one
-order, in the other or in none; no other pair makes a difference to what is read.
+Happens-before is the least order that has the pairs which the rules derive from the program, from reads-from (R2), from
+an order of any two atomic writes to one location (WS), and from these (R1). For ``hb="any"``, any partial order that
+satisfies the rules, two further accesses to one location, one a write and one not atomic, are also in one order, in the
+other or in none; no other pair makes a difference to what is read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Executions as graphs of events."""
+"""Makes the execution graph of a consistent execution of coreRMA."""
 
 from __future__ import annotations
 

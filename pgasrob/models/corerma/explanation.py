@@ -1,4 +1,4 @@
-"""Why an outcome is forbidden: the smallest sets of rules without which some execution has it, and a cycle."""
+"""Why coreRMA forbids an outcome: the smallest sets of rules without which some execution has it, and a cycle."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SHOWN_FIRST = (*(rule for rule in RULES if rule not in ("R1", "R2", "C", "no-C",
 def explained(frame: Frame, wanted: Wanted) -> Forbidden | None:
     """Why no execution of ``frame`` has the values ``wanted``; None when one has.
 
-    All sets of rules of which none could be left in, the smaller ones first. The rules that say what hb orders forbid
-    the more the more of them there are. C and no-C do not (without C there is no T, without no-C nothing else), so
-    these are left out one at a time, where they could make a difference.
+    It has all minimal sets of rules without which there is one, the smaller sets first. Each further rule about hb
+    forbids more. This does not hold of C and no-C (without C no read gives T, without no-C every read does), so these
+    are left out one at a time, where they could make a difference.
     """
     if (names := set(wanted) - set(frame.actions.program.names)) or _witness(frame, wanted, frozenset()) is not None:
         if names:
@@ -78,8 +78,8 @@ def _witness(frame: Frame, wanted: Wanted, without: Rules) -> Candidate | None:
 def _minimal(names: Sequence[str], allows: Callable[[Rules], bool]) -> list[Rules]:
     """The minimal sets that ``allows`` accepts. It must accept every superset of a set that it accepts.
 
-    What is left of ``names`` when a set is taken out, and still forbids, is shrunk to a core: each set that allows has
-    one of a core's rules in it. So the next set to try is a smallest one with one of each core's.
+    Where a set does not allow the outcome, the rules that remain of ``names`` are shrunk to a core that forbids it:
+    each set that allows has a rule of every core. So the next set to try is a smallest one with a rule of each core.
     """
     everything = frozenset(names)
     if not allows(everything):
@@ -163,7 +163,7 @@ def _cycle(frame: Frame, candidate: Candidate, without: Rules) -> tuple[CycleEdg
 
 
 def _of_execution(frame: Frame, candidate: Candidate) -> Iterator[tuple[Pair, str, str]]:
-    """What the rules in force order in ``candidate``, the rules that it is consistent without among them."""
+    """The pairs that the rules in force order in ``candidate``, also those of the rules that were left out for it."""
     actions, hb, has = frame.actions, candidate.hb, frame.settings.has
     for rule, pairs in frame.static.items():
         yield from ((pair, "po", rule) for pair in pairs)

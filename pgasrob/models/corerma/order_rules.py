@@ -1,4 +1,4 @@
-"""The rules (Figure 4), each a function under the paper's name, and which of them are in force.
+"""The rules of coreRMA (Figure 4), each a function with the paper's name.
 
 Most say which actions happens-before orders. Those from IR to LO follow from the program alone; so do CAS-F and CAS-T
 but for whether a cas succeeds. R1, R2 and WS also follow from which write each action reads from. C and no-C say what a
@@ -19,8 +19,8 @@ Pair = tuple[int, int]
 LocalOrder = Literal["figure", "text"]
 
 RULES = ("R1", "R2", "C", "no-C", "IR", "GA", "CAS-F", "CAS-T", "F1", "F2", "F3", "PG", "LO", "WS", "VPI")
-"""In the order of Figure 4. VPI is none of the paper's names: it is what the customised model for VPI Verbs has in
-place of IR."""
+"""In the order of Figure 4. The paper has no name for VPI: it stands for what the customised model for VPI Verbs has
+instead of IR."""
 
 
 # --- What follows from the program -----------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def lo(actions: Actions) -> Iterator[Pair]:
 
 
 def lo_text(actions: Actions) -> Iterator[Pair]:
-    """LO as the text of section 5.3 has it: local actions among each other alone."""
+    """LO as in the text of section 5.3: a local action before every later local action."""
     return ((first, second) for first, second in lo(actions) if actions.actions[second].local)
 
 
@@ -135,7 +135,8 @@ STATIC: dict[str, Callable[[Actions], Iterable[Pair]]] = {
     "LO": lo,
     "VPI": vpi,
 }
-"""What each rule orders whatever is read, but for CAS-F and CAS-T. Of IR and VPI one is in force."""
+"""The pairs that a rule orders whatever is read, for all such rules but CAS-F and CAS-T. Of IR and VPI one is in
+force."""
 
 
 # --- What follows from what is read ----------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ def is_hidden(actions: Actions, hb: Rows, before: Rows, read: int, write: int) -
     """Whether ``read`` comes before ``write``, or another write between them, one of the three not being atomic.
 
     The paper has no rule against it (atomic accesses are what R1, R2 and WS are about), so that `x.n = 1; a = x` may
-    give 0. With ``repair`` such a read is none."""
+    give 0. With ``repair`` no execution has such a read."""
     location = actions.actions[write].wloc
     assert location is not None
     if hb[read] >> write & 1:

@@ -1,17 +1,18 @@
-"""All outcomes, where consistent executions are too many: only what decides an outcome is chosen.
+"""The search for all outcomes of a coreRMA program: it chooses only what decides an outcome, for executions are too
+many.
 
-For ``hb="any"``. What a location holds at the end is chosen, as if it were read then, and what the reads give that an
-outcome depends on: what some write has written, or T. For the other reads it is enough that there is a choice. A choice
-asks for some pairs to be in order and for some not to be, and leaves the rest open: two writes that nobody looks at
-need no order. What is asked for is kept as
+For ``hb="any"``. The search chooses what each location holds at the end, as if it were read then, and what those reads
+give that an outcome depends on: the value of some write, or T. Of the other reads it checks that there is a choice. A
+choice requires some pairs to be in order and others not to be, and leaves the rest open: two writes that are not read
+need no order. The requirements are kept as
 
 - an order, which grows, closed under transitivity;
 - pairs that must not come into it (``never``);
 - clauses: of several alternatives one must hold.
 
 The least order with what was chosen satisfies the rules once its atomic writes are ordered in some way (WS) that keeps
-``never``; such a way is looked for last, for each outcome once. Conversely what was chosen holds in the execution that
-it was read off. Tests compare the outcomes with those of all executions.
+``never``; this is looked for last, once for each outcome. Conversely, every execution satisfies the choices that it
+makes. Tests compare the outcomes with those of all executions.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Clause = tuple[Alternative, ...]
 
 
 class Choice(NamedTuple):
-    """What a read gives: what ``write`` has written, or T where ``undefined``. ``clauses`` must hold then. A ``write``
+    """What a read gives: the value of ``write``, or T if ``undefined``; then ``clauses`` must hold. A ``write``
     of -1 is any write that a read in conflict may read from."""
 
     write: int
@@ -50,7 +51,7 @@ class Choice(NamedTuple):
 
 
 Chosen = Mapping[int, Choice]
-"""For each read of which something is chosen what."""
+"""The choice for each read that has one."""
 
 
 class State(NamedTuple):
@@ -99,7 +100,7 @@ def _apart(first: int, second: int) -> Alternative:
 
 
 Wanted = Mapping[str, Value]
-"""Values of an outcome by name: those that only are of interest."""
+"""Values that the outcomes looked for have, by name."""
 
 
 def outcomes(
@@ -129,10 +130,10 @@ class Search:
         for program, registers in zip(self.actions.program.threads, self.actions.registers, strict=True):
             for name, slot in zip(program.registers, registers, strict=True):
                 if not name.startswith("$"):
-                    self._needed |= self.actions.behind(slot)
+                    self._needed |= self.actions.reads_for(slot)
         for step in self.actions.steps:
             if step.may_fault:
-                self._needed |= self.actions.behind(step.target)
+                self._needed |= self.actions.reads_for(step.target)
         if wanted:
             self._prune(wanted)
 
@@ -285,7 +286,7 @@ class Search:
                     following,
                     decided.chosen if read is None else {**decided.chosen, read: choice},
                     (*decided.ends, choice) if read is None else decided.ends,
-                    decided.needed | (0 if choice.undefined else self.actions.behind(size + choice.write)),
+                    decided.needed | (0 if choice.undefined else self.actions.reads_for(size + choice.write)),
                 )
                 for choice in choices
                 if (following := self._with(decided.state, choice)) is not None

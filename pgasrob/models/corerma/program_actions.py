@@ -1,7 +1,7 @@
-"""What an execution is made of: the actions of each statement (section 4, Table 3), and what their values come from.
+"""The actions of each statement of a coreRMA program (section 4, Table 3), and how their values are computed.
 
-An action reads or writes one location, or is a flush. Local actions are what the CPU does, external ones what the
-adapter does, later. The initial value of each location is an action, too, before all others.
+An action reads or writes one location, or is a flush. The CPU does local actions at once; the adapter does external
+ones later. An action before all others writes the initial value of each location.
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ class Actions:
     slots: int = 0
     step_to: dict[int, Step] = field(default_factory=dict)
     """The step that computes each slot, where there is one."""
-    reads_behind: dict[int, int] = field(default_factory=dict)
+    reads_by_slot: dict[int, int] = field(default_factory=dict)
 
-    # What the rules ask for again and again, filled in by :func:`actions_of`.
+    # Used by the rules over and over, and filled in by :func:`actions_of`.
     readers: list[int] = field(default_factory=list)
     writers: list[int] = field(default_factory=list)
     writers_of: list[int] = field(default_factory=list)
@@ -124,14 +124,14 @@ class Actions:
         """Whether every access is."""
         return self.atomic == self.everything
 
-    def behind(self, slot: int) -> int:
+    def reads_for(self, slot: int) -> int:
         """The reads that the value of ``slot`` is computed from within its process, as bits."""
-        found = self.reads_behind.get(slot)
+        found = self.reads_by_slot.get(slot)
         if found is None:
             found = 1 << slot if slot < len(self.actions) else 0
             for source in self.step_to[slot].sources if slot in self.step_to else ():
-                found |= self.behind(source)
-            self.reads_behind[slot] = found
+                found |= self.reads_for(source)
+            self.reads_by_slot[slot] = found
         return found
 
     def known(self) -> dict[int, Value]:
@@ -167,7 +167,7 @@ FORMS = Forms(
     threads="coreRMA has one thread on a node, and there are two or more on node {node}",
     branches="coreRMA has no control flow: neither choose nor loop",
 )
-"""What coreRMA does not know."""
+"""The forms that coreRMA does not know."""
 
 
 def actions_of(program: Program) -> Actions:
@@ -198,7 +198,7 @@ STATEMENTS: dict[type[litmus.Instruction], StatementKind] = {
     litmus.RemoteCompareAndSet: "cas",
     litmus.Flush: "flush",
 }
-"""What each instruction is called; all others are local."""
+"""The kind of statement that an instruction is; all others are local."""
 KINDS: dict[tuple[bool, bool, bool], Kind] = {
     (True, True, False): "r",
     (True, False, True): "w",
@@ -206,7 +206,7 @@ KINDS: dict[tuple[bool, bool, bool], Kind] = {
     (False, False, True): "ew",
     (False, True, True): "erw",
 }
-"""What an action is called, by whether it is the CPU's, reads and writes."""
+"""The kind of an action, by whether the CPU does it, it reads, it writes."""
 
 
 def _translate(found: Actions, thread: int, place: int, instruction: litmus.Instruction) -> tuple[int, ...]:

@@ -63,7 +63,7 @@ class RdmaTso:
         return " ".join(words + [f"without {rule}" for rule in sorted(self.without)])
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
-        """What RDMA-TSO has no rules for: remote atomics, flush, non-atomic accesses, queue pairs to the own node."""
+        """What RDMA-TSO does not know: remote atomics, flush, non-atomic accesses, queue pairs to the own node."""
         return FORMS.refusals(program)
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:

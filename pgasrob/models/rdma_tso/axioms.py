@@ -1,7 +1,7 @@
 """Definition 4.4 as it is printed, for one execution: ib, ob, the three conditions, and a cycle that breaks one.
 
-Every edge of ib and ob knows its relation and the rule that it is by (a cell of Figure 9, a term), so that whoever asks
-why an execution is inconsistent is answered by naming the edges of a cycle.
+Every edge of ib and ob has its relation and its rule (a cell of Figure 9, or a term), so that the edges of a cycle
+explain why an execution is inconsistent.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _buffered(rules: Rules, name: str, one: Event, first: str, other: Event, sec
 
 
 def closure(found: Iterable[Edge], order: Order, size: int) -> Rows:
-    """ib or ob."""
+    """The closure of ``order`` as rows of bits."""
     return closed(of_pairs(size, ((edge.source, edge.target) for edge in found if edge.order == order)))
 
 

@@ -26,8 +26,8 @@ PREMISES = (
     "rfence-waits-for-outR",
     "rfence-waits-for-rspL",
 )
-"""Those that both machines have; fifo-...: α · entry, the oldest; fetch-in-outR: not as early as in inR;
-rfence-...: the emptiness of those buffers."""
+"""The premises of both machines, and: fifo-...: α · entry, the oldest; fetch-in-outR: a get is not fetched in inR
+already; rfence-...: these buffers are empty."""
 
 Entries = tuple[tuple[str, int, int], ...]
 
@@ -66,7 +66,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
     def inside(
         self, local: Local[ConcretePair], number: int, pair: ConcretePair, then: Then[ConcretePair]
     ) -> Iterator[PairChange]:
-        """What the entries of the buffers may do. First may come what goes on from one buffer to the next, but for
+        """The steps of the entries of the buffers. Steps from one buffer to the next may come first, but for
 
         - a put that goes to wbR while an older get has not been fetched;
         - a get that goes to wbL while a put might read its source before.
@@ -97,7 +97,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
                 yield not self._may_put(local, number), self._silent("return", then(new))
 
     def _requests(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[PairChange]:
-        """What may leave reqL."""
+        """The steps out of reqL."""
         sources = fences = 0
         for place, (kind, first, second) in enumerate(pair.request[: 1 if self._has("fifo-reqL") else None]):
             rest = left_out(pair.request, place)
@@ -120,7 +120,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
                 fences += 1
 
     def _fetches(self, number: int, pair: ConcretePair, then: Then[ConcretePair]) -> Iterator[PairChange]:
-        """What may be fetched: any get in outR."""
+        """The steps in which a get is fetched: any get in outR."""
         before = 0
         for early in (False,) if self._has("fetch-in-outR") else (False, True):
             entries = pair.inbox if early else pair.outbox

@@ -1,4 +1,4 @@
-"""The declarative semantics of RDMA-TSO (section 4): outcomes, consistent executions, and why others are not.
+"""The declarative semantics of RDMA-TSO (section 4): outcomes, consistent executions, and why an outcome is forbidden.
 
 Figure 9 is in `orders`, the definitions as printed are in `axioms`, the search for executions in `execution_search` and
 `points`.

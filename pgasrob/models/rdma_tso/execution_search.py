@@ -1,4 +1,4 @@
-"""The search for consistent executions: rf first, cut short where it is inconsistent already, then mo and nfo."""
+"""The search for consistent executions: it chooses rf first, prunes what is inconsistent already, then mo and nfo."""
 
 from __future__ import annotations
 

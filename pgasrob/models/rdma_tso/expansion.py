@@ -1,4 +1,4 @@
-"""From instructions to events (Definitions 4.1 and 4.3), and which operation a poll polls (pf)."""
+"""The events of each instruction in RDMA-TSO (Definitions 4.1 and 4.3), and which operation each poll polls (pf)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NIC_WRITES = frozenset(("nlW", "nrW"))
 
 
 Ways = Sequence[Callable[[], object]]
-"""The ways to go on with an instruction, each of which adds its events to a path."""
+"""The alternatives for an instruction, each of which adds its events to a path."""
 
 
 def expand(path: Path, instruction: litmus.Instruction) -> Ways:
@@ -77,7 +77,7 @@ class _Expanding(litmus.Visitor[Ways]):
         return succeeds, fails
 
     def _operation(self, instruction: litmus.Get | litmus.Put) -> Ways:
-        """A read of the adapter, then a write of what was read."""
+        """The adapter reads, then writes what it has read."""
         path, node = self._path, self._path.program.node_of(instruction.remote)
         source, target = litmus.accesses(instruction)
         reads, writes = ("nrR", "nlW") if source.stage == "fetch" else ("nlR", "nrW")
@@ -120,8 +120,8 @@ def same_queue_pair(candidate: Candidate, first: int, second: int) -> bool:
 
 
 def polls_from(candidate: Candidate, rules: Rules) -> Iterator[dict[int, int]]:
-    """pf: the write that each poll polls from. There is one way, or none when a poll has nothing to wait for, unless
-    the rules that say so are left out."""
+    """The choices of pf: the write of the operation that each poll polls. There is one choice, or none when a poll has
+    no operation to wait for, unless the rules that determine it are left out."""
     actions = candidate.actions
     polls = [number for number, action in enumerate(actions) if action.kind == "P"]
     earlier = [

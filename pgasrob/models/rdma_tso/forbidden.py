@@ -1,4 +1,4 @@
-"""Why an outcome is forbidden: the smallest sets of rules without which it is allowed, and a cycle."""
+"""Why RDMA-TSO forbids an outcome: the smallest sets of rules without which it is allowed, and a cycle."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def why(program: Program, wanted: Callable[[Outcome], bool], rules: Rules) -> Fo
     """Why no consistent execution of ``program`` has an outcome that is ``wanted``; None when one has.
 
     The rules looked at are the cells of Figure 9 and the terms of ib and ob. A core is a set of rules that forbid the
-    outcome, all others left out. A set without which it is allowed has a member of every core; so the smallest sets
-    that have are tried, and each that fails gives one core more. All sets that are minimal (of :data:`MOST` rules at
-    most, where there are such) are found; those of cells and polls come first, before what rf, mo and rb mean.
+    outcome by themselves. A set without which it is allowed has a member of every core; so the smallest such sets are
+    tried, and each that fails gives another core. All minimal sets of at most :data:`MOST` rules are found; those of
+    cells and polls come before those of what rf, mo and rb mean.
     """
     every = tuple(candidates(program, expand))
 
@@ -51,7 +51,7 @@ def why(program: Program, wanted: Callable[[Outcome], bool], rules: Rules) -> Fo
 
 
 MOST = 4
-"""Sets of more rules than these are not looked for."""
+"""The largest size of a set of rules that is looked for."""
 MEANING = frozenset(("ib.rf", "ib.rbb", "ib.nfo", "ob.rfb", "ob.rb", "ob.mo", "ob.nfo"))
 """The terms that say what reading from a write means, and the order of writes, rather than what the network orders."""
 

@@ -1,8 +1,9 @@
-"""Figure 9: which pairs of events of one thread are issued, and which become observable, in program order.
+"""The two tables of Figure 9: which pairs of events of a thread are issued, and which become observable, in program
+order.
 
 Two tables of ten rows (the earlier event) and ten columns (the later one). A cell is named as in the figure by a letter
-and a number, "ippo.G8" is that of an nrW before an nrR in the upper table. The figure's rows G to J have ten cells like
-all others; which they are is settled in proofs/models.md.
+and a number, "ippo.G8" is that of an nrW before an nrR in the upper table. How the figure's rows G to J are read is in
+proofs/models.md.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Cell = Literal["yes", "no", "sqp"]
-"""In order; not so; in order if both are of one queue pair."""
+"""In order; not in order; in order if both are of one queue pair."""
 Table = tuple[tuple[Cell, ...], ...]
 
 KINDS = ("lR", "lW", "CAS", "F", "P", "nlR", "nrW", "nrR", "nlW", "nF")
@@ -144,7 +145,7 @@ PREMISES: dict[str, str] = {
     "rfb.sqp": "without PCIe: rf_b holds rf within a queue pair",
     "rbb.sqp": "without PCIe: rb_b holds rb within a queue pair",
 }
-"""Premises of the definitions; without one, what it restricts (or lets off) is so no more."""
+"""Premises of the definitions; leaving one out lifts its restriction (or its exemption)."""
 
 
 def _meaning(cell: str) -> str:
@@ -160,12 +161,12 @@ RULES: dict[str, str] = {
     **CONDITIONS,
     **PREMISES,
 }
-"""All that the model can be asked `--without`, and what it says."""
+"""The rules that `--without` can leave out, each with its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the definitions say: Figure 9, and which of :data:`RULES` are left out."""
+    """The rules in force: Figure 9, and which of :data:`RULES` are left out."""
 
     orders: Orders = FIGURE_9
     without: frozenset[str] = frozenset()

@@ -1,9 +1,9 @@
-"""Executions as points in time.
+"""Consistency of RDMA-TSO as acyclicity of a graph, in which each event is one point in time or two.
 
-An event has a point of issue and a point of observation; those of an instantaneous event are one, else the former comes
-first. An edge of ib goes from issue to issue, one of ob from observation to observation. A cycle in this graph is one
-of ib, one of ob, or one of ([Inst]; ib; ob)+, for only at an instantaneous event does a way go back from observation to
-issue; so an execution is consistent (Definition 4.4) if and only if its graph has no cycle.
+An event has a point of issue and a point of observation. They are one point if the event is instantaneous; otherwise
+issue comes first. An edge of ib goes from issue to issue, one of ob from observation to observation. A cycle in this
+graph is a cycle of ib, of ob, or of ([Inst]; ib; ob)+, for only at an instantaneous event can a path return from
+observation to issue. So an execution is consistent (Definition 4.4) if and only if its graph has no cycle.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Graph:
         return tuple(edges)
 
     def by_later_write(self, read: int, write: int) -> Edges:
-        """The edges that hold when ``read`` reads from a write before ``write``."""
+        """The edges that hold when ``read`` reads from a write that is before ``write`` in mo."""
         edges = []
         if self.rules.has("ib") and self.rules.has("ib.rbb") and self.buffered_rb(read, write):
             edges.append((self.issue[read], self.issue[write]))
@@ -106,11 +106,11 @@ class Graph:
         return tuple(edges)
 
     def buffered_rf(self, write: int, read: int) -> bool:
-        """rf_b."""
+        """Whether this pair of rf is in rf_b (Definition 4.4)."""
         return self._buffered("rfb", write, "lW", read, "lR")
 
     def buffered_rb(self, read: int, write: int) -> bool:
-        """rb_b."""
+        """Whether this pair of rb is in rb_b (Definition 4.4)."""
         return self._buffered("rbb", read, "lR", write, "lW")
 
     def _buffered(self, name: str, source: int, first: str, target: int, second: str) -> bool:
@@ -124,7 +124,7 @@ class Graph:
         )
 
     def order_choices(self, sources: Sequence[int | None]) -> list[Choice]:
-        """mo: a choice for any two writes to a location, with the edges that follow for those who read them."""
+        """mo: a choice for any two writes to a location, with the edges that follow for the reads from them."""
         readers: dict[int, list[int]] = {}
         for read in self.candidate.reads:
             source = sources[read]

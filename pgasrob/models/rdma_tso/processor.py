@@ -1,6 +1,5 @@
-"""A thread of RDMA-TSO: its program and its store buffer (Figure 6 and the upper rules of Figure 7).
-
-Both machines have this in common. What becomes of an operation in its queue pair is theirs: :class:`Pairs`.
+"""A thread in both machines of RDMA-TSO: its program and its store buffer (Figure 6 and the upper rules of Figure 7).
+Where the machines differ is what happens to an operation in its queue pair: :class:`Pairs`.
 
 Every premise of a rule has a name, and can be left out (``without``), so that tests show that it is needed.
 """
@@ -27,13 +26,13 @@ PREMISES = (
     "poll-takes-away",
     "placed-before-polled",
 )
-"""Those of the rules of the CPU and the store buffer. load-...: M ◁ B(t) for M, and its side condition. CAS-,
+"""The premises of the rules of the CPU and the store buffer. load-...: M ◁ B(t) for M, and its side condition. CAS-,
 failed-CAS-, mfence-...: B(t) = ε. fifo-store-buffer: B(t) = b · entry. poll-...: wbL = α · cn (waits: for a
-notification; oldest: behind no write), wbL becomes α. placed-before-polled: the one that ``placed`` adds."""
+notification; oldest: no write is older), wbL becomes α. placed-before-polled: the one that ``placed`` adds."""
 
 Entry = tuple[str, int, int, int]
-"""In a store buffer: ("store", location, value, -1), or an operation with the number of its queue pair: ("put", remote,
-local, pair), ("get", local, remote, pair), ("fence", -1, -1, pair)."""
+"""An entry of a store buffer: ("store", location, value, -1), or an operation with the number of its queue pair:
+("put", remote, local, pair), ("get", local, remote, pair), ("fence", -1, -1, pair)."""
 
 Pair = TypeVar("Pair")
 
@@ -49,7 +48,7 @@ class Local(NamedTuple, Generic[Pair]):
 
 
 PairChange = tuple[bool, Option]
-"""What may be done next, and whether it can be done first."""
+"""Whether a step can be done first, and the step."""
 
 
 class Pairs(Protocol[Pair]):
@@ -60,24 +59,24 @@ class Pairs(Protocol[Pair]):
     def empty(self) -> Pair: ...
 
     def drained(self, pair: Pair) -> bool:
-        """Whether nothing but notifications is left."""
+        """Whether only notifications are left."""
         ...
 
     def enter(self, pair: Pair, operation: Entry) -> Pair:
-        """The operation comes from the store buffer."""
+        """The pair with an ``operation`` that has left the store buffer."""
         ...
 
     def polled(self, pair: Pair) -> Pair | None:
-        """The pair after a poll, None while it has to wait."""
+        """The pair after a poll; None while the poll has to wait."""
         ...
 
     def changes(self, local: Local[Pair], number: int) -> Iterator[PairChange]:
-        """What the pair may do next."""
+        """The next steps of the pair."""
         ...
 
 
 class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]], Generic[Pair]):
-    """The component of thread ``number`` of ``program``. ``pairs``: how its queue pairs work."""
+    """Thread ``number`` of ``program``, as a component of a machine. ``pairs`` gives the rules of its queue pairs."""
 
     def __init__(
         self,
@@ -108,11 +107,11 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
     def options(self, local: Local[Pair]) -> tuple[bool, Sequence[Option]]:
         """What the thread may do next.
 
-        First, in the sense of `operational`, may come: what the CPU does when each of its alternatives touches nothing
-        but registers, the young end of the store buffer, or a location that nobody else has to do with; a store that
-        leaves the buffer for such a location, and an operation that does so for its queue pair. Of none of these does
-        anything else that may be next take notice, but for being enabled by it. The CPU comes last, so that a loop
-        does not fill buffers that could be empty.
+        These may come first, in the sense of `operational`: a step of the CPU, when all of its alternatives touch only
+        registers, the young end of the store buffer, or a location that no other part accesses; a store that leaves the
+        buffer for such a location; an operation that leaves it for its queue pair. They may enable other steps that may
+        be next, and change none of them otherwise. The CPU comes last, so that a loop does not fill buffers that could
+        be empty.
         """
         options: list[Option] = []
         for may_be_first, option in self._changes(local):
@@ -123,13 +122,13 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
         return (True, mine) if first and self.reduced else (False, mine + options)
 
     def _changes(self, local: Local[Pair]) -> Iterator[PairChange]:
-        """What may happen to the queue pairs and the store buffer without the CPU."""
+        """The steps of the queue pairs and of the store buffer."""
         for pair in range(len(self.nodes)):
             yield from self._pairs.changes(local, pair)
         yield from self._debuffed(local)
 
     def _debuffed(self, local: Local[Pair]) -> Iterator[PairChange]:
-        """What may leave the store buffer: its oldest entry."""
+        """The steps in which an entry leaves the store buffer: the oldest one."""
         buffer = local.buffer
         for place in range(1 if self._fifo and buffer else len(buffer)):
             entry = buffer[place]
@@ -256,14 +255,14 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
 
 
 def node_of(program: Program, instruction: litmus.Instruction) -> int:
-    """The node whose queue pair ``instruction`` is about, -1 for none."""
+    """The node whose queue pair ``instruction`` uses, -1 for none."""
     node = litmus.node_of(instruction, program.owners)
     return -1 if node is None else node
 
 
 def sharing_of(program: Program) -> Sharing:
-    """Which part of the machine reads and writes which location: the CPU of a thread, and of each queue pair what
-    reads the sources of puts, places them, fetches for gets and lands them."""
+    """Which parts of the machine access each location. The parts are the CPU of each thread and four parts of each
+    queue pair, which read the sources of puts, place puts, fetch for gets and land gets."""
     return Sharing(program, lambda thread, access, node: (access.stage, thread, *(() if node is None else (node,))))
 
 

@@ -1,9 +1,9 @@
-"""What the queue pairs of both machines of RDMA-TSO have in common (Figure 7): write-back buffers, and polling.
+"""Queue pairs, as far as both machines of RDMA-TSO have the same rules (Figure 7): the write-back buffers, and polling.
 
 ``placed``, "polled means placed": hardware of today acknowledges a put when it has been placed, so that Figure 3d
-cannot be seen. Only the rule of the poll has the premise: a notification of a put can be polled once the write of
-that put has left wbR. (At the acknowledgement it would say more: an rfence would then wait for placing, too, and what
-comes behind in the pipe.)
+cannot be seen. Only the rule of the poll has the premise: a notification of a put can be polled once the write of that
+put has left wbR. (A premise of the acknowledgement would order more: an rfence would then wait for placing, too, and so
+would what comes later in the pipe.)
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ PREMISES = (
     "fifo-wbR",
     "fifo-wbL",
 )
-"""Those of the CPU, then those of the write-back buffers. put-reads-behind-wbL, get-waits-for-wbR: the ones that are
-highlighted in Figure 7. ...-looks-in-..., ...-takes-the-latest-in-...: M ◁ wb, which replaces them without the
+"""The premises of the CPU's rules, then those of the write-back buffers. put-reads-behind-wbL, get-waits-for-wbR: those
+that Figure 7 highlights. ...-looks-in-..., ...-takes-the-latest-in-...: M ◁ wb, which replaces them without the
 guarantee of PCI Express. value-before-notification: (x := v) is older than its cn."""
 
 Write = tuple[int, int]
@@ -40,12 +40,13 @@ NOTIFIED_GET: Write = (-1, 1)
 
 
 class End(NamedTuple):
-    """Where an operation reads: the ``step``, the queue in which reads wait (``stage``), the one of the writes in the
-    write-back buffer (``behind``), and the premises about that buffer."""
+    """An end of an operation at which it reads. ``step``: the name of the step; ``stage``: the queue in which reads
+    wait; ``writes``: the queue of the writes that wait in the write-back buffer; then the premises about that
+    buffer."""
 
     step: str
     stage: Literal["source", "fetch"]
-    behind: Literal["land", "place"]
+    writes: Literal["land", "place"]
     waits: str
     looks: str
     takes_the_latest: str
@@ -56,7 +57,7 @@ FETCH = End("fetch", "fetch", "place", "get-waits-for-wbR", "get-looks-in-wbR", 
 
 
 class QueuePair(Protocol):
-    """A queue pair, the oldest first everywhere: ``remote`` is wbR, ``returned`` wbL."""
+    """A queue pair: ``remote`` is wbR, ``returned`` wbL, each with the oldest entry first."""
 
     @property
     def remote(self) -> tuple[Write, ...]: ...
@@ -72,10 +73,9 @@ Then = Callable[[Pair], Local[Pair]]
 
 
 class QueuePairs(ABC, Generic[Pair]):
-    """What the queue pairs of a thread do.
-
-    Beside what is inside them, which is up to the machine, this may come first in the sense of `operational`: reading a
-    source, fetching, placing and landing, where nobody else has to do with the location.
+    """The steps of the queue pairs of a thread. A machine adds the steps of what is before the write-back buffers, and
+    says which of those may come first in the sense of `operational`; reading a source, fetching, placing and landing
+    may, where no other part accesses the location.
     """
 
     def __init__(self, thread: Processor[Pair], pcie: bool, placed: bool) -> None:
@@ -96,18 +96,18 @@ class QueuePairs(ABC, Generic[Pair]):
 
     @abstractmethod
     def inside(self, local: Local[Pair], number: int, pair: Pair, then: Then[Pair]) -> Iterator[PairChange]:
-        """What the pair may do next before the write-back buffers. ``then``: the thread with that pair."""
+        """The steps of ``pair`` before the write-back buffers. ``then`` puts a changed pair into the thread."""
 
     @abstractmethod
     def acknowledgements(self, pair: Pair) -> int:
-        """How many puts are in wbR or placed, but not yet notified of."""
+        """How many puts have entered wbR and have no notification yet."""
 
     @abstractmethod
     def unread(self, pair: Pair) -> bool:
         """Whether a put has not read its source yet."""
 
     def changes(self, local: Local[Pair], number: int) -> Iterator[PairChange]:
-        """What pair ``number`` may do next, and whether it can be done first."""
+        """The next steps of pair ``number``, each with whether it can be done first."""
         pair = local.pairs[number]
 
         def then(new: Pair) -> Local[Pair]:
@@ -133,8 +133,8 @@ class QueuePairs(ABC, Generic[Pair]):
         """The pair after a poll, which takes the oldest notification unless something in wbL is older; None while it
         waits.
 
-        ``placed``: that is so when there are fewer writes in wbR than puts that went there and have not been polled,
-        for both are in the order of the puts."""
+        ``placed``: the oldest put that has not been polled is in memory if wbR has fewer writes than there are unpolled
+        puts, for both are in the order of the puts."""
         returned, place = pair.returned, 0
         if not self._has("poll-takes-the-oldest"):
             place = next((place for place, (location, _) in enumerate(returned) if location < 0), 0)
@@ -160,19 +160,19 @@ class QueuePairs(ABC, Generic[Pair]):
         return fixed(Result((Step(self._number, name),), after))
 
     def _notified(self, local: Local[Pair], number: int) -> tuple[Write, ...]:
-        """wbL of the pair with a notification of a put."""
+        """wbL of the pair with one more notification, of a put."""
         return (*local.pairs[number].returned, *self._kept(local, number, NOTIFIED_PUT))
 
     def _return(self, local: Local[Pair], number: int, location: int, value: int) -> tuple[Write, ...]:
-        """wbL of the pair with a get that has been fetched, and the notification of it."""
+        """wbL of the pair with the write of a fetched get and its notification."""
         entries: tuple[Write, ...] = ((location, value), *self._kept(local, number, NOTIFIED_GET))
         if not self._has("value-before-notification"):
             entries = entries[::-1]
         return (*local.pairs[number].returned, *entries)
 
     def _kept(self, local: Local[Pair], number: int, notification: Write) -> tuple[Write, ...]:
-        """The notification, if a poll that could take it may still come: nothing else depends on it, and without a
-        bound on notifications a loop of puts that are never polled would have infinitely many states."""
+        """The notification, unless no poll can come that could take it: nothing else depends on it, and a loop of puts
+        that are never polled would have infinitely many states if notifications piled up."""
         needed = not self._thread.reduced or number in self._thread.polls_ahead[local.control]
         return (notification,) if needed else ()
 
@@ -200,7 +200,7 @@ class QueuePairs(ABC, Generic[Pair]):
             mine = mine[-1:] if has(end.takes_the_latest) else mine
 
         def result(value: int, own: int | None = None) -> Result:
-            source: tuple[Queue, int] | None = None if own is None else ((end.behind, node), own)
+            source: tuple[Queue, int] | None = None if own is None else ((end.writes, node), own)
             access = Access((end.stage, node), before, location, value, None, source)
             return Result((Step(self._number, end.step, None, (), (access,)),), after(value))
 

@@ -33,7 +33,7 @@ PREMISES = (
     "returned-at-the-head",
     "rfence-at-the-head",
 )
-"""Those that both machines have, and those above."""
+"""The premises of both machines, and those of the rules above."""
 
 
 class SimplePair(NamedTuple):
@@ -63,7 +63,7 @@ class SimplePairs(QueuePairs[SimplePair]):
     def inside(
         self, local: Local[SimplePair], number: int, pair: SimplePair, then: Then[SimplePair]
     ) -> Iterator[PairChange]:
-        """What the entries of the pipe may do. First may come:
+        """The steps of the entries of the pipe. These may come first:
 
         - an acknowledgement or an rfence at the head, which goes away;
         - a get that has been fetched, at the head, unless a put might read its source before that get is in wbL;
