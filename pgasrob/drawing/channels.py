@@ -1,4 +1,4 @@
-"""The channels between lanes and beside the outer ones, and the tracks in which lines run down there."""
+"""Channels, the room between lanes and beside the outer ones, and the tracks in which lines run down there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import floor
 PITCH = 9.0
 """Distance of neighbouring tracks of lines without labels."""
 MOST_TRACKS = 12
-"""Lines without a label that run side by side: any more share the last place."""
+"""How many lines without a label run side by side; more of them share the last track."""
 CLEAR = 8.0
 """Least distance between two lines in one track."""
 MARGIN = 14.0
@@ -24,7 +24,7 @@ def snapped(coordinate: float) -> float:
 
 def apart(wanted: float, between: tuple[float, float], others: Sequence[float], distances: Iterable[float]) -> float:
     """The height nearest to ``wanted`` that lies ``between`` two heights and is apart from the ``others`` by the first
-    of ``distances`` that is possible. Otherwise lines of two boxes beside one channel could lie on each other."""
+    of ``distances`` that is possible, so that the lines of two boxes beside one channel do not lie on each other."""
     low, high = between
     heights = [wanted + sign * move for move in range(int(high - low) + 4) for sign in (1, -1)]
     inside = [height for height in heights if low < height < high]
@@ -57,7 +57,7 @@ class Channel:
     taken: dict[Track, list[tuple[float, float]]] = field(default_factory=dict)
 
     def take(self, left: bool, labelled: bool, top: float, bottom: float) -> Track:
-        """The track nearest to its side that is free from ``top`` to ``bottom``, and take it."""
+        """Take the track nearest to its side that is free from ``top`` to ``bottom``."""
         index = 0
         while not self._free(track := Track(left, labelled, index), top, bottom):
             index += 1
@@ -109,8 +109,8 @@ class Channel:
 
 
 def settle(channels: Sequence[Channel], widths: Sequence[float], start: float, least: Sequence[float]) -> list[float]:
-    """Give each of ``channels`` its place once all tracks are taken. The first one begins at ``start``, and each is at
-    ``least`` so wide.
+    """Give each of ``channels`` its place once all tracks are taken. The first one begins at ``start``; ``least`` has
+    the least width of each.
 
     Returns the left sides of the lanes between them, which have these ``widths``."""
     found = []

@@ -1,4 +1,4 @@
-"""Graphs in the DOT language of Graphviz. Graphviz lays them out, so it is not needed to write them."""
+"""Writes graphs in the DOT language. Graphviz lays them out; it is not needed to write them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pgasrob.drawing.palette import colour
 from pgasrob.drawing.pen import Sheet
 
 LARGE = 1_000
-"""Rows times lanes from which on `dot` is asked for straight edges and a shorter search for places: without that it
-takes minutes."""
+"""Rows times lanes from which on `dot` is asked for straight edges and a shorter search for places: otherwise it takes
+minutes."""
 HEAVY = "penwidth=3"
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 

@@ -1,4 +1,4 @@
-"""A graph to draw: nodes with lines of text, edges between them, and where they belong. Layouts and writers take it.
+"""The graph that all layouts and writers take: nodes with lines of text, edges, and the lanes and rows of nodes.
 
 A graph knows nothing of formats. How a node or an edge looks is a word or several ("final", "cycle po"), and each
 writer has a table that says how it shows them (`Sheet` of `drawing.pen`).
@@ -26,10 +26,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``source`` and ``target`` are names of nodes. ``number`` is its place in a cycle, counted from 1. An edge that
-    is ``tight`` keeps its ends close to each other where the layout has a choice. Formats that have room for it show
-    ``detail`` behind the label. The looks "end" and "order" are for layouts without rows: an edge to the node at the
-    end of a lane, and one that keeps the order of a lane.
+    """``source`` and ``target`` are names of nodes. ``number`` is its place in a cycle, counted from 1. An edge that is
+    ``tight`` keeps its ends close to each other where the layout has a choice. Formats that have room for it show
+    ``detail`` after the label. The looks "end" and "order" are for layouts without rows: an edge to the node at the end
+    of a lane, and one that keeps the order of a lane.
     """
 
     source: str

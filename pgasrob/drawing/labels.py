@@ -1,4 +1,4 @@
-"""Lines and the places of their labels: on their line, off other labels, off crossings where that is possible."""
+"""Places the labels of lines: on their line, off other labels, and off crossings where that is possible."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The layout of graphs with lanes: where boxes stand and where edges run.
+"""Lays out graphs with lanes: the places of boxes and the points of edges.
 
 The nodes of one lane and row share a box, with their heading above them. An edge leaves the line of its node sideways
-and runs down between two lanes; to a lane that is farther away it goes across in the row of its target where that holds
-no other box, and else between two rows. So an edge meets no box, and its label has a place of its own on the way down.
-A tight edge to the next box of its lane runs straight down there and has no label.
+and runs down between two lanes. To a lane farther away it goes across in the row of its target if that has no other
+box, and otherwise between two rows. So no edge crosses a box, and its label has a place of its own on the way down. A
+tight edge to the next box of its lane runs straight down there and has no label.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class _Across:
 
 @dataclass(slots=True)
 class _Route:
-    """An edge on its way: whether it leaves and enters on the left, in which channels it runs down (two where it goes
-    across, none where it is straight), and then at which heights."""
+    """An edge with its way so far: whether it leaves and enters on the left, the channels in which it runs down (two
+    where it goes across), and, once they are known, the heights of its ends."""
 
     edge: Edge
     sides: tuple[bool, bool]
@@ -120,7 +120,7 @@ class _Route:
 
 
 def layout(graph: Graph) -> Picture:
-    """The picture of ``graph``, the nodes of which have lanes, numbered from 0, and rows."""
+    """Lay out ``graph``, whose nodes have lanes, numbered from 0, and rows."""
     together: dict[tuple[int, int], list[Node]] = defaultdict(list)
     for node in graph.nodes:
         assert node.lane is not None and node.row is not None
@@ -171,8 +171,8 @@ def _box_width(box: Box) -> float:
 
 
 def _crossing(edges: Sequence[Edge], boxes: Sequence[Box]) -> dict[int, _Across]:
-    """Where edges go across, by their number: those to a lane that is not beside their own, and to a row with other
-    boxes."""
+    """Where edges go across, by their number. Those do that lead to a lane that is not beside their own, and to a row
+    with other boxes."""
     box_of, in_row = _by_node(boxes), Counter(box.row for box in boxes)
     found: dict[int, _Across] = {}
     taken: dict[int, list[list[tuple[int, int]]]] = defaultdict(list)
@@ -238,7 +238,7 @@ def _routes(
         middle = box.line_of(node)
         step = min(SPREAD, (LINE - 3) / len(meeting))
         others = taken[box.lane + (not left)]
-        # What enters stands above what leaves.
+        # Edges that enter are above those that leave.
         for place, (number, leaves) in enumerate(sorted(meeting, key=lambda port: (port[1], port[0]))):
             wanted = snapped(middle + (place - (len(meeting) - 1) / 2) * step)
             height = apart(wanted, (middle - LINE / 2, middle + LINE / 2), others, APART)

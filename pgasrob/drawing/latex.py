@@ -1,4 +1,4 @@
-"""Escapes for LaTeX: nothing in a text is read as a command, and every character shows.
+"""Escapes texts for LaTeX, so that nothing in them is a command and every character shows.
 
 For pdflatex and for the Unicode engines, with no package but `graphicx`, which TikZ loads.
 """

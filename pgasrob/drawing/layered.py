@@ -1,9 +1,9 @@
-"""The layered layout of a small directed graph: where its nodes, edges and labels go, without any system program.
+"""Lays out a small directed graph in layers: the places of its nodes, edges and labels, without any system program.
 
 Layers run downwards (the longest path decides), crossings are reduced by barycentres, and places across a layer
 follow from the neighbours' by least squares (Sugiyama's method). Between any two layers of nodes there is one for the
 labels of the edges: every label has a place of its own there, so that none can lie on a node, on another label or on
-an edge. Good up to some forty nodes; beyond that it stays right but nobody can read it.
+an edge. Pictures are readable up to some forty nodes; the layout of larger graphs is correct, too.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def _across(layers: list[list[Item]]) -> None:
     for sweep in range(4 * SWEEPS):
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
             _place(layer, [_near(item, sweep) for item in layer])
-    # What does not branch becomes straight where there is room.
+    # Chains that do not branch become straight where there is room.
     for layer in layers:
         _place(layer, [item.above[0].x if item.above and _single(item, item.above[0]) else item.x for item in layer])
 

@@ -1,4 +1,4 @@
-"""How much room texts take in a fixed-width font, and how long ones are shortened.
+"""Measures texts in a fixed-width font, and shortens long ones.
 
 The unit of all pictures is a thirteenth of the size of their letters.
 """

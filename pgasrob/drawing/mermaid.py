@@ -1,4 +1,4 @@
-"""Graphs with lanes as Mermaid flowcharts, which Markdown on many sites draws.
+"""Writes graphs with lanes as Mermaid flowcharts, which many sites draw in Markdown.
 
 A flowchart and not a sequence diagram, which has no arrow for a conflict or for program order, so that a cycle could
 not be seen in it. Each lane is a subgraph, in the colours of the SVG. Mermaid alone decides which of the lanes stand

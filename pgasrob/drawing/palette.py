@@ -1,4 +1,4 @@
-"""The colours of pictures by name, and how a style sheet of SVG says them.
+"""The colours of pictures by name, and their form in the style sheet of an SVG.
 
 A page around a picture can set each colour (`--pg-NAME`). Style sheets have each as a plain value too, for programs
 that do not know variables (rsvg-convert, Inkscape).

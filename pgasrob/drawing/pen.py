@@ -1,7 +1,7 @@
-"""Pens: what drawings are made of, and how SVG and TikZ write it.
+"""Pens, by which code draws in any format: boxes, lines, rings, texts and groups, each with a style.
 
 Code that draws calls the methods of a `Pen` with places and with styles, each of one word or several. How a style looks
-is in the `Sheet` of the format. So a pen knows nothing of what it draws, and that code nothing of formats.
+is in the `Sheet` of the format. So a pen does not depend on what it draws, and drawing code does not depend on formats.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Look = TypeVar("Look")
 
 
 class Pen(Protocol):
-    """Draws one thing over another, x to the right, y downwards. The style of a group counts for all that is in it."""
+    """Draws one thing over another, x to the right, y downwards. The style of a group applies to all that is in it."""
 
     def group(
         self, style: str = "", *, at: Point | None = None, name: str = "", title: str = "", data: Data = NO_DATA
@@ -42,7 +42,7 @@ class Pen(Protocol):
 
 
 class Sheet(Generic[Look]):
-    """How things look by their style: as the last entry says all words of which are in the style."""
+    """Maps styles to looks: the last entry counts all words of which are in the style."""
 
     def __init__(self, looks: Mapping[str, Look]) -> None:
         self._looks = [(frozenset(words.split()), look) for words, look in looks.items()]

@@ -1,4 +1,5 @@
-"""A pen for SVG. Styles become classes of a style sheet; the sheets of the pen say what that cannot say of a shape."""
+"""A pen for SVG. Styles become classes of a style sheet; corners and arrow heads, which CSS cannot set, are in
+`Sheet`s."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pen for TikZ. The sheets of the pen map styles to TikZ styles; what has none is not drawn."""
+"""A pen for TikZ. Its sheets map styles to TikZ styles; shapes whose style is in none are not drawn."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Tables of what a memory model refuses: the instructions and forms that it does not know, each with a clause that says
-why."""
+"""Tables of the instructions and forms that a memory model refuses, each with a clause that says why."""
 
 from __future__ import annotations
 

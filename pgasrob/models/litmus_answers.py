@@ -1,5 +1,4 @@
-"""Asks a memory model about a litmus test: its outcomes, whether the test's expectations hold, why an outcome is
-missing."""
+"""Asks a model about a litmus test: its outcomes, whether its expectations hold, why an outcome is forbidden."""
 
 from __future__ import annotations
 

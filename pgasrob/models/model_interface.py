@@ -1,5 +1,4 @@
-"""The interface of memory models: a program's outcomes, an execution for each, and refusals of what a model does not
-know."""
+"""The interface of memory models: outcomes, an execution for each, and refusals of what a model does not know."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The memory models by name, with the options that each takes: `--model` and the options beside it choose from this
-table.
+"""The memory models by name, with the options that each takes, for `--model` and the options beside it.
 
 A model is imported only when it is used. Its class takes its options as keyword arguments, and nothing else, so other
 modules need this table alone: the name of a model, which of several equal semantics it has, its options, and the words

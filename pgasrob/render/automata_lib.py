@@ -1,4 +1,4 @@
-"""Graphs of a stage as automata of automata-lib, and as pictures that Graphviz lays out.
+"""Converts the graphs of a stage to automata of automata-lib, and to pictures that Graphviz lays out.
 
 `to_automaton` needs automata-lib alone. What it gives can be used further there: to test words, intersect, minimise,
 and it shows itself in a notebook. The Z exist as automata-lib objects anyway (`CycleTypeAutomata.pair(...).automaton()`

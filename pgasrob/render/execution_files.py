@@ -1,4 +1,4 @@
-"""Execution graphs in files: which executions are drawn, and in which file."""
+"""Writes execution graphs of litmus tests to files: chooses the executions and the name of each file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Execution graphs of litmus tests, as SVG and as DOT: in panels, one below the other.
+"""Draws execution graphs of litmus tests as SVG or DOT, in panels one below the other.
 
 Of rf, mo and rb what does not follow from other edges is drawn, and the edges of a cycle.
 """

@@ -1,4 +1,4 @@
-"""Graphs with lanes as SVG: panels below each other, each with a title and sentences above and a legend below."""
+"""Draws graphs with lanes as SVG, in panels below each other, each with a title, sentences and a legend."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""An execution in a memory model of MPI: its actions and their orders, as SVG and in lines.
+"""Draws an execution in a memory model of MPI: its actions and their orders, as SVG or as lines of text.
 
 As in the figures of the paper (Hoefler et al., 2014) every rank has a column, and beside it one for what happens there
-on behalf of calls: virtual actions, and accesses to their buffers. Of consistency order only what does not follow from
-the rest is drawn, each edge with the rule that it is by. Happens-before is what paths of program order and
-synchronisation order lead to; between conflicting accesses it is drawn, and so is what is missing.
+on behalf of calls: virtual actions, and accesses to their buffers. Of consistency order only the edges that do not
+follow from others are drawn, each with its rule. Happens-before is what paths of program order and synchronisation
+order lead to; between conflicting accesses it is drawn, and so is what is missing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The report of one run without a verdict: a simulated one, or the example of an outcome.
+"""Makes the report of one run without a verdict: a simulated run, or the example of an outcome.
 
-How it was got, how it ends, what it leaves, and whether an SC run looks like it. Every renderer of runs says it so.
+It says how the run was made, how it ends, its final values, and whether an SC run looks like it. All formats use these
+sentences.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The happens-before graph of a run for renderers that leave the layout to others: DOT and Mermaid.
+"""Makes the happens-before graph of a run for formats that leave the layout to other programs: DOT and Mermaid.
 
 Lanes, rows and colours are those of the SVG. Each rank has a lane. What the rank issues are boxes on the line of the
 lane, and the steps of all ranks that act on its memory are ellipses beside it. Edges differ by their line, too, not by
@@ -186,7 +186,7 @@ def _end_edges(witness: Witness, folded: Fold, ranks: list[int]) -> Iterator[Edg
 
 
 def _around_bands(folded: Fold, row_of: dict[int, int]) -> Iterator[Edge]:
-    """From what comes before each band to it, and from it to what comes behind."""
+    """Edges from the group before each band to it, and from it to the group after it."""
     groups = folded.groups
     for index, band in enumerate(groups):
         if band in folded.bands:

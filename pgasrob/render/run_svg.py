@@ -1,4 +1,4 @@
-"""The space-time diagram of a run as SVG, laid out and drawn by `diagram`.
+"""Writes the space-time diagram of a run as SVG; `diagram` lays it out and draws it.
 
 Colours are CSS variables that a page around the drawing can set (`drawing.palette`).
 """
@@ -43,7 +43,7 @@ PRINTED = dict.fromkeys(COLOURS, "#000") | {
     "rule": "#ddd",
     "faint": "#333",
 }
-"""The colours on paper: black on white. The meaning of lines shows in their shapes."""
+"""The colours when printed: black on white, for the kinds of lines differ by their shapes, too."""
 
 RULES = """
 .pg-run{color-scheme:light dark}

@@ -1,4 +1,4 @@
-"""The table of a run in the readable report: one lane per rank, time downwards.
+"""Makes the table of a run in a text report: one lane per rank, time downwards.
 
 Where lanes get too narrow it is a single column in which the place of the rank number shows the lane. Drawn from the
 JSON object alone.
@@ -18,7 +18,7 @@ from pgasrob.render.source_places import label
 NARROWEST_LANE = 22
 """Least width of a lane that can be read well."""
 TALLEST = 1.5
-"""Lanes may take so many times the lines of a single column: beyond that too many of their lines are wrapped."""
+"""How many times as many lines as a single column lanes may take; with more, too many of their lines are wrapped."""
 MOST_TRACKS = 10
 """Ranks up to which a single column shows the lane by the place of the rank number."""
 MARK = "*"
@@ -27,9 +27,9 @@ BAR = " {}"
 NEXT = "next"
 """In place of the number of an access that has not happened yet."""
 CONTINUED = " (continued)"
-"""Behind a call that an earlier row begins with."""
+"""Follows a call that began in an earlier row."""
 DELAYED = "delayed"
-"""Said of the later parts of a normal form, which have delayed steps."""
+"""Labels the later parts of a normal form, which have delayed steps."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _Entry:
     origin: str
 
     def lines(self, width: int) -> list[Line]:
-        """The entry in lines of ``width`` characters; what changed stands behind the action or below it."""
+        """The entry in lines of ``width`` characters; what changed is after the action or below it."""
         lead: Line = [(MARK if self.marked else " ", "cycle"), (f"{self.line}  ", "faint")]
         indent: Line = [(" " * self._indent, "")]
         style = "heading" if self.marked else ""
@@ -100,7 +100,7 @@ _Text = _Entry | _Folded
 
 @dataclass(frozen=True)
 class _TableRow:
-    """A row with what it says of each rank, ``together`` in one column."""
+    """A row with the text of each rank (``by_rank``), and with the lines of a single column (``together``)."""
 
     number: str
     part: int | None
@@ -197,7 +197,7 @@ def _rows(witness: Witness, found: list[Row], full: bool) -> list[_TableRow]:
 
 
 def _goes_on(event: Event, begun: set[tuple[int, int]]) -> bool:
-    """Whether the row that begins with ``event`` goes on with a call that another one has ``begun``."""
+    """Whether the row that begins with ``event`` continues a call that an earlier row has ``begun``."""
     if not words.is_c(event) or event["event"] in words.STEPS:
         return False
     call = event["rank"], event["piece"]

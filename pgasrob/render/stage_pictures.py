@@ -1,4 +1,4 @@
-"""A stage of the decision procedure: a few lines of text, and its graphs, to be drawn as SVG or written as DOT."""
+"""Shows a stage of the decision procedure: a few lines of text, and its graphs as SVG or DOT."""
 
 from __future__ import annotations
 

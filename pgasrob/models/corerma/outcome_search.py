@@ -1,5 +1,4 @@
-"""The search for all outcomes of a coreRMA program: it chooses only what decides an outcome, for executions are too
-many.
+"""Searches all outcomes of a coreRMA program and chooses only what decides them, for executions are too many.
 
 For ``hb="any"``. The search chooses what each location holds at the end, as if it were read then, and what those reads
 give that an outcome depends on: the value of some write, or T. Of the other reads it checks that there is a choice. A
@@ -11,8 +10,8 @@ need no order. The requirements are kept as
 - clauses: of several alternatives one must hold.
 
 The least order with what was chosen satisfies the rules once its atomic writes are ordered in some way (WS) that keeps
-``never``; this is looked for last, once for each outcome. Conversely, every execution satisfies the choices that it
-makes. Tests compare the outcomes with those of all executions.
+``never``; this is looked for last, once for each outcome. Conversely, the choices that are read off an execution hold
+in it. Tests compare the outcomes with those of all executions.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Litmus tests made by the models: programs whose outcome hangs on one rule, programs that distinguish two models."""
+"""Generates litmus tests from the models: programs whose outcomes depend on one rule, or differ between two models."""

@@ -1,4 +1,4 @@
-"""What the paper on coreRMA leaves open about its tests (section 6.1), each choice by name."""
+"""The choices, by name, that the coreRMA paper leaves open about its tests for rules (section 6.1)."""
 
 from __future__ import annotations
 
@@ -11,31 +11,27 @@ from pgasrob.diagnostics.suggestions import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """What counts as a test for a rule, and which tests count as one.
+    """What counts as a test for a rule, and which tests count as the same.
 
     ``reads``: local reads beside those that read each non-initial write: "exact" as many reads as such writes (so in
-    all five tests that the paper shows), "more" any number, "none" no read is required at all.
-    ``observed``: "instance" each such write is read by a local read in the execution with the cycle itself; "count":
-    each location has at least as many local reads as writes.
-    ``initial``: initial values: "distinct" (0, 1, ... as in the paper's tests), "zero", or "each" (0 or 1 for each
-    location, every choice a test of its own).
-    ``pivot``: what is left out: one "edge", or all edges of one "application" (GA and CAS have several).
-    ``write_pairs``: a pair of WS that nothing else orders is a pivot when "one" or "both" of its orders close a cycle;
-    "any": so is one that hb orders anyway, in the other order.
-    ``cas_values``: whether the operands of a cas must be equal (CAS-T) or differ (CAS-F) in the cyclic execution:
-    "flow" as the values come out there, with every value possible for what is out of thin air; "free" no condition.
-    ``own_targets``: remote statements to the own process: "alone" in programs of one process only, "always".
-    ``flushes``: "any"; "useful" none that could be left out with the test remaining one of that rule.
-    ``minimal``: no statement (together with the reads of its writes) can be left out.
-    ``both``: the cycle of a two-process test visits actions of both processes.
-    ``ir_own``: IR without its premise dst != src, for one-process tests (with it they have no edge of IR).
-    ``interacting``: in a two-process test a statement of one process is about the memory of the other.
+    all five tests that the paper shows), "more" any number, "none" no read is required at all. ``observed``: "instance"
+    each such write is read by a local read in the execution with the cycle itself; "count": each location has at least
+    as many local reads as writes. ``initial``: initial values: "distinct" (0, 1, ... as in the paper's tests), "zero",
+    or "each" (0 or 1 for each location, every choice a test of its own). ``pivot``: what is left out: one "edge", or
+    all edges of one "application" (GA and CAS have several). ``write_pairs``: a pair of WS that nothing else orders is
+    a pivot when "one" or "both" of its orders close a cycle; "any": so is one that hb orders anyway, in the other
+    order. ``cas_values``: whether the operands of a cas must be equal (CAS-T) or differ (CAS-F) in the cyclic
+    execution: "flow" as the values come out there, with every value possible for what is out of thin air; "free" no
+    condition. ``own_targets``: remote statements to the own process: "alone" in programs of one process only, "always".
+    ``flushes``: "any"; "useful" none that could be left out with the test remaining one of that rule. ``minimal``: no
+    statement (together with the reads of its writes) can be left out. ``both``: the cycle of a two-process test visits
+    actions of both processes. ``ir_own``: IR without its premise dst != src, for one-process tests (with it they have
+    no edge of IR). ``interacting``: in a two-process test a statement of one process is about the memory of the other.
     ``processes``: two programs that differ in the order of their processes alone are "alike", or two tests, "distinct".
-    ``local_order``: what LO puts behind a local action: "all" later actions (Figure 4), later "local" ones (the text of
-    section 5.3), "flush" later local ones and flushes.
-    ``own_reads``: in the execution with the cycle a statement may read what it writes itself.
-    ``observable``: an execution with a cycle has an outcome that the model forbids, so that an outcome hangs on the
-    rule. The paper does not ask for that; of most rules most of its tests have one all the same.
+    ``local_order``: what LO orders after a local action: "all" later actions (Figure 4), later "local" ones (the text
+    of section 5.3), "flush" later local ones and flushes. ``own_reads``: in the execution with the cycle a statement
+    may read what it writes itself. ``observable``: an execution with a cycle has an outcome that the model forbids, so
+    that an outcome depends on the rule. The paper does not ask for that, but for most rules most of its tests have one.
     """
 
     reads: Literal["exact", "more", "none"] = "exact"
@@ -58,13 +54,13 @@ class Conventions:
 
 DEFAULT = Conventions()
 LETTER = replace(DEFAULT, observable=False)
-"""What section 6.1 asks for, and no more."""
+"""Only what section 6.1 asks for."""
 NEAREST = replace(LETTER, own_reads=False, write_pairs="both", interacting=False, processes="distinct")
-"""Of the conventions that have been tried the ones whose counts are nearest to those of Table 6, which is not near."""
+"""Of the conventions that were tried those whose counts are nearest to Table 6; they are not near."""
 
 
 class UnknownConvention(ValueError):
-    """No convention has this name or value; the text says what there is."""
+    """No convention has this name or value; the message lists those that exist."""
 
 
 def choices() -> dict[str, tuple[str, ...]]:

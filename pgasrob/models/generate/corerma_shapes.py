@@ -1,4 +1,4 @@
-"""All coreRMA programs of one or two processes up to a size in actions, one for each class of symmetry."""
+"""Enumerates the coreRMA programs of one or two processes up to a size in actions, one for each class of symmetry."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "CAS-F": (("cas",),),
     "CAS-T": (("cas",),),
 }
-"""A program with a pivot of a rule has a statement of each of these groups. (For F1: a cycle through a flush comes to
-it by F2, for a local action before the flush is before the later one anyway.)"""
+"""Every program with a pivot of a rule has a statement of each of these groups. (For F1: a cycle enters the flush by
+F2, since a local action before the flush is before the later one anyway.)"""
 
 
 def shapes(
@@ -72,14 +72,16 @@ def all_read(unread: Iterable[int], reads: str) -> bool:
 
 
 Group = tuple[frozenset[str], int, int]
-"""Kinds of statements of which there must be one, with the actions and the writes that each of them has at least."""
+"""Kinds of statements of which there must be one, with the least numbers of actions and of writes of such a
+statement."""
 
 
 class _Growing:
-    """Grows programs, statement by statement.
+    """Enumerates programs by adding one statement after the other.
 
     ``owners``: the process of each location that is mentioned; ``unread``: how many writes to it are not read, negative
-    where there are more local reads. A location is taken back with the statement that mentions it first.
+    where there are more local reads. A new location is removed again together with the statement that first mentions
+    it.
     """
 
     def __init__(self, processes: int, conventions: Conventions, exactly: bool) -> None:
@@ -98,8 +100,8 @@ class _Growing:
         return self._grown(0, size, tuple(groups))
 
     def _grown(self, process: int, left: int, missing: tuple[Group, ...]) -> Iterator[Shape]:
-        """The programs with ``left`` actions more, locations counted, that ``process`` and those behind it do.
-        ``missing``: the groups that there is no statement of yet."""
+        """The programs that have at most ``left`` more actions, locations counted, of ``process`` and later ones.
+        ``missing``: the groups that have no statement yet."""
         thread, unread = self.threads[process], self.unread
         if thread and process + 1 < self.processes:
             # What is unread here must stay unread: only this process reads its locations.
@@ -148,7 +150,7 @@ class _Growing:
                     yield (kind, operands), cost + len(self.owners) - known
 
     def _operands(self, process: int, ends: str, most: int) -> Iterator[tuple[int, ...]]:
-        """Each choice of locations for these ``ends``, with at most so many locations in all."""
+        """Each choice of locations for these ``ends``, with ``most`` locations in all at most."""
         near, further = ends[0] == "n", ends[1:]
         for place in self._cells(process if near else None, len(self.owners) < most):
             if near or self.own_targets or self.owners[place] != process:
@@ -159,7 +161,8 @@ class _Growing:
                     yield place, *rest
 
     def _cells(self, owner: int | None, more: bool) -> Iterator[int]:
-        """Locations of ``owner`` (None: anybody) that may be mentioned next, and new ones if there may be ``more``."""
+        """Locations of ``owner`` (None: of any process) that may be mentioned next, and new ones if there may be
+        ``more``."""
         for place in range(len(self.owners)):
             if owner is None or self.owners[place] == owner:
                 yield place

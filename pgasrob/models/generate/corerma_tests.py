@@ -1,4 +1,4 @@
-"""Tests of coreRMA for a rule: programs with a pivot of it, each with what the model allows and forbids."""
+"""Generates tests for a rule of coreRMA: programs with a pivot of the rule, with the outcomes allowed and forbidden."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pgasrob.program.declarations import Source
 
 
 def initial_states(count: int, conventions: Conventions) -> list[tuple[int, ...]]:
-    """The initial values of ``count`` locations that ``conventions`` makes tests of."""
+    """The initial values of ``count`` locations that ``conventions`` asks for, one tuple for each test."""
     match conventions.initial:
         case "distinct":
             return [tuple(range(count))]
@@ -34,8 +34,8 @@ class GeneratedTest:
     """A program with executions that have an edge of ``rule`` as their pivot; ``pivot``: the first one whose outcome is
     forbidden, if there is such, and else the first.
 
-    ``allowed``: all outcomes of the model. ``forbidden``: those of executions that are none by a pivot of the rule
-    alone, without what another execution allows; empty where the rule has an effect on hb and none on outcomes.
+    ``allowed``: all outcomes of the model. ``forbidden``: those of executions that only a pivot of the rule rules out,
+    unless another execution allows them; empty where the rule affects hb but no outcome.
     """
 
     rule: str
@@ -51,12 +51,12 @@ class GeneratedTest:
 
     @property
     def name(self) -> str:
-        """What its file is called, without a number."""
+        """The name of its file, without a number."""
         return f"{self.rule}-{len(self.shape.threads)}p-{self.shape.actions}"
 
     def litmus(self, name: str = "") -> LitmusTest:
-        """With a line for each outcome: those allowed, those forbidden by the pivot, which are allowed without the
-        rule, and all others."""
+        """The test, with a line for each allowed outcome, for each that the pivot forbids (and which is allowed without
+        the rule), and one for all others."""
         lines = [self._line(True, registers, "") for registers in sorted(self.allowed)]
         for registers in sorted(self.forbidden):
             lines.append(self._line(False, registers, ""))
@@ -74,7 +74,7 @@ class GeneratedTest:
         return f"// coreRMA, rule {self.rule}: {self.pivot_text()}\n{printed(self.litmus(name))}"
 
     def pivot_text(self) -> str:
-        """The pivot in words: "ew of `put(x^1, y)` before er of `y = x^1` closes a cycle"."""
+        """Describes the pivot: "ew of `put(x^1, y)` before er of `y = x^1` closes a cycle"."""
         actions = actions_of(self.shape).actions
         edges = []
         for edge in self.pivot.edges:

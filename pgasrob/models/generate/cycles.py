@@ -1,4 +1,4 @@
-"""The pivot condition (section 6.1): an execution whose hb has a cycle, and none without one edge of a rule.
+"""Finds pivots (section 6.1): executions whose hb has a cycle, and has none without one edge of a rule.
 
 An execution is a choice of reads-from and of an order of the writes of each location (by WS). Its hb is the closure of
 the static edges, reads-from (R2), the order of writes, and for each read the edge to the write that comes next after
@@ -18,7 +18,7 @@ from pgasrob.models.generate.static_order import Actions, Edge
 from pgasrob.program.expressions import INT32
 
 Reach = list[int]
-"""The closure: bit b of row a says that a comes before b."""
+"""A closure: bit b of row a says that a comes before b."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ class Pivot:
 
 
 def add(reach: Reach, before: int, after: int) -> bool:
-    """Put ``before -> after`` into the closure ``reach``; False, with nothing done, when that closes a cycle."""
+    """Add ``before -> after`` to the closure ``reach``. Returns False, and adds nothing, where that would close a
+    cycle."""
     if before == after or reach[after] >> before & 1:
         return False
     if reach[before] >> after & 1:
@@ -124,8 +125,8 @@ class _Executions:
         self.local = [action.kind == "r" for action in actions.actions]
         self.same = [(action.thread, action.statement) for action in actions.actions]
         self.reads: list[tuple[int, int, int]] = []
-        """Each reading action with its location and how many local reads of that there are from it on; local reads of a
-        location come first."""
+        """Each reading action with its location and the number of local reads of that location from here on, this one
+        included; local reads of a location come first."""
         for place, readers in enumerate(actions.readers):
             first = sorted(readers, key=lambda reader: not self.local[reader])
             count = sum(self.local[reader] for reader in first)
@@ -194,7 +195,7 @@ class _Executions:
 
 def _compares(actions: Actions, pivot: Pivot, initial: Sequence[int]) -> bool | None:
     """Whether the cas of the pivot compares equal values in the execution with the cycle; None where a value comes out
-    of thin air, and so may be any."""
+    of thin air, so that any value is possible."""
     erw = next(number for edge in pivot.edges for number in edge if actions.actions[number].kind == "erw")
     at = actions.actions[erw]
     expected = next(
@@ -221,7 +222,8 @@ def _visits_both(actions: Actions, pivot: Pivot) -> bool:
 def values(
     actions: Actions, source: dict[int, int | None], initial: Sequence[int]
 ) -> tuple[list[int | None], list[int | None]]:
-    """What each action reads and writes when it reads from ``source``; None where that depends on itself."""
+    """The values that each action reads and writes when reads-from is ``source``; None where a value depends on
+    itself."""
     size = len(actions.actions)
     read: list[int | None] = [None] * size
     wrote: list[int | None] = [None] * size
@@ -300,7 +302,7 @@ def _order_pivots(actions: Actions, conventions: Conventions) -> Iterator[Pivot]
                 if reach[first] >> second & 1:
                     continue
                 if reach[second] >> first & 1:
-                    # hb has the other order without WS, which then is content with it.
+                    # hb has the other order even without WS, which then holds.
                     if conventions.write_pairs == "any" and _closed_by(reach, source, second, first) is False:
                         yield Pivot("WS", (split,), source, orders, tuple(reach))
                     continue

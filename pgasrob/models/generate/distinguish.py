@@ -1,10 +1,10 @@
-"""Shortest programs with an outcome in one model that another one does not have.
+"""Finds the shortest programs with an outcome that one model allows and another one forbids.
 
-Programs are of the statements that both models know, in all their forms up to symmetry. What RDMA-TSO and coreRMA say
-for completion has no common form: a poll waits for the oldest operation, a flush for all of them. With ``waits`` there
-is a statement "wait for all operations to this node" besides, which is spelled `flush(n)` where a model knows that, and
-else as a poll for every operation that has not been waited for; the two programs then differ in this alone. (It is no
-translation that keeps what the programs do: a polled put need not be placed, a flushed one is.)
+The programs consist of statements that both models know; symmetric programs are tried once. RDMA-TSO and coreRMA have
+no common form of waiting for completion: a poll waits for the oldest operation, a flush for all of them. With ``waits``
+programs may also have a statement "wait for all operations to this node". It is written as `flush(n)` for a model that
+has flushes, and else as a poll for every operation that has not been waited for; the two programs differ in nothing
+else. (This does not preserve meaning: a polled put need not be placed, a flushed one is.)
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ KINDS: dict[str, tuple[str, ...]] = {
     "tso": PROCESSOR,
     "pgas": (*COMMON, "CAS", "mfence", "poll", "flush"),
 }
-"""Which statements a model knows, of those that are tried. Which programs it refuses all the same it says itself."""
+"""The statements tried for each model. A model may still refuse a program of these."""
 ONE_THREAD_A_NODE = ("corerma", "pgas")
 
 
 @dataclass(frozen=True)
 class Distinguishing:
-    """A program (each in the spelling of its model), and the outcomes that ``first`` has and ``second`` has not."""
+    """A program, spelled for ``first`` (``program``) and for ``second`` (``other``), and the outcomes that only
+    ``first`` has."""
 
     first: Model
     second: Model
@@ -90,7 +91,7 @@ def bounds_for(first: Model, second: Model, bounds: Bounds, waits: bool = False)
 
 
 def spelled(shape: Shape, model: Model) -> Shape:
-    """The program in the spelling of ``model``, which has its own form of each statement "wait"."""
+    """The program in the spelling of ``model``, which has a form of its own for "wait"."""
     flushes = "flush" in KINDS[model.name]
     threads = []
     for thread in shape.threads:

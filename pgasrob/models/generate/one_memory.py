@@ -1,9 +1,9 @@
-"""Outcomes of atomic coreRMA programs, fast: one memory, and a partial order of the actions of each process.
+"""Computes the outcomes of atomic coreRMA programs fast: on one memory, with a partial order of each process' actions.
 
 With atomic accesses alone an execution is consistent iff its actions have a total order that keeps the static edges
-(IR, GA, CAS, F1 to F3, PG, LO) and in which every read takes the last value (`proofs/models.md`, section coreRMA). That
-is a machine: any action may be next that nothing unfinished has to precede. `pgasrob.models.corerma` has the axioms;
-the tests compare the two.
+(IR, GA, CAS, F1 to F3, PG, LO) and in which every read takes the last value (`proofs/models.md`, section coreRMA). So
+the outcomes are those of a machine in which any action may be next unless an unfinished one must precede it.
+`pgasrob.models.corerma` has the axioms; the tests compare the two.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Registers = tuple[int, ...]
 def outcomes(actions: Actions, initial: Sequence[int]) -> frozenset[Registers]:
     """The final values of the registers in all executions that begin with the values ``initial`` of the locations.
 
-    ``actions`` decide about the reading of IR: with its premise they are made by ``actions_of(shape, ir_own=False)``.
+    For IR with its premise make ``actions`` by ``actions_of(shape, ir_own=False)``.
     """
     steps = _steps(actions, initial)
     size, places = len(actions.actions), len(initial)

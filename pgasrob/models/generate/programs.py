@@ -1,7 +1,7 @@
-"""Programs as generators make them: statements over numbered locations, their canonical forms, and the litmus program.
+"""The programs of the generators: statements over numbered locations, canonical forms, and the litmus program of each.
 
-A :class:`Shape` has no names and no values: locations are numbers, each load has a register of its own, and what the
-stores write follows from their places. Two shapes are the same test when one becomes the other by renaming locations,
+A :class:`Shape` has no names and no values: locations are numbers, each load has a register of its own, and the order
+of the stores decides what they write. Two shapes are the same test when one becomes the other by renaming locations,
 registers, processes and values; the least of them is their canonical form.
 """
 
@@ -24,13 +24,13 @@ Statement = tuple[str, tuple[int, ...]]
 ON_NODES = ("flush", "poll", "rfence", "wait")
 """Statements whose operand is a node."""
 ACTIONS = {"load": 1, "store": 1, "get": 2, "put": 2, "rga": 3, "cas": 4, "flush": 1}
-"""How many actions of coreRMA a statement is (Table 3)."""
+"""How many actions of coreRMA a statement has (Table 3)."""
 
 REMOTE: dict[str, type[litmus.Remote]] = {each.word: each for each in get_args(litmus.Remote)}
-"""What the adapter does later, by its word; operands are in the order of the text."""
+"""The operations of the adapter by their words; operands are in the order of the text."""
 
 RARE = {"poll": 1, "flush": 1, "wait": 1, "rfence": 2, "mfence": 2, "rga": 3, "cas": 3, "CAS": 3}
-"""Which statements make a program less plain than one of loads, stores, gets and puts."""
+"""By how much a statement makes a program less plain than one of loads, stores, gets and puts."""
 
 LOCATIONS = "xyzwvutsrqponm"
 REGISTERS = "abcdefghijkl"

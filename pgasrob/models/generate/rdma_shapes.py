@@ -1,5 +1,4 @@
-"""All straight-line programs of loads, stores, gets, puts and what RDMA-TSO has beside them, up to so many statements,
-one for each class of symmetry."""
+"""Enumerates straight-line programs of RDMA-TSO with a number of statements, one for each class of symmetry."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from pgasrob.models.generate.programs import Shape, Statement, renamed
 
 RDMA_TSO = ("load", "store", "CAS", "get", "put", "poll", "rfence", "mfence")
 COMMON = ("load", "store", "get", "put")
-"""What every model with a network knows."""
+"""The statements that every model with a network knows."""
 PROCESSOR = ("load", "store", "CAS", "mfence")
 
 
@@ -19,8 +18,8 @@ PROCESSOR = ("load", "store", "CAS", "mfence")
 class Bounds:
     """How many threads, nodes and locations there may be, and which kinds of statements.
 
-    ``connected``: no part of the threads has all its locations for itself; what such a part does would be a program of
-    its own. ``alone``: at most one thread on a node.
+    ``connected``: the threads do not split into groups that share no location, for each group would be a program of its
+    own. ``alone``: at most one thread on a node.
     """
 
     threads: int = 2
@@ -32,9 +31,9 @@ class Bounds:
 
 
 def shapes(statements: int, bounds: Bounds) -> Iterator[Shape]:
-    """Programs of exactly so many ``statements``, in no special order. Every thread has a statement, a poll an
-    operation before it that has not been polled, an rfence an operation before it. No thread ends with an mfence or
-    rfence, which would do nothing."""
+    """Programs of exactly this number of ``statements``, in no special order. Every thread has a statement; an unpolled
+    operation comes before each poll, and an operation before each rfence. No thread ends with an mfence or rfence,
+    which would do nothing."""
     for count in range(1, min(bounds.threads, statements) + 1):
         for nodes in _on_nodes(count, bounds):
             for shape in _Search(statements, bounds, nodes).shapes():

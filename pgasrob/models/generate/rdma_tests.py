@@ -1,4 +1,4 @@
-"""Tests of RDMA-TSO for a cell of Figure 9: programs whose outcomes change when that cell alone is changed."""
+"""Generates tests for a cell of RDMA-TSO's Figure 9: programs whose outcomes change when only that cell is changed."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ EVENTS = {
 
 
 RULES = (*CELLS, *(cell.partition(".")[2] for cell in CELLS if cell.startswith("ippo")))
-"""What tests are made for: each cell of the two tables, and (`G8`) both cells in one place together."""
+"""The names of rules to test: each cell of the two tables (`ippo.G8`), and both cells in one place together (`G8`)."""
 
 
 def cells_of(rule: str) -> tuple[str, ...]:
-    """The cells of a rule. Raises ValueError for what is none."""
+    """The cells of a rule. Raises ValueError if there is no such rule."""
     if rule not in RULES:
         raise ValueError(
             f"Figure 9 has no cell {rule!r}: there is ippo.G8, oppo.G8, or G8 for both, with a letter A to J and a "
@@ -46,7 +46,7 @@ def cells_of(rule: str) -> tuple[str, ...]:
 
 
 def changed(rule: str) -> Orders:
-    """Figure 9 with the cells of ``rule`` changed: no order where there is one, order where there is none."""
+    """Figure 9 with the cells of ``rule`` changed: unordered if they order events, ordered if they do not."""
     orders = FIGURE_9
     for cell in cells_of(rule):
         orders = orders.with_cell(cell, "yes" if FIGURE_9.at(cell) == "no" else "no")
@@ -70,7 +70,7 @@ class CellTest:
 
     @property
     def lost(self) -> frozenset[Outcome]:
-        """Outcomes that there are because the rule orders nothing."""
+        """Outcomes that exist because the rule orders nothing."""
         return self.allowed - self.changed
 
     @property
@@ -78,7 +78,7 @@ class CellTest:
         return f"{self.rule}-{self.shape.statements}"
 
     def litmus(self, name: str = "") -> LitmusTest:
-        """With a line for each outcome of the stock model, those that hang on the rule first."""
+        """The test, with a line for each outcome of the stock model; outcomes that depend on the rule come first."""
         names = self.program.names
         lines: list[Expectation] = []
 
@@ -157,10 +157,10 @@ def _meaning(cell: str) -> str:
 
 
 class Sensitive:
-    """Which cells can matter to a program at all: those that order a pair of its events that no other cell orders.
+    """Finds the cells that can matter to a program: those that order a pair of its events that no other cells order.
 
-    Only the closures of ib and ob are in the axioms, so that a pair which remaining pairs of the same table put in
-    order makes no difference.
+    The axioms use only the closures of ib and ob, so a pair makes no difference if the other pairs of its table order
+    its events.
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -168,7 +168,7 @@ class Sensitive:
 
     @cached_property
     def threads(self) -> list[list[tuple[str, int]]]:
-        """Each way through each thread: events with their types and queue pairs (-1: none)."""
+        """Each path through each thread: the types and queue pairs (-1: none) of its events."""
         found = []
         for statements in self.shape.threads:
             ways: list[list[tuple[str, int]]] = [[]]
@@ -184,7 +184,7 @@ class Sensitive:
 
     @cached_property
     def cells(self) -> frozenset[str]:
-        """All cells that some pair of events has."""
+        """The cells of all pairs of events."""
         return frozenset(
             cell_of(table, first[0], second[0])
             for way in self.threads

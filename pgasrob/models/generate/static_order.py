@@ -1,7 +1,7 @@
-"""The actions of a coreRMA program (Table 3) and the edges of hb that its text alone gives (Figure 4).
+"""Computes the actions of a coreRMA program (Table 3) and the edges of hb that follow from its text alone (Figure 4).
 
-A computation of its own, small and for atomic straight-line programs, in bits: the generator asks it millions of times.
-It is compared with `pgasrob.models.corerma` by the tests.
+It repeats `pgasrob.models.corerma` for atomic straight-line programs, for speed: a generator calls it for every
+program. The tests compare the two.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pgasrob.models.generate.programs import Shape
 
 STATIC = ("F1", "F2", "F3", "IR", "GA", "PG", "CAS-F", "CAS-T", "LO")
-"""Rules whose edges the text of a program gives."""
+"""Rules whose edges follow from the text of a program."""
 RULES = ("R1", "R2", "F1", "F2", "F3", "IR", "GA", "PG", "CAS-F", "CAS-T", "LO", "WS")
 """The rules that give edges, in the order of Table 6."""
 
@@ -46,7 +46,7 @@ class Action(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """``application``: edges with the same number come from one application of the rule."""
+    """``application``: edges with the same number are from one application of the rule."""
 
     before: int
     after: int

@@ -1,4 +1,4 @@
-"""The lines of a litmus text that say which outcomes are allowed and forbidden."""
+"""Checks the lines of a litmus text that allow and forbid outcomes, and makes its expectations of them."""
 
 from __future__ import annotations
 

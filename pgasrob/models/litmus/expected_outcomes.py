@@ -1,4 +1,4 @@
-"""Litmus tests: a program, and what is said of its outcomes, for every model or for some."""
+"""Litmus tests: programs with expectations of their outcomes; compares these with the outcomes of a model."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ VARIANTS: dict[str, tuple[str, ...]] = {
 """The models that a line may name, with the words for what may differ from the stock model; beside these there is
 `without` and rules, for the models that have rules."""
 OPTIONS = frozenset(word for words in VARIANTS.values() for word in words)
-"""These words, which no rule has for its name."""
+"""All these words; no rule is called so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """``allowed rdma-tso no-pcie: a=0 b=0``: some run has these ``values``, or no run.
+    """A line such as ``allowed rdma-tso no-pcie: a=0 b=0``: some run has these ``values``, or no run has them.
 
     ``models``: for which models, each with its variant ("" for the stock model); empty for every model and variant.
     ``values``: empty for ``forbidden otherwise``: no outcome but those that other lines allow.
@@ -67,8 +67,8 @@ class LitmusTest:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What became of one line: ``holds`` is None when it is for another model or variant, or when the limit of a search
-    leaves it open. ``outcomes``: those that have the values of the line; for ``forbidden otherwise`` those that no line
+    """Whether one line ``holds``: None when it is about another model or variant, or when the limit of a search leaves
+    it open. ``outcomes``: those that have the values of the line; for ``forbidden otherwise`` those that no line
     allows."""
 
     expectation: Expectation
@@ -102,7 +102,7 @@ def has(program: Program, outcome: Outcome, values: tuple[tuple[str, Value], ...
 def compare(
     test: LitmusTest, model: str, variant: str, outcomes: Collection[Outcome], *, complete: bool = True
 ) -> tuple[Compared, ...]:
-    """What becomes of each line of ``test`` when ``model`` with ``variant`` ("" for the stock model) has these
+    """Whether each line of ``test`` holds when ``model`` with ``variant`` ("" for the stock model) has these
     ``outcomes``; not ``complete``: it may have others."""
     concerned = [line for line in test.expectations if line.concerns(model, variant)]
     allowed = [line.values for line in concerned if line.allowed]

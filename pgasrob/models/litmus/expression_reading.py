@@ -1,4 +1,4 @@
-"""Tokens of a litmus text one after the other, what is wrong with them, and the expressions that they make."""
+"""Reads expressions from the tokens of a litmus text, and reports mistakes; the grammar builds on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Lost(Exception):
 
 
 class Expressions:
-    """A pass over the tokens of a text, with what reads expressions."""
+    """A pass over the tokens of a text that can read expressions."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -112,7 +112,7 @@ class Expressions:
     # Places and expressions
 
     def place(self, what: str = "a location", remote: bool = True) -> Mention:
-        """A name where a value is read or written. Unless it may be ``remote``, a `^` behind it is the operator."""
+        """A name where a value is read or written. Unless it may be ``remote``, a `^` after it is the operator."""
         name = self.next
         if name.kind != "name" or name.text in KEYWORDS:
             hint = "" if name.kind != "name" else f"`{name.text}` is a keyword; choose another name"

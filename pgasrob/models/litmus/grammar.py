@@ -15,9 +15,8 @@
     model        = WORD { WORD }
     values       = { NAME "=" ( [-] INT | "T" ) [","] }
 
-Expressions have C's operators; `||` outside of parentheses begins the next thread, and `^` behind a location that is
-declared names its node.
-After a mistake reading goes on behind the statement, declaration or line that it is in.
+Expressions have C's operators; `||` outside of parentheses begins the next thread, and `^` after a declared location
+names its node. After a mistake reading goes on after the statement, declaration or line that has it.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ class Reading(Expressions):
         return Text(tuple(locations), tuple(threads), tuple(lines), tuple(self.mentions))
 
     def astray(self, lines: list[Line]) -> None:
-        """Report what is found where a thread or a line of expectations may begin, and go on behind it."""
+        """Report the tokens where a thread or a line of expectations should begin, and skip them."""
         try:
             if self.next.is_sign("}"):
                 self.lose("PG171", "this `}` closes nothing", self.next.span, "drop it, or look for one too many above")
@@ -391,7 +390,7 @@ class Reading(Expressions):
 
     @staticmethod
     def variant(words: list[str], model: str) -> bool:
-        """Whether the words behind a comma belong to the model before it: `corerma vpi, without IR`."""
+        """Whether the words after a comma belong to the model before it: `corerma vpi, without IR`."""
         return words[0] == "without" or words[0] in VARIANTS.get(model, ())
 
     def hyphenated(self) -> str:

@@ -1,8 +1,8 @@
-"""The instructions of litmus programs, which locations each of them accesses, and what visits them.
+"""The instructions of litmus programs, the locations that each of them accesses, and their visitor.
 
-What every model must say of every instruction is a method of :class:`Visitor`, and what can be said of an instruction
-without a model (:func:`accesses`, :func:`node_of`) is a table here: with an instruction more, the type checker names
-these places, and those in the models that leave it out.
+A model gives the meaning of each instruction in a method of :class:`Visitor`; what does not depend on the model is in
+:func:`accesses` and :func:`node_of`. When an instruction is added, the type checker names these places and every model
+that leaves it out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class _Instruction:
-    """``word``: what the text of the instruction begins with, or has behind its `=`; empty where it is a plain
+    """``word``: the word with which the text of the instruction begins, or the text after its `=`; empty for a plain
     assignment. A register is its place among the registers of its thread; expressions are over these."""
 
     word: ClassVar[str] = ""
@@ -58,7 +58,7 @@ class Assign(_Instruction):
 
 @dataclass(frozen=True, slots=True)
 class Assume(_Instruction):
-    """``assume(a == 1)``: runs in which it does not hold are none."""
+    """``assume(a == 1)``: runs in which it does not hold are discarded."""
 
     word = "assume"
     condition: Expr
@@ -149,9 +149,9 @@ class RemoteFence(_Instruction):
 
 
 Remote = Get | Put | GetAccumulate | RemoteCompareAndSet
-"""What the adapter does later, to the node of its cell ``remote``."""
+"""The operations that the adapter does later, on the node of the cell ``remote``."""
 OnNode = Flush | Poll | RemoteFence
-"""What names a node."""
+"""The instructions that name a node."""
 Instruction = Load | Store | Assign | Assume | MemoryFence | CompareAndSet | Remote | OnNode
 
 ON_NODES = {each.word: each for each in (Flush, Poll, RemoteFence)}
@@ -159,8 +159,8 @@ ON_NODES = {each.word: each for each in (Flush, Poll, RemoteFence)}
 
 
 Stage = Literal["cpu", "source", "place", "fetch", "land"]
-"""Who accesses memory: the CPU at once, or the adapter later: it reads the sources of an operation, places what a put
-writes, fetches from (and for an atomic changes) the remote location, and lands what came back."""
+"""Who accesses memory, and when: the CPU at once, or the adapter later. The adapter reads the sources of an operation,
+places the value of a put, fetches from the remote location (which an atomic also changes), and lands the result."""
 
 
 class CellAccess(NamedTuple):
@@ -198,7 +198,7 @@ def accesses(instruction: Instruction) -> tuple[CellAccess, ...]:
 
 
 def node_of(instruction: Instruction, owners: dict[str, int]) -> int | None:
-    """The node that the adapter is asked about, None for what the CPU does; ``owners``: that of each location."""
+    """The node that the adapter works on, None for an instruction of the CPU; ``owners``: that of each location."""
     match instruction:
         case Get() | Put() | GetAccumulate() | RemoteCompareAndSet():
             return owners[instruction.remote.name]
@@ -214,12 +214,12 @@ Result = TypeVar("Result")
 
 
 def refused(_: object, instruction: _Instruction) -> Never:
-    """A visitor's method for the instructions that its model refuses (`models.forms`)."""
+    """The method of a visitor for each instruction that its model refuses (`models.forms`)."""
     raise AssertionError(f"an instruction that its model refuses: {instruction}")
 
 
 class Visitor(ABC, Generic[Result]):
-    """What makes something of every instruction; for those that its model refuses the method is :func:`refused`."""
+    """Maps every instruction to a result; for those that its model refuses the method is :func:`refused`."""
 
     def visit(self, instruction: Instruction) -> Result:
         match instruction:

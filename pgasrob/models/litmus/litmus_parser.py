@@ -1,7 +1,7 @@
-"""From the text of a `.litmus` file to its test, or to everything that is wrong with it.
+"""Parses the text of a `.litmus` file into a test, or reports everything that is wrong with it.
 
-The grammar is in :mod:`pgasrob.models.litmus.grammar`; what names are, and what statements are written out into, in
-:mod:`pgasrob.models.litmus.naming`.
+The grammar is in :mod:`pgasrob.models.litmus.grammar`; :mod:`pgasrob.models.litmus.naming` resolves names and
+translates statements to instructions.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pgasrob.program.statements import Span
 
 
 def parse(text: str, file: str = "<litmus>") -> LitmusTest:
-    """The test that ``text`` is; ``file`` is what reports call it.
+    """Parse ``text`` into a test; ``file`` is its name in reports.
 
-    Raises :class:`pgasrob.diagnostics.SourceError`, with everything that is wrong, when it is none.
+    Raises :class:`pgasrob.diagnostics.SourceError`, with everything that is wrong with it.
     """
     source = Source(file, text.removeprefix("\ufeff"))
     report = Report(source)

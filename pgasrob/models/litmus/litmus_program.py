@@ -1,10 +1,10 @@
-"""Litmus programs: locations on nodes, threads on nodes, and the instructions that some memory model knows.
+"""Litmus programs: locations on nodes, threads on nodes, and the instructions that memory models know.
 
 A thread is a graph: control states, and instructions from one to the next. A text (`litmus_parser`) is one way to write
 it; a program of ranks that is asked about on a network (`networks.to_litmus`) gives another one. Instructions work on
-locations and on registers, which are private to their thread; what a text says beyond that (an expression that reads
-locations, a put of a constant, a get into a name that nobody has declared) is written out with loads into registers and
-locations that are not ``shown``.
+locations and on registers, which are private to their thread. Whatever a text has beyond that (an expression that reads
+locations, a put of a constant, a get into an undeclared name) is translated to loads into registers and locations that
+are not ``shown``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Location:
     shown: bool = True
 
 
-# Text: what a block is made of beside instructions.
+# The parts of a block of text other than instructions.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The words and signs of a litmus text."""
+"""Splits a litmus text into tokens."""
 
 from __future__ import annotations
 

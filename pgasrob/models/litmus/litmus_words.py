@@ -1,4 +1,4 @@
-"""The words of litmus texts: what begins a statement or gives a value, and what people write instead."""
+"""The keywords of litmus texts, with their arguments and forms, and hints for words that people write by habit."""
 
 ARGUMENTS = {
     "get": ("remote location",),

@@ -1,4 +1,4 @@
-"""Makes the program of a litmus text: finds which names are locations or registers, and the instructions of statements.
+"""Makes the program of a litmus text: resolves names, and translates statements to instructions.
 
 A name that is declared is a location. Another one is a location of its thread's node when it is the local end of an
 operation of the adapter in that thread (``a = z^2``), and otherwise a register of its thread. The adapter works on
@@ -115,8 +115,7 @@ class _ThreadNaming:
     # Which names are what
 
     def find_locations(self) -> None:
-        """Make locations of the names that nobody declares and that are the local end of an operation of the
-        adapter."""
+        """Make locations of the undeclared names that are the local end of an operation of the adapter."""
         for statement in statements(self.text.body):
             for mention in self.local_ends(statement):
                 name = mention.name
@@ -170,7 +169,7 @@ class _ThreadNaming:
                         f"`{short(name)}@{node}=0`",
                     )  # fmt: skip
                     continue
-                if not name.startswith("$"):  # those come behind, as they are used, for some are made on the way
+                if not name.startswith("$"):  # those come last, in the order of use, for some are made on the way
                     self.registers.setdefault(name, len(self.registers))
                 if sets:
                     self.set.add(name)

@@ -1,4 +1,4 @@
-"""The syntax tree of a litmus text, before it is known which names are locations of which node and which are registers.
+"""The syntax tree of a litmus text, before names are resolved to locations of a node or registers.
 
 Expressions are :class:`pgasrob.program.expressions.Expr`; a name in one is a ``Symbol`` whose value is the number of
 its :class:`Mention`.
@@ -15,7 +15,7 @@ from pgasrob.program.statements import Span
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """``x``, ``x.n``, ``z^2``: a name where a value is read or written, with the ``node`` behind it."""
+    """``x``, ``x.n``, ``z^2``: a name where a value is read or written, with the ``node`` after it."""
 
     name: str
     span: Span
@@ -85,8 +85,8 @@ class ThreadText:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of expectations: for which models with which words behind them (none: every model), and the values
-    (None: ``otherwise``)."""
+    """A line of expectations: its models with the words after each (none: every model), and its values (None:
+    ``otherwise``)."""
 
     allowed: bool
     models: tuple[tuple[str, tuple[str, ...], Span], ...]

@@ -1,6 +1,6 @@
-"""Constructs of the calculus that RDMA-TSO or coreRMA lack. What it lacks itself, `models.pgas` refuses.
+"""The constructs of the calculus that have no counterpart in RDMA-TSO or coreRMA, with the reason.
 
-Translations refuse by these entries and for no other reason.
+Translations refuse a program only by these entries. For the other direction, `models.pgas` has what the calculus lacks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RDMA_TSO, CORERMA = "rdma-tso", "corerma"
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A construct that has no counterpart in ``model``. ``why`` is a clause; ``instead`` what can be done about it."""
+    """A construct that has no counterpart in ``model``. ``why`` is a clause; ``instead`` says what to do about it."""
 
     construct: str
     model: str
@@ -23,13 +23,13 @@ class Missing:
     instead: str = ""
 
     def refusal(self, span: Span, what: str = "") -> Refusal:
-        """``what``: which one it is, in the words of the program."""
+        """The refusal of ``what``, one such construct in the words of the program."""
         instead = f"; {self.instead}" if self.instead else ""
         return Refusal(f"{what + ': ' if what else ''}{self.why}{instead}", span)
 
 
 def _both(construct: str, why: str, instead: str = "") -> tuple[Missing, Missing]:
-    """``why``: with {} where the name of the model belongs."""
+    """The entries of both models; in ``why`` {} stands for the name of the model."""
     return (
         Missing(construct, RDMA_TSO, why.format("RDMA-TSO"), instead),
         Missing(construct, CORERMA, why.format("coreRMA"), instead),

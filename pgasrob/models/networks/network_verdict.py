@@ -1,4 +1,4 @@
-"""The verdict on a program on a network: read, translated, decided, compared with what the file says of itself."""
+"""Makes the verdict on a program on a network: reads its file, translates, decides, compares with what is expected."""
 
 from __future__ import annotations
 
@@ -34,18 +34,19 @@ Verdict = Literal["robust", "not robust", "unknown", "refused", "error"]
 LITMUS = ".litmus"
 SEARCHING = "while looking for a violation"
 MOST_EXECUTIONS = 20_000
-"""Executions of a program without loops that are looked at before its runs are gone through instead."""
+"""Executions of a program without loops that are looked at; if there are more, its runs are searched instead."""
 NOT_OF_NETWORKS = frozenset((Kind.PROGRAM_ORDER, Kind.ONE_COPY))
-"""What a verdict on a network does not take for granted: the model has store buffers, and queue pairs."""
+"""Assumptions that a verdict on a network does not need, since the model has store buffers and queue pairs."""
 
 
 @dataclass(frozen=True)
 class NetworkVerdict:
-    """What is known of ``file`` on so many ``nodes`` of a network.
+    """The verdict on ``file`` on ``nodes`` nodes of a network.
 
-    ``program`` is what was decided: of a program of ``ranks`` its translation, with ``copies`` and ``remarks`` as that
-    has them. ``refusals``: why nothing can be said. ``reason``: why the verdict is `unknown` or `error`. ``expected``:
-    what the file says, None when nothing, under ``compared``.
+    ``program`` is the litmus program that was decided; where the file has a program of ranks (``ranks``) it is the
+    translation, which also gives ``copies`` and ``remarks``. ``refusals``: why there is no verdict. ``reason``: why the
+    verdict is `unknown` or `error`. ``expected``: the verdict that the file expects, None when it says none, where
+    ``compared``.
     """
 
     file: str
@@ -76,8 +77,8 @@ def decide(
 ) -> Found:
     """Whether ``program`` is robust. Raises :class:`Refused`, and LimitReached of ``watch``.
 
-    Of a program without loops the executions are looked at, and on RDMA-TSO a run is looked for where one is violating:
-    it shows an order. Others are decided by their runs.
+    A program without loops is decided by its executions; on RDMA-TSO, where one is a violation, a run that is one is
+    searched, for a run shows an order of events. Programs with loops are decided by their runs.
     """
     if asked.network == CORERMA:
         from pgasrob.models.corerma import CoreRma
@@ -103,9 +104,9 @@ def decide(
 def verdicts(
     files: Sequence[str], question: Question, nodes: Sequence[int] | None = None, expect: bool = False
 ) -> Iterator[NetworkVerdict]:
-    """What is asked about every file at every node count (its own where none is given; a litmus test has one alone).
+    """The verdicts on each file at each node count (the file's own where none is given; a litmus test has only one).
 
-    The program of ``question``, a file, is replaced by each; ``expect``: verdicts are compared with what files say.
+    Each file replaces the program of ``question``. ``expect``: verdicts are compared with those that the files expect.
     """
     assert isinstance(question.program, ProgramFile)
     for file in files:
@@ -129,7 +130,7 @@ def network_verdict(session: Session) -> NetworkVerdict:
 
 
 class _Deciding:
-    """The stages of one decision; ``known``: the verdict by what is known so far."""
+    """The stages of one decision; ``known``: the verdict with all that is known so far."""
 
     def __init__(self, session: Session) -> None:
         asked = session.question.asked
@@ -173,7 +174,7 @@ class _Deciding:
 
 
 def _compared(verdict: NetworkVerdict) -> NetworkVerdict:
-    """With what the file says of itself."""
+    """``verdict`` with the verdict that the file expects."""
     try:
         expectation = read_expectation(read_text(verdict.file), verdict.file)
     except SourceError as error:

@@ -1,4 +1,4 @@
-"""Robustness on a network: no consistent execution has a cycle in po + rf + mo + rb, an operation being one node.
+"""Decides robustness on a network: no execution has a cycle in po + rf + mo + rb, an operation being one node.
 
 Two ways to decide it. Programs without loops have finitely many executions, which the axiomatic model gives one by one.
 Others are decided by a search over a machine, with the monitor of happens-before that the `definition` engine has
@@ -29,13 +29,13 @@ Local = TypeVar("Local", bound=Hashable)
 MOST_PENDING = 16
 """Pending operations and stores of one thread up to which a search goes on."""
 RELATIONS = ("rf", "mo", "rb", "po")
-"""What a cycle is made of; where several relations join two nodes, the first of these is shown."""
+"""What a cycle is made of; where several relations have an edge between two nodes, the first of these is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """An execution that no sequentially consistent one looks like. ``cycle``: its edges one behind the other, between
-    events of different commands; empty where a value is undefined (coreRMA)."""
+    """An execution that no sequentially consistent one looks like. ``cycle``: its edges in order, between events of
+    different commands; empty where a value is undefined (coreRMA)."""
 
     execution: Execution
     cycle: tuple[CycleEdge, ...]
@@ -43,8 +43,8 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The ``violation``, or none: then there is none at all, unless a ``reason`` says what has not been looked at.
-    ``states``: states, or executions, that were looked at."""
+    """The result of a search: a ``violation``; None means that there is none at all, unless a ``reason`` says why the
+    search is incomplete. ``states``: how many states, or executions, were looked at."""
 
     violation: Violation | None
     reason: Reason | None = None
@@ -59,8 +59,8 @@ Node = tuple[int, int]
 
 
 def nodes_of(run: Execution, copies: frozenset[str] = frozenset()) -> list[Node | None]:
-    """The command of each event; None for initial writes. ``copies``: see `to_litmus.Translation`. The store of one
-    is between a load, or an assignment, and the put."""
+    """The command of each event; None for initial writes. ``copies``: see `to_litmus.Translation`. A copy is stored
+    between a load, or an assignment, and the put."""
     joined: dict[Node, Node] = {}
     for event in run.events:
         if event.thread is None or event.location is None or event.kind not in ("lW", "w"):
@@ -101,7 +101,7 @@ def cycle_of(run: Execution, copies: frozenset[str] = frozenset()) -> tuple[Cycl
 
 
 def violation_in(run: Execution, copies: frozenset[str] = frozenset()) -> Violation | None:
-    """The violation that the consistent execution ``run`` is; None where it has no cycle and no undefined value."""
+    """The consistent execution ``run`` as a violation; None where it has no cycle and no undefined value."""
     cycle = cycle_of(run, copies)
     undefined = UNDEFINED in run.outcome or any(UNDEFINED in (event.reads, event.writes) for event in run.events)
     return Violation(run, cycle) if cycle or undefined else None
@@ -114,7 +114,7 @@ def by_executions(
     copies: frozenset[str] = frozenset(),
     most: int | None = None,
 ) -> Found:
-    """Looks at every consistent execution of a bounded program until one is violating, or ``most`` have been seen.
+    """Look at every consistent execution of a bounded program until one is a violation, or ``most`` have been seen.
 
     Raises :class:`~pgasrob.models.model_interface.Refused`."""
     count = 0
@@ -133,8 +133,8 @@ def by_executions(
 
 
 Summary = tuple[Reach, tuple[tuple[tuple[tuple[Queue, ...], bool], ...], ...]]
-"""What is known of the run so far: the monitor's summary, and for each thread, for each of its pending commands the
-queues in which its events wait, and whether it has instructions that are still to come."""
+"""A summary of the run so far: the monitor's, and for each pending command of each thread the queues in which its
+events wait, and whether more of its instructions are still to come."""
 Watched = tuple[MachineState, Summary | None]
 """A state of the machine; None: there is a cycle already."""
 
@@ -217,8 +217,8 @@ class MonitoredRuns(Generic[Local]):
                 del waiting[command]
 
     def _part(self, thread: int, instruction: Instruction) -> str:
-        """Which part of a command an instruction is: of a captured put the load is the first, the store the middle, the
-        put the last."""
+        """Which part of a command an instruction is: in a captured put the load is "first", the store "middle", the put
+        "last"; any other is "whole"."""
         match instruction:
             case Load() if (thread, instruction) in self._begin:
                 return "first"
@@ -242,7 +242,7 @@ def _beginnings(program: Program, copies: frozenset[str]) -> frozenset[tuple[int
 
 
 def _nth(waiting: dict[Command, tuple[tuple[Queue, ...], bool]], queue: Queue, before: int) -> Command:
-    """The command of the event that has so many ``before`` it in ``queue``."""
+    """The command of the event with ``before`` others ahead of it in ``queue``."""
     for command in waiting:
         count = waiting[command][0].count(queue)
         if before < count:

@@ -1,19 +1,20 @@
-"""Programs of ranks as litmus programs: rank r is a thread on node r, and a cell that is accessed a location.
+"""Translates programs of ranks to litmus programs: rank r becomes a thread on node r, an accessed cell a location.
 
-RDMA-TSO. read and write are get and put on the queue pair of the rank and its peer: all queues to one peer share it,
-and what else their order promises is not kept, which is what is asked about. Own memory is the CPU's. What a command
-reads at its issue (a captured put) is loaded, stored to a cell made for it and put from there, and counts as one
-command with the put; so is the store of a value that is put. A barrier behind which no rank does anything orders
-nothing; every other one is refused. A wait polls, oldest first, until the last operation of its queue to each peer has
-been polled: notifications of a queue pair come in order, so no notification of that one comes before those of the
-others. That is a wait_local; what has been polled is placed too if it is a get, and if a get behind it has been polled
-(with PCI Express), or `placed`. A fence has nothing to do: the puts of a queue pair are placed in order.
+RDMA-TSO. read and write are get and put on the queue pair of the rank and its peer: all queues to one peer share it.
+Whatever else the calculus promises about their order is lost, and the question is whether that matters. Own memory is
+the CPU's. What a command reads at its issue (a captured put) is loaded, stored to a cell made for it and put from
+there, and counts as one command with the put; so is the store of a value that is put. A barrier after which no rank
+does anything orders nothing; every other one is refused. A wait polls, oldest first, until the last operation of its
+queue to each peer has been polled: notifications of a queue pair come in order, so no notification of that one comes
+before those of the others. This is a wait_local. For a wait, operations that have been polled must be in memory, too:
+gets are; puts are if a later get has been polled (with PCI Express), or with `placed`. A fence has nothing to do: the
+puts of a queue pair are placed in order.
 
 coreRMA. The same without control flow; a wait is a flush of every peer for which something is pending.
 
-Every control state of the calculus is final. In a program without loops the runs that end where a rank cannot go on, or
-may not be able to, or goes round and does nothing, are enough: every other run goes on to such a one, and keeps its
-cycles.
+Every control state of the calculus is final. For a program without loops it is enough to look at runs that end where a
+rank cannot go on, may be unable to go on, or loops without doing anything: every other run can be continued to such a
+run, which has all of its cycles.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ from pgasrob.program.instance import Instance
 Network = Literal["rdma-tso", "corerma"]
 
 MOST_UNPOLLED = 24
-"""Operations of a rank to one peer that a wait may have to poll; more are taken for any number."""
+"""Operations of a rank to one peer that a wait may have to poll; more count as unboundedly many."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,7 @@ class Translation:
     """``program`` does on the network what the ranks of an instance do.
 
     ``copies``: names of locations that hold what one captured put has read, or the value that is put: their store, the
-    load before it and the put from them are one command. ``remarks``: what one has to know of the translation beside
-    what this page says.
+    load before it and the put from them are one command. ``remarks``: sentences about this translation for the report.
     """
 
     program: Program
@@ -78,8 +78,8 @@ class Unpolled(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """What a rank knows of its operations to a peer: the unpolled ones, the oldest first, and the queues of which puts
-    have been polled that may not be placed."""
+    """The pending operations of a rank to a peer: the unpolled ones, the oldest first, and the queues that have a
+    polled put which may not be in memory yet."""
 
     unpolled: tuple[Unpolled, ...] = ()
     unplaced: frozenset[int] = frozenset()
@@ -108,7 +108,7 @@ def translate(instance: Instance, network: Network, *, pcie: bool = True, placed
 
 
 class _Places:
-    """The locations that are mentioned."""
+    """Collects the locations that the translation mentions."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
@@ -120,7 +120,7 @@ class _Places:
         return Cell(self._instance.cell_name(number))
 
     def copy(self, rank: int, occurrence: int, busy: Iterable[str]) -> Cell:
-        """A location for what a command of ``rank`` has read, other than the copies in ``busy``."""
+        """A location for the value that a command of ``rank`` has read, other than the copies in ``busy``."""
         number = 0
         while (name := f"$copy{occurrence}.{number}@{rank}") in busy:
             number += 1
@@ -138,7 +138,7 @@ class _No(Exception):
 
 
 class _State(NamedTuple):
-    """A control state of a rank, and what is pending there."""
+    """A control state of a rank, with its pending operations to each peer."""
 
     control: int
     peers: Peers
@@ -162,8 +162,8 @@ class _Thread:
         self._at_the_end = _last_barriers(instance)
 
     def _before_waits(self) -> frozenset[int]:
-        """The control states from which a wait, or a captured put, can be reached. Only there the pending operations
-        make a difference."""
+        """The control states from which a wait, or a captured put, can be reached. Pending operations matter only
+        there."""
         out = self._automaton.out
         found = {
             state
@@ -183,7 +183,7 @@ class _Thread:
             found |= more
 
     def graph(self) -> Graph:
-        """The graph of the rank. Where ``refusals`` has something it is of no use."""
+        """The graph of the rank. It is meaningless where ``refusals`` is not empty."""
         first = self._state(0, (Peer(),) * self.instance.nodes)
         numbers: dict[_State, int] = {first: 0}
         order = [first]
@@ -234,8 +234,8 @@ class _Thread:
         self.refusals.append(missing(construct, self.network).refusal(edge.span, show(edge.command)))
 
     def _made(self, edge: Transition, state: _State) -> list[tuple[tuple[Instruction, ...], _State]]:
-        """The instructions of a command, with the state behind it. A refused one has no instructions, and the search
-        for more refusals goes on behind it."""
+        """The alternatives for a command: its instructions, with the state after it. A refused command has no
+        instructions, and the search for more refusals goes on after it."""
         try:
             instructions, peers = self._command(edge, state.peers)
         except _No as no:
@@ -429,7 +429,7 @@ class _Thread:
 
 
 def _last_barriers(instance: Instance) -> frozenset[str]:
-    """The names of barriers behind which no rank does anything: on no cycle, for nothing comes after them."""
+    """The names of barriers after which no rank does anything; they are on no cycle, since nothing follows them."""
     names: dict[str, bool] = {}
     for automaton in instance.automata:
         for edge in automaton.transitions:
@@ -449,7 +449,8 @@ def _with(peers: Peers, rank: int, operation: Unpolled) -> Peers:
 
 
 def _may_block(edges: Sequence[Transition]) -> bool:
-    """Whether a rank may be unable to go on: not where it can go on by a condition or by its negation."""
+    """Whether a rank with these ``edges`` may be unable to go on. It is able to if one edge has a condition and another
+    one its negation."""
     conditions: list[Expr] = []
     for edge in edges:
         match edge.form:
@@ -486,7 +487,7 @@ def _without_silent(steps: Sequence[Sequence[tuple[tuple[Instruction, ...], int]
                     here = len(out) - 1
                 if made:
                     out[here].append((made[-1], target))
-    # A rank may go round for ever and do nothing, which is no cycle of the graph: then it ends there.
+    # A loop without instructions is no cycle of the new graph: a rank that may stay in one for ever ends there.
     ends = ends | {
         state
         for state in range(len(steps))

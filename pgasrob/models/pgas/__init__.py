@@ -1,7 +1,7 @@
-"""The calculus of this project as a memory model of litmus programs, so that one program can be asked of all of them.
+"""The calculus of this project as a memory model of litmus programs, to be compared with the other models.
 
-`from_litmus` makes a PGAS program of a litmus program, and refuses what has no counterpart; its outcomes are those that
-`runs.outcomes` counts.
+`from_litmus` translates a litmus program to a PGAS program, and refuses what has no counterpart; `runs.enumeration`
+finds the outcomes of that.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ PHASE = "runs in the calculus"
 
 @dataclass(frozen=True, slots=True)
 class Pgas:
-    """The calculus with a queue for each peer. ``semantics``: what is in one queue happens in the order of its issue,
-    stage by stage (fifo), or in any order."""
+    """The calculus with a queue for each peer. ``semantics``: the operations in one queue take effect in the order of
+    their issue, stage by stage (fifo), or in any order."""
 
     semantics: Semantics = "fifo"
     name: ClassVar[str] = "pgas"
 
     @property
     def variant(self) -> str:
-        """Unlike the semantics of other models the two differ in their outcomes."""
+        """Unlike the semantics of other models these two differ in their outcomes."""
         return "unordered" if self.semantics == "unordered" else ""
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:

@@ -1,4 +1,4 @@
-"""Litmus programs as programs of the calculus: a node is a rank, and a rank has a queue for each peer.
+"""Translates litmus programs to programs of the calculus: a node becomes a rank, which has a queue for each peer.
 
 A get is a `read`, a put a `write`, rga and cas are deferred atomics on memory, flush(n) is a `wait` for the queue to n,
 CAS of the CPU a blocking `compare_swap` on the rank's own memory. There are no store buffers, so mfence does nothing.
@@ -35,19 +35,19 @@ NOTHING = commands.Assume(Const(1))
 NEVER = commands.Assume(Const(0))
 """A command that does nothing, and one that is never enabled."""
 FENCE = commands.Mark(Const(1), commands.FULL_FENCE)
-"""It does nothing either: what is said of the hardware takes notice of it."""
+"""It does nothing in a run either; the analysis of the hardware (store buffers) looks at it."""
 
 Pending = tuple[tuple[int, int], ...]
 """How many operations to a node have not been polled, for the nodes that have some."""
 At = tuple[int, Pending]
-"""A control state of a thread, and what has not been polled there."""
+"""A control state of a thread, and which operations have not been polled there."""
 
 
 @dataclass(frozen=True)
 class Translation:
     """``program`` does what ``litmus`` does: ``ranks`` has the rank of each node, ``cells`` the flat number of each
     location, ``registers`` those of each thread. ``instructions``: for each rank, the instruction at each occurrence of
-    its control automaton (None: its end), with ``spans`` for where that is."""
+    its control automaton (None: its end); ``spans`` has their places in the text."""
 
     litmus: Program
     program: PgasProgram
@@ -125,12 +125,12 @@ def translate(program: Program, *, unordered: bool = False, source: Source | Non
 
 
 def _name(register: str) -> str:
-    """What a register is called in the calculus, which has no `$`."""
+    """The name of a register in the calculus, which has no `$`."""
     return register.replace("$", "_")
 
 
 def _cell_name(location: Location) -> str:
-    """A location that is not shown holds a constant."""
+    """The name of a cell. A location that is not shown holds a constant."""
     return location.name if location.shown else f"const_{location.initial}".replace("-", "minus_")
 
 
@@ -152,7 +152,7 @@ NOT_BESIDE_POLLS: dict[type[Instruction], str] = {
     litmus.GetAccumulate: "no model has both remote atomics and poll, so what they do together is not known",
     litmus.RemoteCompareAndSet: "no model has both remote atomics and poll, so what they do together is not known",
 }
-"""What a thread with polls must not have besides."""
+"""Instructions that a thread with polls must not have."""
 
 
 def refusals(program: Program) -> tuple[Refusal, ...]:
@@ -195,7 +195,7 @@ def _bad_polls(program: Program, thread: Thread) -> Iterator[Refusal]:
 
 
 def _reached(program: Program, thread: Thread) -> dict[At, None]:
-    """The control states that can be reached, each with what is pending there, in the order of the search."""
+    """The control states that can be reached, each with the unpolled operations there, in the order of the search."""
     start: At = (0, ())
     found: dict[At, None] = {start: None}
     polls, stack = _polls(thread), [start]
@@ -210,7 +210,7 @@ def _reached(program: Program, thread: Thread) -> dict[At, None]:
 
 
 def _after(program: Program, instruction: Instruction, pending: Pending) -> Pending:
-    """What has not been polled after ``instruction``."""
+    """The unpolled operations after ``instruction``."""
     counts = dict(pending)
     match instruction:
         case litmus.Poll(node):
@@ -226,7 +226,7 @@ def _after(program: Program, instruction: Instruction, pending: Pending) -> Pend
 
 def _graph(program: Program, thread: Thread, written: _Commands) -> tuple[FlowGraph, tuple[Instruction | None, ...]]:
     """The thread as a graph of pieces, and the instruction of each of their commands, in the order of the pieces; None
-    for one before which it has ended."""
+    for a command that only ends the thread."""
     polls = _polls(thread)
     labels = {at: f"s{number}" for number, at in enumerate(_reached(program, thread))}
     pieces: list[Piece] = []
@@ -241,7 +241,7 @@ def _graph(program: Program, thread: Thread, written: _Commands) -> tuple[FlowGr
             edges.append(Piece(f"{label}_{number}", (statement,), (labels[target, after],), None, instruction.span))
             instructions.append(instruction)
         if edges and ends:
-            # A rank that can move does: that it stays where it is has to be said.
+            # A rank that can move does so: it needs an edge for ending here.
             edges.append(Piece(f"{label}_end", (Do(NOTHING),), (), None, NOWHERE))
             instructions.append(None)
         if not edges and not ends:
@@ -253,8 +253,8 @@ def _graph(program: Program, thread: Thread, written: _Commands) -> tuple[FlowGr
 
 @dataclass(frozen=True, slots=True)
 class _Commands(litmus.Visitor[Command]):
-    """Commands of ``thread``, whose registers begin at ``first``, where so many operations to each node are
-    ``pending``; ``hidden`` is a register for what nobody wants."""
+    """Makes commands of ``thread``, whose registers begin at ``first``; ``pending``: how many operations to each node
+    are unpolled. ``hidden`` is a register for values that are not used."""
 
     program: Program
     thread: Thread

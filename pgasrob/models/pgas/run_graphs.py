@@ -1,4 +1,4 @@
-"""A run of the calculus as an execution graph of the litmus program that it is of."""
+"""Makes the execution graph of a run of the calculus, in terms of the litmus program that was translated."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.replay import ReplayedEvent, replay
 
 STEPS = ("popa", "popd", "popb", "popc")
-"""In the order of an operation."""
+"""The steps of an operation, in their order."""
 WITHOUT_ACCESS = ("read", "write", "update_from")
-"""Commands of which the steps alone access memory; the execution has these."""
+"""Commands of which only the steps access memory; the execution has the steps instead."""
 
 
 def execution_of(translation: Translation, instance: Instance, run: Computation, outcome: Outcome) -> Execution:

@@ -1,9 +1,9 @@
-"""A run of the machine written down, and the cycle of its happens-before relation, worked out from the definition.
+"""Records a run with store buffers, and finds the cycle in its happens-before relation by the definition.
 
 The order of the accesses to a cell is that in memory: a store accesses its cell when it leaves the buffer, and a load
-that has taken its value from there comes right behind it. So the run, with these accesses as steps of their commands,
+that has taken its value from there comes right after it. So the run, with these accesses as steps of their commands,
 has the happens-before relation that `semantics.happens_before` finds for a computation; the summary that the search
-keeps has no part in it.
+keeps is not used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from pgasrob.semantics.happens_before import Edge, HappensBefore
 
 
 class _Store(NamedTuple):
-    """A store in a buffer: its event as it is issued, the place of that in the run, and who has read it so far."""
+    """A store in a buffer: its event as it is issued, the place of that in the run, and the places of the reads from
+    it."""
 
     event: Event
     place: int
@@ -39,7 +40,7 @@ class _Recorder:
         self._buffers: list[list[_Store]] = [[] for _ in range(ranks)]
 
     def add(self, move: Move, before: State, after: State) -> None:
-        """Note ``move``, which leads from one state to the other."""
+        """Record ``move``, which leads from one state to the other."""
         letter, how, source = move
         rank, place, cell = letter.rank, len(self.events), letter.cell
         buffer = self._buffers[rank]

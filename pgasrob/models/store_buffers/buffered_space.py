@@ -1,4 +1,4 @@
-"""X(P, N) with a store buffer for each rank, as the processors of x86 have them (Ambal et al. 2024, section 3).
+"""X(P, N) with a store buffer for each rank, as x86 processors have them (Ambal et al. 2024, section 3).
 
 What is added to X(P, N) (`semantics.state_space`, the design, section 2) is this, decided for every shape of command in
 `analysis.store_buffers.buffering`:
@@ -8,12 +8,12 @@ What is added to X(P, N) (`semantics.state_space`, the design, section 2) is thi
 - A load (and an await, a poll, and the read of a source that is captured) takes the latest store to its cell in the own
   buffer; if there is none, what is in memory.
 - A transfer of any kind goes through the buffer: none of its steps happens while a store from before its issue is in
-  the buffer. Its issue waits for nothing, and stores behind it need not wait for it.
+  the buffer. Its issue waits for nothing, and later stores need not wait for it.
 - What reads and writes at its issue (blocking atomics) is a locked instruction at home and a round trip elsewhere, a
   blocking fetch from another rank is a round trip, a barrier is left when all have arrived through their buffers, and a
   full fence is one: they take an empty buffer; of a barrier, of all ranks.
-- `wait`, `wait_local` and `fence` do what they do in X: they wait for, or order, steps of transfers, which come behind
-  the stores before these. Where nothing is pending they empty no buffer.
+- `wait`, `wait_local` and `fence` do what they do in X: they wait for, or order, steps of transfers, which come after
+the earlier stores. Where nothing is pending they empty no buffer.
 
 A computation is a run at whose end nothing is pending and all buffers are empty.
 """
@@ -65,9 +65,9 @@ class Move(NamedTuple):
 class BufferedSpace:
     """The machine as an automaton.
 
-    ``known``: what analysis has found. Then stores that cannot be overtaken are put into memory at once, when the
-    buffer is empty, and there are fewer states; happens-before may become the same (`proofs/store-buffers.md`). Without
-    it every store goes into the buffer.
+    ``known``: the result of `analysis.store_buffers`. With it stores that cannot be overtaken are put into memory at
+    once, when the buffer is empty, and there are fewer states; happens-before may become the same
+    (`proofs/store-buffers.md`). Without it every store goes into the buffer.
     """
 
     def __init__(self, instance: Instance, known: StoreBuffers | None = None) -> None:
@@ -102,7 +102,7 @@ class BufferedSpace:
             own = made is None or instance.owner(made.cell) == rank
             way = buffering(transition.command, operands, own)
             if way is Buffering.STORES and self._at_once(rank, control, transition, operands, buffer):
-                # One that nothing else accesses may be overtaken by what it likes, and overtakes nothing.
+                # A store to a cell that no other rank accesses may be overtaken by anything, and overtakes nothing.
                 way = Buffering.NOTHING if not buffer else Buffering.EMPTY
             if way is Buffering.EMPTY and buffer:
                 continue

@@ -1,9 +1,8 @@
 """The search for a run with store buffers whose happens-before relation has a cycle.
 
-The state of the machine, with the summary of happens-before that the `definition` engine keeps
-(`semantics.monitor`), is all that what comes depends on. A store is a pending command from its issue until it is put
-into memory, which is its place among the accesses to its cell; a load that has taken its value before that comes behind
-it.
+The state of the machine, with the summary of happens-before that the `definition` engine keeps (`semantics.monitor`),
+is all that the rest of a run depends on. A store is a pending command from its issue until it is put into memory, which
+is its place among the accesses to its cell; a load that has taken its value before that comes after it.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The space-time diagram of a run before it is drawn: lanes, rows, boxes, lines, the numbers of the cycle."""
+"""The space-time diagram of a run: its model, its layout, and how any pen draws it."""

@@ -1,4 +1,4 @@
-"""The texts in the boxes of a diagram: commands with their source lines, steps, and what each of them did."""
+"""Makes the boxes of a diagram with their texts: commands with their source lines, steps, and what each of them did."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _effects(event: Event) -> list[str]:
 
 
 def _together(effect: str) -> str:
-    """``effect`` with no-break spaces at places where lines should not be broken: `x@0 = 1`, `0 → 1`."""
+    """``effect`` with no-break spaces where lines should not be broken: `x@0 = 1`, `0 → 1`."""
     return effect.replace(" = ", "\u00a0=\u00a0").replace(" → ", "\u00a0→\u00a0")
 
 
@@ -150,7 +150,7 @@ def _filled(chunks: Sequence[str], room: int) -> list[str]:
 
 
 def ends(witness: Witness, row: int, lane_of: dict[int, int]) -> Iterator[Box]:
-    """Boxes below the last row: where each rank stands in a deadlock, or the command that faults."""
+    """Boxes below the last row: the command at which each rank is in a deadlock, or the command that faults."""
     room = _room(len(lane_of))
     fault = witness["fault"]
     if fault:

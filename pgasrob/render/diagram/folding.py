@@ -1,4 +1,4 @@
-"""Which events of a run are drawn when only its cycle is asked for: the others are folded into bands."""
+"""Chooses the events of a run to draw when only its cycle is asked for, and folds all others into bands."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MOST_STRETCHES = 4
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The places of a run that each stand for a row: one event, one barrier, or a band of several.
+    """How the events of a run are grouped: each of ``groups`` is one event, one barrier, or a band of several.
 
-    The order of ``groups`` is one in which the run could have gone, with as few bands as possible. A run without a
+    The order of ``groups`` is one in which the run could have happened, with as few bands as possible. A run without a
     cycle has no band, for all of its events may matter.
     """
 
@@ -41,7 +41,8 @@ class Fold:
 
 
 def fold(witness: Witness, cycle_only: bool) -> Fold:
-    """How ``witness`` is drawn: all of it, or with ``cycle_only`` what its cycle passes and bands for the rest.
+    """Group the events of ``witness``: each by itself, or with ``cycle_only`` those that its cycle passes, and bands
+    for the rest.
 
     An operation is drawn with its issue and all its steps, and a barrier with all its ranks.
     """
@@ -92,7 +93,7 @@ def _layers(rows: Sequence[tuple[int, ...]], events: Sequence[Event], kept: froz
 
 
 def band_text(band: tuple[int, ...], events: Sequence[Event]) -> str:
-    """What a band stands for: ``steps 1–12: 12 events of ranks 0–3``."""
+    """The text of a band: ``steps 1–12: 12 events of ranks 0–3``."""
     ranks = sorted({events[place]["rank"] for place in band})
     steps = _stretches([place + 1 for place in band])
     if len(steps) > MOST_STRETCHES:
@@ -102,7 +103,7 @@ def band_text(band: tuple[int, ...], events: Sequence[Event]) -> str:
 
 
 def band_in_full(band: tuple[int, ...], events: Sequence[Event]) -> str:
-    """The text of a band, with the number of events of each rank."""
+    """The full text of a band, with the number of events of each rank."""
     by_rank = Counter(events[place]["rank"] for place in band)
     each = ", ".join(f"rank {rank} {number:,}" for rank, number in sorted(by_rank.items()))
     racing = any("access" in event for event in events)

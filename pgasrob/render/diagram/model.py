@@ -1,13 +1,13 @@
-"""The space-time diagram of a run: a lane per rank, time downwards. Boxes, lines and their places.
+"""The types of a space-time diagram of a run: a lane per rank, time downwards, with boxes and lines at their places.
 
 Nothing is laid out here (`run_layout`) or drawn (`paint`). Its unit is a thirteenth of the size of the letters, and x
 grows to the right, y downwards. The model follows from the `Witness` of a result alone.
 
-An issued event is a box in the lane of its rank, at the left, where the line of program order runs through. A step
-stands where it takes effect: in the lane of the rank whose memory it acts on, indented, so that program order passes it
-by. That is what makes it a space-time diagram: the line from an issue to its steps is the message, and how far down it
-ends is how long the message was on its way. Events that are not ordered share a row (`shared_rows`) as long as a line
-can leave each box sideways without meeting another one; it then runs down between two lanes.
+An issued event is a box in the lane of its rank, at the left, where the line of program order runs through. A step is
+where it takes effect: in the lane of the rank whose memory it acts on, indented, so that the line of program order does
+not cross it. So the line from an issue to its steps is the message, and its length down the page is the time that the
+message took. Events that are not ordered share a row (`shared_rows`) as long as a line can leave each box sideways
+without meeting another one; it then runs down between two lanes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INNER = INDENT + 14
 """How far right of a lane's left side identity runs down inside it."""
 
 Span = tuple[str, str]
-"""A text and what it is: line, command, step, effect, origin, mark or fails."""
+"""A text and its kind: line, command, step, effect, origin, mark or fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where a part of the normal form stands."""
+    """The place of a part of the normal form."""
 
     number: int
     y: float

@@ -1,4 +1,4 @@
-"""The space-time diagram of a run with its legend and captions, drawn with any pen.
+"""Draws the space-time diagram of a run, with its legend and captions, with any pen.
 
 Nothing depends on colour alone. Program order is a solid line with a full arrow head, a conflict is dashed with an open
 one, and identity is dotted and has none; the edges of the cycle are heavy and numbered. Two accesses that race have
@@ -32,7 +32,7 @@ RING = 3.5
 SAMPLE = 34.0
 """Width of a sample in the legend."""
 SHARES = {"headline": 0.85, "sentence strong": 0.87}
-"""How many letters of larger or bold type take the room of one letter of a sentence."""
+"""For larger or bold type: how many of its letters take the room of one letter of a sentence."""
 NAMES = {"po": "program order", "cf": "conflict", "id": "one command", "race": "either comes first"}
 
 Styled = tuple[str, str]
@@ -186,7 +186,7 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
     for line in diagram.lines:
         style = f"edge {line.relation}{' cycle' * bool(line.number)}"
         with pen.group(style, title=_edge_in_words(line, events), data={"from": line.source, "to": line.target}):
-            if line.number and len(line.points) > 2:  # what crosses a line of the cycle is interrupted there
+            if line.number and len(line.points) > 2:  # lines that cross one of the cycle are interrupted there
                 pen.line(line.points, "halo")
             pen.line(line.points, "way")
     for box in diagram.boxes:

@@ -1,9 +1,9 @@
-"""Where the boxes of a diagram stand and where its lines run.
+"""Lays out the diagram of a run: the places of its boxes and the points of its lines.
 
-A line leaves a box sideways, runs down between two lanes and enters a box sideways. In the lanes that it crosses in its
-last row stands nothing else (`shared_rows`), and no box stands between two lanes, so that it meets none. Only these run
-inside a lane: program order, along the axis, which the steps of the lane leave free; and identity from a box straight
-down to the next one of its lane.
+A line leaves a box sideways, runs down between two lanes and enters a box sideways. The lanes that it crosses in its
+last row have no other box in that row (`shared_rows`), and there is no box between two lanes, so it crosses none. Only
+these run inside a lane: program order, along the axis, which the steps of the lane leave free; and identity from a box
+straight down to the next one of its lane.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Port = tuple[int, str, int, str, int]
 
 @dataclass(slots=True)
 class _Route:
-    """An edge on its way to become a line. ``first`` is the box of the earlier event and ``last`` that of the later."""
+    """An edge that becomes a line. ``first`` is the box of the earlier event and ``last`` that of the later."""
 
     source: int
     target: int
@@ -70,7 +70,7 @@ def layout(witness: Witness, cycle_only: bool = False, room: int | None = None) 
     routes = _routes(witness, folded, drawn, {band.row for band in folds})
     places, height = _rows(witness, groups, [*drawn, *folds], routes)
 
-    # First the heights: what follows needs to know where lines meet boxes.
+    # First the heights: the tracks depend on where lines meet boxes.
     drawn, folds = ([replace(box, y=places[box.row].top(box.height)) for box in those] for those in (drawn, folds))
     endings = [replace(end, y=height) for end in endings]
     height += max((end.height + GAP for end in endings), default=0.0)
@@ -79,7 +79,7 @@ def layout(witness: Witness, cycle_only: bool = False, room: int | None = None) 
         route.first, route.last = by_place[route.first.place], by_place[route.last.place]
     ports = _ports(routes)
 
-    # Then the places across, which follow from the tracks that lines take.
+    # Then the places across, which depend on the tracks that lines take.
     badge = label_width(f"{len(witness['cycle'] or ())} cf")
     channels = _channels(routes, ports, len(ranks), badge)
     gutter = GUTTER if any(row.part is not None for row in places) else 0.0
@@ -165,7 +165,7 @@ def _neighbours(drawn: Sequence[Box]) -> dict[tuple[int, str], int]:
 def _rows(
     witness: Witness, groups: Sequence[tuple[int, ...]], drawn: Sequence[Box], routes: Sequence[_Route]
 ) -> tuple[list[Row], float]:
-    """The rows, and where they end. There is more room where a number of the cycle stands between two rows."""
+    """The rows, and where they end. There is more room where a number of the cycle is between two rows."""
     events = witness["computation"]
     band_rows = {box.row for box in drawn if box.kind == "band"}
     heights: dict[int, float] = defaultdict(float)
@@ -329,7 +329,7 @@ def _lines(
         else:
             found.append(line)
     plain = sorted(found, key=lambda line: (line.source, line.target, line.relation))
-    # No number stands on a band.
+    # No number may be on a band.
     across = [
         Line(-1, -1, "band", ((lanes[0].x, y), (channels[-1].end, y)))
         for band in band_rows

@@ -1,8 +1,8 @@
-"""Which events of a run stand in which row of its diagram: those that are not ordered share one.
+"""Puts the events of a run into the rows of its diagram; events that are not ordered may share a row.
 
 Read row by row, a diagram is a run again, with the same happens-before relation. An event rises as far as it can
 without passing an event of its rank or an access to its cell, a barrier, a band, or the beginning of a part of the
-normal form. So a step stays behind all that its rank did before it, and each cell has its accesses in their order.
+normal form. So a step stays after all that its rank did before it, and the accesses to each cell keep their order.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pgasrob.render.run_json import Event, Witness
 
 
 def lane_of(event: Event, lanes: Mapping[int, int]) -> int:
-    """The lane in which ``event`` stands: that of its rank, or of the memory on which a step acts."""
+    """The lane of ``event``: that of its rank, or, for a step, that of the memory on which it acts."""
     address = event["address"]
     return lanes[address["rank"] if address and event["event"] in words.STEPS else event["rank"]]
 
@@ -57,7 +57,7 @@ def rows(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> list[tuple
 
 
 def _across(witness: Witness, folded: Fold, lanes: Mapping[int, int]) -> dict[int, int]:
-    """For each event the lanes that no other event of its row may stand in, as bits.
+    """For each event the lanes in which its row has no other event, as bits.
 
     Its own, that of the memory on which it acts at once, and those that a line to it has to cross.
     """
