@@ -1,4 +1,4 @@
-"""The rules of the attack search (`reference.attack`, `robustness.placement`) on the bits of a model.
+"""The rules of the attack search (`reference.attack`, `analysis.placement`) on the bits of a model.
 
 For every command this gives the ways of taking it: as a command of sigma, as the source, or as the command that closes
 the cycle. `proofs/attack.md` has the rules.

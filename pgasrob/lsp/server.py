@@ -35,7 +35,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-class Protocol(LanguageServerProtocol):
+class ProtocolWithUtf16Columns(LanguageServerProtocol):
     """The protocol, in which columns count UTF-16 code units: as in SARIF, and every client knows them."""
 
     @lsp_method(types.INITIALIZE)
@@ -79,7 +79,7 @@ class Server(LanguageServer):
             "pgasrob",
             __version__,
             types.TextDocumentSyncKind.Full,
-            protocol_cls=Protocol,
+            protocol_cls=ProtocolWithUtf16Columns,
             converter_factory=default_converter,
         )
         self.settings = settings

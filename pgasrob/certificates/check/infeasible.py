@@ -55,8 +55,8 @@ class Infeasible:
         yield from self._issued(known, (rank, state, 0), empty, command, step)  # F1
         standing = [(place, Way(*way), True) for place, ways in known.places.items() for way in ways]
         for other in set(self.ranks) - {rank}:
-            company = frozenset().union(*(phase[other] for phase in self.values.phases if state in phase[rank]))
-            standing += [((other, at, 0), always, False) for at in company]
+            states_of_other = frozenset().union(*(phase[other] for phase in self.values.phases if state in phase[rank]))
+            standing += [((other, at, 0), always, False) for at in states_of_other]
         arrived: dict[int, set[tuple[Place, Way]]] = defaultdict(set)
         done, made = ([self._of_others(each, other) for other in self.ranks] for each in (known.done, known.made))
         for place, way, tainted in standing:

@@ -1,6 +1,7 @@
 """Reductions of the attack search: fewer states, the same verdict.
 
-Each can be on or off by itself. `reduced` is the search that obeys them; `futures` is what they know of the program.
+Each can be on or off by itself. `reference.reduced_search` is the search that
+obeys them; `analysis.futures` is what they know of the program.
 
 - ``infeasibility``: a step is chosen as the source only when, values ignored, something might come of it.
 - ``persistent``: a set of ranks that the others cannot disturb is expanded alone.
