@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.declare import Rule, flag, group, option
-from pgasrob.cli.many import BatchLimits, OutputOptions, paths_argument, resume_option
+from pgasrob.cli.many import BRIEF, BatchLimits, OutputOptions, paths_argument, resume_option
 from pgasrob.cli.option_groups import DEFAULT_ENGINE, MOST_SC_STATES, COptions, ReadingOptions
 from pgasrob.cli.parameter_types import EngineName, Lines, NodeCounts, Reduction, TwoLines, listed
 from pgasrob.cli.recorded import MIXED, OF_PROGRAMS, are_traces, mixed
@@ -114,11 +114,7 @@ RULES: tuple[Rule[CheckOptions], ...] = (
         ("--no-reduction", "--without"),
     ),
     Rule(ONE_FILE, lambda o: o.why and (o.cluster is not None or any(map(os.path.isdir, o.paths)) or not o.paths)),
-    Rule(
-        "--brief prints a line each: leave --verbose, --full, --assumptions and --format out.",
-        "--brief",
-        ("--verbose", "--full", "--assumptions", "--format"),
-    ),
+    BRIEF,
     Rule(
         "--fixes are found for --cpu sc, --failed-polls wait and --conflicts commuting alone.",
         "--fixes",

@@ -161,6 +161,13 @@ def given(options: object, names: Sequence[str | tuple[str, str]]) -> list[str]:
     return found
 
 
+def typed() -> list[click.Parameter]:
+    """The parameters of the command that stand on the command line, with their default value or another one."""
+    ctx = click.get_current_context()
+    on_command_line = click.core.ParameterSource.COMMANDLINE
+    return [each for each in ctx.command.params if ctx.get_parameter_source(each.name or "") == on_command_line]
+
+
 @dataclass(frozen=True)
 class Rule(Generic[O]):
     """Options that do not go together: it is broken where ``when`` holds, or this option is given, and, if there are

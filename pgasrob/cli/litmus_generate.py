@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pgasrob.cli.declare import Rule, check_rules, command, flag, group, option
+from pgasrob.cli.declare import Rule, check_rules, command, flag, group, option, typed
 from pgasrob.cli.exit_codes import ERROR, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import TimeAndMemory, format_option
 from pgasrob.cli.parameter_types import sentence
@@ -148,10 +148,8 @@ def _check_options(kind: str) -> None:
     }
     known = {option for options in of.values() for option in options} | {"name"}
     allowed = {*of[kind], *(("name",) if kind != "distinguish" else ())}
-    ctx = click.get_current_context()
-    for parameter in ctx.command.params:
-        given = ctx.get_parameter_source(parameter.name or "") == click.core.ParameterSource.COMMANDLINE
-        if given and parameter.name in known - allowed:
+    for parameter in typed():
+        if parameter.name in known - allowed:
             what = "--distinguish" if kind == "distinguish" else f"rules of {kind}"
             raise click.UsageError(f"{parameter.opts[-1]} has no meaning for {what}.")
 

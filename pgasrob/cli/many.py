@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from pgasrob.cli.declare import argument, option
+from pgasrob.cli.declare import Rule, argument, option
 from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, gravest
 from pgasrob.cli.option_groups import (
     MOST_SC_STATES,
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     from pgasrob.render.progress import Display
     from pgasrob.render.result_forms import R
     from pgasrob.robustness.limits import Limits
+
+
+BRIEF: Rule[Any] = Rule(
+    "--brief prints a line each: leave --verbose, --full, --assumptions and --format out.",
+    "--brief",
+    ("--verbose", "--full", "--assumptions", "--format"),
+)
 
 
 def resume_option() -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pgasrob.cli.declare import argument, command, group, option, with_defaults
+from pgasrob.cli.declare import argument, command, group, option, typed, with_defaults
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.litmus import LitmusOptions, ask_about_tests
 from pgasrob.cli.option_groups import COptions, SearchLimits, format_option, node_count_option
@@ -119,14 +119,7 @@ def outcomes(options: OutcomesOptions) -> int:
 
 def _of_litmus_test(options: OutcomesOptions) -> int:
     """Answer as `pgasrob litmus` does; ends the command when an option is given that is not for litmus tests."""
-    ctx = click.get_current_context()
-    wrong = [
-        max(each.opts, key=len)
-        for each in ctx.command.params
-        if each.name not in OF_LITMUS_TESTS
-        and ctx.get_parameter_source(each.name or "") == click.core.ParameterSource.COMMANDLINE
-    ]
-    if wrong:
+    if wrong := [max(each.opts, key=len) for each in typed() if each.name not in OF_LITMUS_TESTS]:
         verb = "is" if len(wrong) == 1 else "are"
         raise click.UsageError(
             f"{options.file} is a litmus test, which {listed(wrong, 'and')} {verb} not for: --model, --format and "

@@ -6,6 +6,7 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,10 +21,13 @@ TwoLines = tuple[tuple[str, int], tuple[str, int]]
 
 
 class Name(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
-    """One of some names, which are looked up when the option is used or explained."""
+    """One of the names in a ``table`` ("module:NAME"), which is imported when the option is used or explained."""
+
+    table: str
 
     def names(self) -> Sequence[str]:
-        raise NotImplementedError
+        module, _, table = self.table.partition(":")
+        return list(getattr(import_module(module), table))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         names = self.names()
@@ -52,12 +56,7 @@ def sentence(text: str) -> str:
 class EngineName(Name):
     """The name of an engine."""
 
-    name = "engine"
-
-    def names(self) -> Sequence[str]:
-        from pgasrob.robustness.engines import ENGINES
-
-        return list(ENGINES)
+    name, table = "engine", "pgasrob.robustness.engines:ENGINES"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         return f"[{'|'.join(self.names())}]"
@@ -134,23 +133,13 @@ class NodeCounts(click.ParamType):  # type: ignore[type-arg]
 class Reduction(Name):
     """The name of a reduction of the attack engine."""
 
-    name = "reduction"
-
-    def names(self) -> Sequence[str]:
-        from pgasrob.robustness.reduction import REDUCTIONS
-
-        return REDUCTIONS
+    name, table = "reduction", "pgasrob.robustness.reduction:REDUCTIONS"
 
 
 class Dialect(Name):
     """A version of an API."""
 
-    name = "dialect"
-
-    def names(self) -> Sequence[str]:
-        from pgasrob.frontends.options import DIALECTS
-
-        return DIALECTS
+    name, table = "dialect", "pgasrob.frontends.options:DIALECTS"
 
 
 class SharedMemory(click.ParamType):  # type: ignore[type-arg]

@@ -13,6 +13,7 @@ import click
 from pgasrob.cli.declare import Rule, check_rules, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NO_RACE, RACE, UNKNOWN, code_of_races, gravest
 from pgasrob.cli.many import (
+    BRIEF,
     BatchLimits,
     Found,
     OutputOptions,
@@ -113,11 +114,7 @@ MODEL_RULES: tuple[Rule[RaceOptions], ...] = (
     ),
 )
 RULES: tuple[Rule[RaceOptions], ...] = (
-    Rule(
-        "--brief prints a line each: leave --verbose, --full, --assumptions and --format out.",
-        "--brief",
-        ("--verbose", "--full", "--assumptions", "--format"),
-    ),
+    BRIEF,
     Rule(
         "--expect compares with headers that are about races without --strict, --failed-polls count and --conflicts "
         "all.",

@@ -263,11 +263,8 @@ def server(settings: Settings) -> Server:
     made = Server(settings)
 
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
-        made.changed(params.text_document.uri)
-
     @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
+    def changed(params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams) -> None:
         made.changed(params.text_document.uri)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
