@@ -1,10 +1,10 @@
-"""Counters: cells that are only ever counted up, and how far.
+"""Finds counters, cells that are only ever counted up, and guesses limits of their values.
 
-An interval that grows at every pass of a loop ends at the bound of its type, and where a number may wrap around it may
-be anything. But a ticket that has been drawn ends the loop that draws tickets, be it because there is no work left or
-because a compare_swap has succeeded: from some value on, each rank counts once and no more. Then a counter goes no
-further than that value and one more step for every rank. `ranges` begins with such limits as a guess, and keeps them
-when what it has found with them says that they are right (`proofs/reductions.md`, section 9).
+An interval that grows at every pass of a loop ends at the bound of its type, and if the number may wrap around, it may
+be anything. But a loop that draws tickets ends when one is drawn for which there is no work, or when a compare_swap
+succeeds: from some value on, each rank counts at most once. Then a counter exceeds that value by at most one step for
+every rank. `ranges` starts from such limits as guesses, and keeps those that its result confirms
+(`proofs/reductions.md`, section 9).
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from pgasrob.program.expressions import (
 from pgasrob.program.instance import Instance
 
 MOST_LIMITS = 4
-"""Values from which on a rank may count only once that are tried for a counter."""
+"""Guesses for each counter of the value from which on a rank counts at most once."""
 MOST_COMMANDS, MOST_COUNTERS = 5_000, 16
 """Commands of all ranks, and counters, up to which limits are looked for."""
 MOST_VALUES = 4_096
-"""Values at which it is tried out what a rank does that has counted, for all ranks together."""
+"""Values, for all ranks together, with which `ranges` tries out what a rank does after it has counted."""
 
 
 GREATEST = INT32.range[1]
-"""The greatest number that a counter may come to."""
+"""The greatest number that a counter may reach."""
 
 
 class Counting(NamedTuple):
@@ -88,7 +88,7 @@ def _is_wide(type: IntType) -> bool:
 def guesses(instance: Instance, initial: list[Interval]) -> dict[int, list[Limit]]:
     """Limits to try, by addresses of what may be counters, the smallest first; ``initial``: what their cells hold.
 
-    None for programs with so many commands or counters that guessing would take long.
+    Empty for programs with so many commands or counters that guessing would take long.
     """
     if sum(len(automaton.transitions) for automaton in instance.automata) > MOST_COMMANDS:
         return {}
@@ -101,8 +101,10 @@ def guesses(instance: Instance, initial: list[Interval]) -> dict[int, list[Limit
         return {}
     for form in forms:
         if counting(form) is None:
-            for address in _written(form):
-                found.pop(address, None)
+            for access in core.accesses_of(form):
+                address = constant(access.cell.address)
+                if access.writes and address is not None:
+                    found.pop(address, None)
     compared: dict[int, set[int]] = {}
     for form in forms:
         for register, value in _compared(form):
@@ -125,7 +127,7 @@ def _limits(
 
 
 def _compared(form: Form) -> Iterator[tuple[int, int]]:
-    """The registers that a condition compares with constants, and these."""
+    """Pairs of a register and a constant that a condition compares it with."""
     if isinstance(form, core.Test):
         for part in parts(form.condition):
             match part:
@@ -134,10 +136,3 @@ def _compared(form: Form) -> Iterator[tuple[int, int]]:
                 ):
                     if symbol in RELATIONS:
                         yield index, value
-
-
-def _written(form: Form) -> Iterator[int]:
-    """The addresses, where they are constants, that a command writes."""
-    for access in core.accesses_of(form):
-        if access.writes and (address := constant(access.cell.address)) is not None:
-            yield address

@@ -1,7 +1,5 @@
-"""The registers and cells whose values may matter, by what commands use and change (`relevance`, `rank_types`).
-
-A fixpoint that ignores the order of commands.
-"""
+"""Finds the registers and cells whose values may decide what a program does: a fixpoint that ignores the order of
+commands (used by `relevance` and `rank_types`)."""
 
 from __future__ import annotations
 
@@ -23,9 +21,9 @@ class Command(NamedTuple):
 
 
 class Deciding:
-    """``registers``: for every rank those that may decide something. ``cells``: the cells that may, a bit set.
+    """``registers``: for every rank those whose values may decide something. ``cells``: the cells that may, a bit set.
 
-    ``assertions``: whether it decides something if an assertion fails.
+    With ``assertions``, a value that an assertion depends on decides something.
     """
 
     def __init__(self, commands: Iterable[Command], ranks: int, assertions: bool = True) -> None:
@@ -38,11 +36,11 @@ class Deciding:
             self.registers[rank] |= core.registers_compared(form)
             if _has_condition(form, assertions):
                 self.cells |= used
-        while sum(map(self._follow, known)):  # all of them, whatever the first ones add
+        while sum(map(self._follow, known)):  # `sum`, not `any`: every round follows all commands
             pass
 
     def _follow(self, command: Command) -> bool:
-        """What a command computes from decides something when its result does; says whether something was added."""
+        """Add what a command computes a deciding result from; returns whether that was anything new."""
         rank, form, used, changed = command
         registers = self.registers[rank]
         before = len(registers), self.cells
@@ -61,7 +59,7 @@ def deciding_expressions(form: Form, assertions: bool) -> Iterator[Expr]:
 
 
 def _has_condition(form: Form, assertions: bool) -> bool:
-    """Whether a command compares what it is given: an assume, an assert, an await."""
+    """Whether a command has a condition: an assume, an assert, an await, a poll."""
     match form:
         case core.Test(_, blocks):
             return blocks or assertions

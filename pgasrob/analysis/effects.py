@@ -1,4 +1,4 @@
-"""The effect of one command on ranges of values: the transfer functions of the abstract interpretation."""
+"""The transfer functions of the interval analysis: the effect of one command on the ranges of registers and cells."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from pgasrob.program.expressions import MIRRORED, Expr, IntType
 from pgasrob.semantics.effect import OPERATOR_OF
 
 Effect = Callable[[File, Location | None], File | None]
-"""What a command makes of a file, and writes to memory; None when it cannot be issued. The location, if any, is entered
-as a reader of what is read; without one nothing is written either."""
+"""From the file before a command to the file after it, or None when it cannot be issued; it also writes to the abstract
+memory and enters the location as a reader of what it reads. Without a location it leaves the memory alone."""
 
 _LAST_QUEUE = 1 << 64
 
@@ -54,7 +54,7 @@ def effect_of(memory: Regions, nodes: int, rank: int, form: Form) -> Effect:
     inner = _inner_effect(memory, rank, form)
 
     def effect(file: File, location: Location | None) -> File | None:
-        # Behind it the operands are known to be legal, or it would have faulted.
+        # After the command its operands are known to be legal, else it would have faulted.
         named = []
         after = file
         for value, limit, (low, high) in checked:
@@ -73,8 +73,7 @@ def effect_of(memory: Regions, nodes: int, rank: int, form: Form) -> Effect:
 
 
 _Named = Sequence[Interval]
-"""What the operands of a command name that are no values, in the order of :func:`~pgasrob.program.core.expressions`:
-addresses, rank, queue."""
+"""The intervals of a command's addresses, rank and queue, in the order of `core.expressions`."""
 _Inner = Callable[[File, _Named, Location | None], File | None]
 
 
@@ -119,7 +118,7 @@ def _immediate(memory: Regions, here: Interval, form: core.Immediate[Place, Expr
             if given is None:
                 return None
             if counted and region.most is not None:
-                # It goes no further than that, so it was not further before.
+                # A counter never exceeds its limit, so it was at least one step below it before.
                 held = old = min(old[0], region.most - given[0][0]), min(old[1], region.most - given[0][0])
             if location is not None:
                 _write(memory, region, update.compute(old, *given))

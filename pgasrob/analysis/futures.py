@@ -1,8 +1,8 @@
-"""What a rank may still do from a control state on.
+"""What a rank may still do from a control state on: accesses, barriers, uses of queues, reads of registers.
 
-Each analysis is a backwards flow over the control automaton: what may happen at a state is what its commands do
-themselves, and what may happen after them. Of values only `ranges` are known: which cells, ranks and queues operands
-can name, and which commands can never be issued.
+Each analysis is a backwards flow over the control automaton: what may happen at a state is what its commands do, and
+what may happen after them. `ranges` bounds the cells, ranks and queues that operands name, and excludes commands that
+can never be issued.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
 
 WAITED, WAITED_LOCAL, ISSUED, FENCED, NOTIFIED = 1, 2, 4, 8, 16
-"""How a command may use a queue: as wait, wait_local, command with steps, fence, notification of what is in it."""
+"""Uses of a queue, as bits: by a wait, a wait_local, a command with steps, a fence, a notification."""
 SIGNALLED, LOCATED = 32, 64
-"""How it may use what a placement has under `EVERY_QUEUE`: as signal, or as located atomic."""
+"""Uses of `EVERY_QUEUE`: by a signal, by a located atomic."""
 
 _WIDTH = 7
 _USES = (1 << _WIDTH) - 1
@@ -61,14 +61,7 @@ class _Rank(NamedTuple):
 @remembered
 def futures(instance: Instance) -> Futures:
     """What every rank of ``instance`` may do from each of its control states on."""
-    ranks = [_of_rank(instance, rank) for rank in range(instance.nodes)]
-    return Futures(
-        tuple(rank.before_barrier for rank in ranks),
-        tuple(rank.ever for rank in ranks),
-        tuple(rank.barrier_later for rank in ranks),
-        tuple(rank.live for rank in ranks),
-        tuple(rank.queues for rank in ranks),
-    )
+    return Futures(*zip(*(_of_rank(instance, rank) for rank in range(instance.nodes)), strict=True))
 
 
 def _of_rank(instance: Instance, rank: int) -> _Rank:
@@ -90,7 +83,7 @@ def _of_rank(instance: Instance, rank: int) -> _Rank:
         )
 
     def unused(transition: Transition) -> int:
-        # A bundle has a new one begin: signals behind it do not look at what is in the one before.
+        # Signals after the beginning of a bundle do not look at operations of the one before.
         is_bundle = isinstance(transition.form, core.Bundle)
         return SIGNALLED << queues.setdefault(EVERY_QUEUE, _WIDTH * len(queues)) if is_bundle else 0
 
@@ -139,8 +132,8 @@ def _backwards(
     forgotten: Callable[[Transition], int] = lambda transition: 0,
     followed: Callable[[int, Transition], bool] = lambda state, transition: True,
 ) -> list[int]:
-    """For each state a set of bits: what its commands have ``made``, and of what may come after them all but what they
-    have ``forgotten``; the least such sets. Behind a command that is not ``followed`` nothing comes."""
+    """For each state the least set of bits with all that its commands have ``made``, and that of the state after each
+    of them but for what the command has ``forgotten``. Nothing comes after a command that is not ``followed``."""
     flows = [
         [
             (

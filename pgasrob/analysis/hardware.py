@@ -1,9 +1,9 @@
-"""Differences between the calculus and RDMA on x86 by which a robust program may not be robust on the hardware.
+"""Finds where a program may behave otherwise on RDMA hardware with x86 than in the calculus, by its text alone.
 
-RDMA-TSO (Ambal et al. 2024) is what puts, gets and the store buffers of x86 do. Seven of its differences from the
-calculus make runs that this does not have, and one more lies in the queues: those of the calculus order what goes to
-several ranks, a queue pair goes to one. Each is named where the text of the program gives it an occasion; where it
-gives none, it makes no difference (`proofs/store-buffers.md`, section 4).
+RDMA-TSO (Ambal et al. 2024) models puts, gets and the store buffers of x86. Seven of its differences from the calculus
+allow further runs; the eighth is that a queue pair leads to one rank, while a queue of the calculus orders operations
+to several. A difference without an occasion in the text of the program does not matter to it
+(`proofs/store-buffers.md`, section 4).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pgasrob.program.instance import Instance
 
 
 class Difference(Enum):
-    """The differences: first those met on machines of today, then those that only the specification allows."""
+    """The differences: first those of today's machines, then those that only the specification allows."""
 
     STORE_BUFFER = "store-buffer"
     QUEUE_PAIRS = "queue-pairs"
@@ -46,12 +46,12 @@ class Occasion(NamedTuple):
 
 
 MOST_COMMANDS = 20_000
-"""Of all ranks together: of larger programs nothing is said."""
+"""Commands of all ranks together up to which a program is examined."""
 
 
 def occasions(instance: Instance) -> tuple[Occasion, ...] | None:
-    """The occasions that the text of ``instance`` gives to each difference, those of one together; None where it is too
-    large to be looked at."""
+    """The differences that ``instance`` gives an occasion to, each once with all its lines; None where the program is
+    too large."""
     if sum(len(leaving) for automaton in instance.automata for leaving in automaton.out) > MOST_COMMANDS:
         return None
     lines: dict[Difference, set[int]] = {}
@@ -112,12 +112,12 @@ class _Rank:
     def _of_fence(self, state: int, fence: Transition) -> Iterator[Difference]:
         queue = single(self._known.named(self._rank, state, fence).queue)
         if queue is not None and not self._instance.is_unordered(queue):
-            return  # there it orders nothing that is not in order
+            return  # a FIFO queue is in order without fences
         if any(map(self._puts, self._in_queue(state, queue))):
             yield Difference.FENCE
 
     def _of_transfer(self, state: int, later: Transition) -> Iterator[tuple[Difference, int]]:
-        """Differences in the order of a transfer and those that may be pending before it."""
+        """The differences that concern the order of a transfer and of those that may be pending when it is issued."""
         number = self._numbers[state, later.occurrence]
         named = self._known.named(self._rank, state, later)
         queue, line = single(named.queue), later.span.line
@@ -168,8 +168,8 @@ class _Rank:
         return bool(fetched & self._all.changed)
 
     def _is_seen(self, number: int) -> bool:
-        """Whether anything but the transfer may access the cell that it brings a value to: another rank, or the own
-        rank by a command that others may be ordered after."""
+        """Whether another rank, or another command of this one while the transfer is pending, may access the cell that
+        it writes at home."""
         *_, brought = self._known.made(self._rank, *self._transfers.issues[number]).steps
         return bool(brought.cells & (self._others.cells | self._meanwhile[number]))
 

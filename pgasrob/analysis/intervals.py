@@ -1,18 +1,19 @@
-"""Intervals of integers: what an expression may be when its registers lie in intervals, and what a condition says of
-them.
+"""Interval arithmetic: the values of an expression over registers in intervals, and registers narrowed by a condition.
 
-An interval is a pair (low, high), both included. Expressions are compiled to functions of the *file*, the intervals of
-a rank's registers, once for all the times that a fixpoint asks. None stands for nothing: an expression that has no
-value, since it faults in every case, or a file that no register file lies in.
+An interval is a pair (low, high), both included. Expressions are compiled once to functions of the *file*, the
+intervals of a rank's registers, since a fixpoint evaluates them often. None is the empty set: an expression that faults
+in every case, or a file that no register file lies in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from operator import lshift, or_, rshift, xor
 
 from pgasrob.program.expressions import (
     CONVERSIONS,
+    MIRRORED,
     NEGATED,
     OPERATORS,
     RELATIONS,
@@ -34,13 +35,13 @@ File = tuple[Interval, ...]
 Value = Callable[[File], Interval | None]
 """The values of an expression over a file."""
 Narrow = Callable[[File], File | None]
-"""What is left of a file."""
+"""The part of a file that satisfies a condition."""
 Split = Callable[[File], tuple[File | None, File | None]]
-"""What is left of a file when a condition is true, and when it is false."""
+"""The parts of a file in which a condition is true, and in which it is false."""
 Limit = Callable[[File, int, int], File | None]
-"""What is left of a file when an expression lies between two bounds."""
+"""The part of a file in which an expression lies between two bounds."""
 Operation = Callable[[Interval, Interval, IntType], Interval | None]
-"""What an operation makes of the values of its operands."""
+"""From the intervals of the operands to that of the result, in a type."""
 
 _EITHER = (0, 1)
 _COMPILED = 4_096
@@ -65,19 +66,13 @@ def joined_files(first: File, second: File) -> File:
     return tuple(found) if grown else first
 
 
-def bounds(type: IntType) -> Interval:
-    """The values of ``type``."""
-    return type.range
-
-
-DOUBLES = bounds(IntType(64, True))
-"""The values that doubles are kept as. Their order is not that of the numbers, so nothing less is said of a double that
-is not certain."""
+DOUBLES = IntType(64, True).range
+"""The interval of every double that is not certain: the bits that represent doubles are not ordered as the numbers."""
 
 
 def wrapped(low: int, high: int, type: IntType) -> Interval:
     """The values of ``type`` that those between ``low`` and ``high`` wrap to."""
-    least, greatest = bounds(type)
+    least, greatest = type.range
     if least <= low and high <= greatest:
         return low, high
     first, last = type.wrap(low), type.wrap(high)
@@ -103,7 +98,9 @@ def value_of(expr: Expr) -> Value:
             return _converted(symbol, value_of(operand), type)
         case Unary(symbol, operand, type):
             inner, less = value_of(operand), int(symbol == "~")  # ~x is -x - 1
-            return lambda file: None if (found := inner(file)) is None else _negated(found, less, type)
+            return lambda file: (
+                None if (found := inner(file)) is None else wrapped(-found[1] - less, -found[0] - less, type)
+            )
         case Binary("&&" | "||" as symbol, left, right):
             return _short_circuit(symbol, left, right)
         case Binary(symbol, left, right, type):
@@ -113,12 +110,8 @@ def value_of(expr: Expr) -> Value:
     raise ValueError(f"{render(expr)} must be specialised for a rank before it is evaluated")
 
 
-def _negated(found: Interval, less: int, type: IntType) -> Interval:
-    return wrapped(-found[1] - less, -found[0] - less, type)
-
-
 def _converted(symbol: str, inner: Value, type: IntType) -> Value:
-    convert, widest = CONVERSIONS[symbol], bounds(type) if symbol == "int" else DOUBLES
+    convert, widest = CONVERSIONS[symbol], type.range if symbol == "int" else DOUBLES
 
     def value(file: File) -> Interval | None:
         found = inner(file)
@@ -152,7 +145,7 @@ def _truth(expr: Expr, of_zero: int, of_others: int) -> Value:
 
 
 def _short_circuit(symbol: str, left: Expr, right: Expr) -> Value:
-    """&& and ||: what is on the right has a value only where what is on the left has not decided."""
+    """The values of && and ||: the right side is evaluated only where the left one does not decide."""
     decides = int(symbol == "||")
     ways = splitting(left)
     rest = _truth(right, of_zero=0, of_others=1)
@@ -276,38 +269,30 @@ def _and(left: Interval, right: Interval, type: IntType) -> Interval:
     return wrapped(0, min(highs), type) if highs else _any_bits(left, right, type)
 
 
-def _or(left: Interval, right: Interval, type: IntType) -> Interval:
-    if left[0] == left[1] and right[0] == right[1]:
-        return wrapped(left[0] | right[0], left[0] | right[0], type)
-    return _any_bits(left, right, type)
-
-
-def _xor(left: Interval, right: Interval, type: IntType) -> Interval:
-    if left[0] == left[1] and right[0] == right[1]:
-        return wrapped(left[0] ^ right[0], left[0] ^ right[0], type)
-    return _any_bits(left, right, type)
-
-
 def _any_bits(left: Interval, right: Interval, type: IntType) -> Interval:
     """All that fits the bits of the two; an operation on bits sets no others."""
     bits = max(bound.bit_length() for bound in (*left, *right))
     return wrapped(-(1 << bits) if left[0] < 0 or right[0] < 0 else 0, (1 << bits) - 1, type)
 
 
-def _shift_left(left: Interval, right: Interval, type: IntType) -> Interval | None:
-    low, high = max(right[0], 0), min(right[1], type.bits - 1)
-    if low > high:
-        return None
-    corners = [value << by for value in left for by in (low, high)]
-    return wrapped(min(corners), max(corners), type)
+def _on_bits(compute: Callable[[int, int], int]) -> Operation:
+    def value(left: Interval, right: Interval, type: IntType) -> Interval:
+        if left[0] == left[1] and right[0] == right[1]:
+            return wrapped(compute(left[0], right[0]), compute(left[0], right[0]), type)
+        return _any_bits(left, right, type)
+
+    return value
 
 
-def _shift_right(left: Interval, right: Interval, type: IntType) -> Interval | None:
-    low, high = max(right[0], 0), min(right[1], type.bits - 1)
-    if low > high:
-        return None
-    corners = [value >> by for value in left for by in (low, high)]
-    return wrapped(min(corners), max(corners), type)
+def _shift(move: Callable[[int, int], int]) -> Operation:
+    def value(left: Interval, right: Interval, type: IntType) -> Interval | None:
+        low, high = max(right[0], 0), min(right[1], type.bits - 1)
+        if low > high:
+            return None
+        corners = [move(moved, by) for moved in left for by in (low, high)]
+        return wrapped(min(corners), max(corners), type)
+
+    return value
 
 
 _ARITHMETIC: dict[str, Operation] = {
@@ -317,10 +302,10 @@ _ARITHMETIC: dict[str, Operation] = {
     "/": _divide,
     "%": _remainder,
     "&": _and,
-    "|": _or,
-    "^": _xor,
-    "<<": _shift_left,
-    ">>": _shift_right,
+    "|": _on_bits(or_),
+    "^": _on_bits(xor),
+    "<<": _shift(lshift),
+    ">>": _shift(rshift),
 }
 
 
@@ -329,14 +314,15 @@ _ARITHMETIC: dict[str, Operation] = {
 
 @lru_cache(_COMPILED)
 def narrowing(condition: Expr, truth: bool) -> Narrow:
-    """What is left of a file when ``condition`` has a value and is true, or is false."""
+    """The part of a file in which ``condition`` has a value and is true, or false, as ``truth`` says."""
     match condition:
         case Unary("!", operand):
             return narrowing(operand, not truth)
         case Binary("&&" | "||" as symbol, left, right):
             decides, last = symbol == "||", narrowing(right, truth)
             if truth != decides:
-                return _one_after_the_other(narrowing(left, truth), last)
+                first = narrowing(left, truth)
+                return lambda file: None if (narrowed := first(file)) is None else last(narrowed)
             return _this_or(splitting(left), decides, last)
         case Binary(symbol, left, right) if symbol in RELATIONS:
             return comparing(left, symbol if truth else NEGATED[symbol], right)
@@ -347,8 +333,8 @@ def narrowing(condition: Expr, truth: bool) -> Narrow:
 
 @lru_cache(_COMPILED)
 def splitting(condition: Expr) -> Split:
-    """What is left of a file when ``condition`` has a value and is true, and when it is false: :func:`narrowing` twice,
-    but with one walk through it, for both ask both of its parts."""
+    """The parts of a file in which ``condition`` is true and false: :func:`narrowing` both ways in one walk through it,
+    since each way needs both ways of its operands."""
     match condition:
         case Unary("!", operand):
             turned = splitting(operand)
@@ -362,7 +348,7 @@ def splitting(condition: Expr) -> Split:
 
 
 def _in_turn(ways: tuple[File | None, File | None], truth: bool) -> tuple[File | None, File | None]:
-    """What is left where a condition is ``truth``, and where it is not."""
+    """The part where a condition is ``truth``, then the other one, of its true and its false part."""
     return ways if truth else (ways[1], ways[0])
 
 
@@ -385,10 +371,6 @@ def _split_either(test: Split, then: Split, otherwise: Split) -> Split:
     return split
 
 
-def _one_after_the_other(first: Narrow, second: Narrow) -> Narrow:
-    return lambda file: None if (left := first(file)) is None else second(left)
-
-
 def _this_or(first: Split, truth: bool, second: Narrow) -> Narrow:
     def narrow(file: File) -> File | None:
         one, rest = _in_turn(first(file), truth)
@@ -406,14 +388,14 @@ def _one_of(test: Split, then: Narrow, otherwise: Narrow) -> Narrow:
 
 
 def _either_file(one: File | None, other: File | None) -> File | None:
-    """What contains both."""
+    """The least file that contains both."""
     if one is None or other is None:
         return other if one is None else one
     return joined_files(one, other)
 
 
 def comparing(left: Expr, symbol: str, right: Expr) -> Narrow:
-    """What is left of a file when the two are related."""
+    """The part of a file in which ``left`` and ``right`` are related."""
     first, second = value_of(left), value_of(right)
     limit_left, limit_right = limiting(left), limiting(right)
 
@@ -422,12 +404,9 @@ def comparing(left: Expr, symbol: str, right: Expr) -> Narrow:
         if one is None or other is None or not may_be_related(symbol, one, other):
             return None
         narrowed = limit_left(file, *related_to(symbol, one, other))
-        return None if narrowed is None else limit_right(narrowed, *related_to(_MIRRORED[symbol], other, one))
+        return None if narrowed is None else limit_right(narrowed, *related_to(MIRRORED[symbol], other, one))
 
     return narrow
-
-
-_MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def related_to(symbol: str, one: Interval, other: Interval) -> Interval:
@@ -447,7 +426,7 @@ def related_to(symbol: str, one: Interval, other: Interval) -> Interval:
 
 @lru_cache(_COMPILED)
 def limiting(expr: Expr) -> Limit:
-    """What is left of a file when ``expr`` has a value and lies between two bounds."""
+    """The part of a file in which ``expr`` has a value that lies between two bounds."""
     match expr:
         case Register(_, index):
             return lambda file, low, high: _limited(file, index, low, high)
@@ -476,7 +455,7 @@ def _limited(file: File, index: int, low: int, high: int) -> File | None:
 
 def _limiting_cast(operand: Expr, type: IntType) -> Limit:
     inner, limit_inner = value_of(operand), limiting(operand)
-    least, greatest = bounds(type)
+    least, greatest = type.range
 
     def limit(file: File, low: int, high: int) -> File | None:
         found = inner(file)
@@ -492,7 +471,7 @@ def _limiting_cast(operand: Expr, type: IntType) -> Limit:
 def _limiting_sum(left: Expr, right: Expr, type: IntType, sign: int) -> Limit:
     first, second = value_of(left), value_of(right)
     limit_left, limit_right = limiting(left), limiting(right)
-    least, greatest = bounds(type)
+    least, greatest = type.range
 
     def limit(file: File, low: int, high: int) -> File | None:
         one, other = first(file), second(file)

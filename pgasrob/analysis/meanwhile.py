@@ -1,10 +1,10 @@
-"""The accesses that other ranks may make from a state on, up to the next barrier, while one rank stays put.
+"""Decides which accesses other ranks may make from a state up to the next barrier while one rank issues nothing.
 
-An abstract interpretation of the ranks that go on, with an interval for every register at every control state and for
-every cell. It begins with what the state has, so it knows how far a counter has come and which flags are set; and what
-only the rank that stays could write or release does not come. The kernel asks the same of its states
-(`kernel/src/meanwhile.rs`), command for command, so all is made to be done fast: expressions are exact where their
-registers are, else intervals of sums, products and comparisons, and anything at all otherwise.
+It interprets the other ranks over intervals, one for every register at every control state and one for every cell. The
+intervals start from the values of the state, so counters and flags have their values of that moment, and nothing
+happens that only the staying rank could write or release. The kernel does the same for its states
+(`kernel/src/meanwhile.rs`), command for command, so it must be fast: expressions are exact where their registers are,
+else intervals of sums, products and comparisons, and anything at all otherwise.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from pgasrob.program.expressions import (
 from pgasrob.program.instance import Instance
 
 MOST_COMMANDS: Final = 2_000
-"""Commands that are looked at before it is given up; the kernel has the same number."""
+"""Commands that are interpreted before the analysis gives up; the kernel has the same number."""
 MOST_CELLS: Final = 256
-"""Cells that one access may be to before it is given up."""
+"""Cells that one access may be to before the analysis gives up."""
 ANY: Final[Interval] = (-(1 << 63), (1 << 64) - 1)
 """Whatever fits 64 bits."""
 _ZERO: Final[Interval] = (0, 0)
@@ -60,7 +60,7 @@ class Standing(NamedTuple):
 
 @remembered
 def landmarks(instance: Instance) -> list[int]:
-    """Values at which an interval that grows comes to rest, ascending: constants of the program, and those beside."""
+    """The values to which growing intervals are widened, ascending: the program's constants and their neighbours."""
     values = {0, 1}
     for form in instance.forms:
         for _, expr in core.expressions(form):
@@ -80,8 +80,8 @@ def is_left_alone(
 ) -> bool:
     """Whether no other rank than ``staying`` may make an access that conflicts with ``next`` before its next barrier.
 
-    With ``awaited``: nor come to an await that conflicts with that, or an await_add that conflicts with ``next``,
-    whether or not they may hold.
+    With ``awaited``: nor reach an await that conflicts with that, or an await_add that conflicts with ``next``, whether
+    or not it may succeed.
     """
     try:
         _Fixpoint(instance, standing, staying, next, awaited).run(passes)
@@ -252,7 +252,7 @@ class _Fixpoint:
                 return False
             most = self.most(region.addresses[0])
             if form.update.operation == "add" and len(region.addresses) == 1 and most < ANY[1]:
-                # A counter goes no further than that, so it was not further before.
+                # A counter never exceeds its limit, so it was at least one step below it before.
                 before = most - given[0][0]
                 held = min(held[0], before), min(held[1], before)
             updated = _updated(form.update, held, *given)
@@ -323,7 +323,7 @@ def _updated(update: core.Update[Expr], held: Interval, operand: Interval, expec
 # Expressions
 
 _Entry = tuple[Interval, int | None]
-"""What something may be, and the register that it is, if it is just that."""
+"""The interval of an expression, and the index of the register that it is, None for all other expressions."""
 _Compared = tuple[str, _Entry, _Entry]
 
 _read = cache(registers_of)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
-from pgasrob.analysis.intervals import File, Interval, bounds
+from pgasrob.analysis.intervals import File, Interval
 from pgasrob.program import core
 from pgasrob.program.core import Form
 from pgasrob.program.expressions import Binary, IntType, Unary, constant, parts
@@ -39,8 +39,8 @@ class Widening:
                         values |= {value - 1, value, value + 1}
         # No type is wider than the widest, and where neither constants nor types give a bound nothing can come.
         widest = max(type.bits for type in types)
-        ends = {bound for type in types for bound in bounds(type)}
-        ends |= {*bounds(IntType(widest, True)), *bounds(IntType(widest, False))}
+        ends = {bound for type in types for bound in type.range}
+        ends |= {*IntType(widest, True).range, *IntType(widest, False).range}
         self._ends = sorted({0, *ends, min(values), max(values)})
         self._constants = sorted(values | ends)
         self._exact = min(EXACT_GROWTHS, max(LEAST_GROWTHS, GROWTHS_OF_ALL // max(1, count)))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, get_args
 from pgasrob.program.expressions import INT32, Expr, IntType, Register, render
 
 DEFAULT_TYPE = "int"
-"""The type that atomics are in where nothing is said."""
+"""The type of an atomic access whose command names none."""
 PLAIN, POLLING, BY = "plain", "polling", "by"
 """Words of the syntax: not atomic; a load that polls; the word between a type and an operation."""
 
@@ -209,7 +209,7 @@ class Signal(Atomic):
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """All ranks pass it together, as soon as each has come to a barrier of this ``name``."""
+    """All ranks pass it together, as soon as each has reached a barrier of this ``name``."""
 
     kind: ClassVar[Literal["barrier"]] = "barrier"
     name: str = ""
@@ -217,7 +217,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """The run of all ranks ends when a rank comes to it. It is never issued, and ranks that wait then are not stuck."""
+    """Ends the run of all ranks once one rank reaches it. It is never issued; ranks that wait then are not stuck."""
 
     kind: ClassVar[Literal["exit"]] = "exit"
 
@@ -337,7 +337,7 @@ ATOMICS = tuple(
 UPDATES = (
     "set", "add", "and", "or", "xor", "mul", "min", "max", "compare_swap", "fetch", "add.", "mul.", "min.", "max.",
 )  # fmt: skip
-"""What an atomic may do with the cell. The ones with a dot compute with doubles, as operators with a dot do."""
+"""The operations of an atomic on its cell. Those with a dot compute with doubles, as operators with a dot do."""
 NOT_EXPRESSIONS = frozenset(
     ("register", "relation", "type", "operation", "located", "everywhere", "name", "fact", "atomic", "bytes", "polling")
 )
@@ -367,7 +367,7 @@ def show(command: Command) -> str:
 
 
 def _how(command: Accessing) -> str:
-    """How ``command`` accesses memory, in the core syntax: `` as plain[0-3]``; "" where it does so as usual."""
+    """The suffix of ``command`` that says how it accesses memory, as `` as plain[0-3]``; "" for the usual way."""
     polling = isinstance(command, Load) and command.polling
     usual = DEFAULT_TYPE if isinstance(command, Atomic) else ""
     if command.atomic == usual and not polling and not command.bytes:

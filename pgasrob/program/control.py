@@ -104,7 +104,7 @@ class Ways:
 
 
 class _Graph:
-    """What a process does as a graph with silent edges, which `build` then removes."""
+    """The flow graph of a process, with silent edges, which :class:`Builder` removes."""
 
     def __init__(self, body: Body, ways: Ways | None = None) -> None:
         self.ways = ways
@@ -248,7 +248,7 @@ class Builder:
         )
 
     def _transition(self, command: Command, target: int, occurrence: int) -> Transition:
-        """The same as for another rank when it has the same command."""
+        """The transition of ``occurrence`` to ``target``: one object for all ranks that have the same command."""
         known = self._transitions.get((occurrence, target))
         if known is None or known.command is not command:
             known = Transition(command, target, occurrence, self._graph.occurrences[occurrence][1])
@@ -289,14 +289,14 @@ def build(
 
 
 def commands_of(body: Body) -> list[tuple[Command, Span]]:
-    """The commands of ``body`` by their occurrences, as they are written, and where."""
+    """The commands of ``body`` as they are written, each with its place in the text, indexed by occurrence."""
     return [(command, span) for command, span, _ in _Graph(body).occurrences]
 
 
 def may_be_left_out(body: Body) -> tuple[Span, ...]:
-    """The places of commands at which a process may end instead of going on.
+    """The places of the commands that a process may leave out by ending before them.
 
-    Control automata do not say so. It makes no difference to computations, which may end anywhere.
+    Control automata do not record that a process may end there: computations may end anywhere.
     """
     graph = _Graph(body)
     nodes = {graph.start, *(after for _, _, after in graph.occurrences)}

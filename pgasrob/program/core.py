@@ -45,8 +45,8 @@ class Place(NamedTuple):
 class Access(NamedTuple, Generic[P]):
     """One access: to which cell, whether it reads, whether it writes (an atomic does both).
 
-    ``commutes``: the kind of update that it is, when it does not matter in which order it and others of its kind come:
-    nobody learns what the cell held in between. Empty for every other access.
+    ``commutes``: the kind of an update that gives the same result in whatever order updates of its kind are made, since
+    none of them fetches a value in between. Empty for every other access.
     """
 
     cell: P
@@ -56,18 +56,17 @@ class Access(NamedTuple, Generic[P]):
 
 
 class Comparison(NamedTuple, Generic[V]):
-    """What a cell has to satisfy: ``relation`` is a symbol of :data:`~pgasrob.program.expressions.RELATIONS`."""
+    """A condition on a cell: it compares to ``value`` by ``relation``, a symbol of `expressions.RELATIONS`."""
 
     relation: str
     value: V
 
 
 COMMUTING = frozenset(("add", "and", "or", "xor", "min", "max"))
-"""The operations on integers that give the same whatever the order in which they are done to a cell."""
-
+"""The operations on integers whose order does not matter to the value that a cell ends with."""
 
 CHOOSING = frozenset(("set", "fetch", "compare_swap", "min", "max"))
-"""Those after which a cell holds what it held before, or an operand."""
+"""The operations that leave in a cell either its old value or one of their operands."""
 
 
 class Update(NamedTuple, Generic[V]):
@@ -106,11 +105,11 @@ class Until(NamedTuple):
     spins: bool
 
     def satisfied(self, registers: Sequence[int]) -> bool:
-        """Whether it holds; so it does where it has no value, and the rank is to fault by itself."""
+        """Whether the condition holds with these ``registers``, or faults."""
         try:
             return bool(_evaluator(self.holds)(registers))
         except Fault:
-            return True
+            return True  # the poll ends, and the rank faults where the program evaluates the condition
 
 
 _evaluator = cache(evaluator)
@@ -155,7 +154,7 @@ class Test(Generic[V]):
     ``ends``: an assume that never holds, which stands for the end of the run of all ranks.
     """
 
-    __test__ = False  # it is none of pytest's
+    __test__ = False  # else pytest collects it
 
     condition: V
     blocks: bool
@@ -178,7 +177,7 @@ class Immediate(Generic[P, V]):
 
     @property
     def may_block(self) -> bool:
-        """Whether it depends on the value of the cell whether the command is enabled."""
+        """Whether the command is enabled for some values of the cell only."""
         return self.condition is not None or self.until is not None
 
 
@@ -221,7 +220,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """One command of all ranks, which all of them give this ``name``."""
+    """One command of all ranks together, which each of them issues with this ``name``."""
 
     name: str = ""
 
@@ -242,14 +241,12 @@ def lower(command: Command) -> Form:
             return Test(condition, blocks=True)
         case commands.Assert(condition):
             return Test(condition, blocks=False)
-        case commands.Load(register, address, rank):
+        case commands.Load(register, address, rank) | commands.Fetch(register, rank, address):
             return _immediate(Place(address, rank), register=register)
         case commands.Store(address, value, rank):
             return _immediate(Place(address, rank), update=Update("set", value))
         case commands.Await(address, relation, value):
             return _immediate(Place(address), condition=Comparison(relation, value))
-        case commands.Fetch(register, rank, address):
-            return _immediate(Place(address, rank), register=register)
         case commands.FetchAdd(register, rank, address, operand, type):
             return _immediate(Place(address, rank), update=Update("add", operand, type=type), register=register)
         case commands.FetchUpdate(operation, register, rank, address, operand, type):
@@ -259,11 +256,7 @@ def lower(command: Command) -> Form:
         case commands.CompareSwap(register, rank, address, expected, new):
             return _immediate(Place(address, rank), update=Update("compare_swap", new, expected), register=register)
         case commands.AwaitAdd(rank, address, relation, value, operand, type):
-            return _immediate(
-                Place(address, rank),
-                condition=Comparison(relation, value),
-                update=Update("add", operand, type=type),
-            )
+            return _immediate(Place(address, rank), Comparison(relation, value), Update("add", operand, type=type))
         case commands.Read() | commands.Write() | commands.Put() | commands.Notify() | commands.Signal():
             return _lower_transfer(command)
         case commands.Update() | commands.UpdateFrom():
@@ -305,19 +298,19 @@ def _lower_transfer(command: Operation) -> Transfer[Place, Expr]:
             captured = Access(Place(local), reads=True, writes=False)
             return _transfer(rank, queue, _writes("popb", Place(remote, rank), 1, fenced=True), captured=captured)
         case commands.Update("fetch", value, rank, remote, queue, result, _, located, type):
-            # Its operand is evaluated, and not used.
+            # The operand is evaluated, so that it can fault, and not used.
             step = _reads("popa", Place(remote, rank), located=located)
-            return _transfer(rank, queue, step, _result(result), update=_update("fetch", value, type=type))
+            return _transfer(rank, queue, step, _result(result), update=Update("fetch", value, type=type))
         case commands.Update(operation, value, rank, remote, queue, result, expected, located, type):
-            update = _update(operation, value, expected, type)
+            update = Update(operation, value, expected, type)
             step = _updates(update, Place(remote, rank), located=located, fenced=True, fetches=result is not None)
             return _transfer(rank, queue, step, _result(result), update=update)
         case commands.UpdateFrom("fetch", _, rank, remote, queue, result, _, located, type):
-            # It reads at its target: nothing there is ready for reuse, the result is what arrives.
+            # popa reads at the target, so it is not local: what wait_local waits for is the write of the result.
             step = _reads("popa", Place(remote, rank), located=located)
             return _transfer(rank, queue, step, _result(result), update=Update("fetch", type=type))
         case commands.UpdateFrom(operation, local, rank, remote, queue, result, expected, located, type):
-            update = _update(operation, type=type)
+            update = Update(operation, type=type)
             return _transfer(
                 rank,
                 queue,
@@ -328,11 +321,11 @@ def _lower_transfer(command: Operation) -> Transfer[Place, Expr]:
                 update=update,
             )
         case commands.Notify(operation, value, rank, remote, queue, everywhere, type):
-            update = _update(operation, value, type=type)
+            update = Update(operation, value, type=type)
             step = _updates(update, Place(remote, rank), after_writes=True)
             return _transfer(rank, queue, step, update=update, everywhere=everywhere)
         case commands.Signal(operation, value, rank, remote, queue, type):
-            update = _update(operation, value, type=type)
+            update = Update(operation, value, type=type)
             step = _updates(update, Place(remote, rank), fenced=True, after_bundle=True)
             return _transfer(rank, queue, step, update=update)
         case _:
@@ -348,12 +341,6 @@ def _immediate(
     reads = condition is not None or register is not None
     access = Access(place, reads, writes=update is not None)
     return Immediate(access, condition, update, None if register is None else register.index)
-
-
-def _update(
-    operation: str, operand: Expr | None = None, expected: Expr | None = None, type: IntType = INT32
-) -> Update[Expr]:
-    return Update(operation, operand, expected, type)
 
 
 def _transfer(
@@ -392,7 +379,7 @@ def _result(result: Expr | None) -> Step[Place] | None:
     return None if result is None else _writes("popc", Place(result), 2, local=True)
 
 
-# What can be asked of any shape
+# Questions about a shape, whatever it is made of
 
 
 def at_issue(shape: Shape[V, P]) -> Access[P] | None:
@@ -420,7 +407,7 @@ def accesses_of(shape: Shape[V, P]) -> tuple[Access[P], ...]:
 
 
 def all_in_conflict(form: Form) -> Form:
-    """``form`` with updates that conflict with their own kind, as with any other access."""
+    """``form`` with its updates in conflict with those of their own kind, as with all other accesses."""
     if not isinstance(form, Transfer):
         return form
     steps = tuple(step._replace(access=step.access._replace(commutes="")) for step in form.steps)
@@ -428,9 +415,9 @@ def all_in_conflict(form: Form) -> Form:
 
 
 def observed(shape: Shape[V, P]) -> tuple[bool, ...]:
-    """For each access of a command, in their order, whether anything depends on what the cell holds then.
+    """For each access of a command, in their order, whether it uses the value that the cell holds at that moment.
 
-    That is so for whatever reads, and for a step that sets a cell when what was there goes to a result.
+    Every read does, and so does a popb whose old value goes to a result.
     """
     steps = steps_of(shape)
     gives_result = any(step.kind == "popc" for step in steps)
@@ -466,10 +453,7 @@ class Role(Enum):
 
 
 def expressions(form: Form) -> Iterator[tuple[Role, Expr]]:
-    """The expressions of a command with their roles.
-
-    In this order, as far as there are any: the addresses in the order of the accesses, rank, queue, values.
-    """
+    """The expressions of a command with their roles: addresses in the order of the accesses, rank, queue, values."""
     match form:
         case Assign(_, value):
             yield Role.VALUE, value

@@ -1,4 +1,4 @@
-"""What a program says: its declarations, one block of statements per process, and where they came from."""
+"""The parts of a program: its declarations, its processes, and the source text that they were read from."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class MemoryObject:
 class Growing:
     """Memory with ``each`` cells for every node and ``more`` beside these, which are 0 in the beginning.
 
-    ``place``: which one of these objects it is, from 1 on. They lie behind all other memory, in this order.
+    ``place``: the number of this object among those that grow, from 1 on. They follow all other memory in this order.
     """
 
     name: str
@@ -55,11 +55,11 @@ class Growing:
 
     @property
     def address(self) -> int:
-        """What stands for its first cell where there is no number of nodes."""
+        """The symbolic address of its first cell, used as long as the number of nodes is open."""
         return self.place * GROWING
 
     def cells(self, nodes: int) -> int:
-        """How many cells there are with so many ``nodes``, none where that is less than nothing."""
+        """The number of its cells on ``nodes`` nodes."""
         return max(0, self.each * nodes + self.more)
 
 
@@ -84,9 +84,8 @@ class Process:
 class Source:
     """The text a program was read from, for excerpts in reports.
 
-    ``shows_commands``: whether the commands stand in it as they are; those of a C program are calls and assignments.
-    ``others``: the texts of the further files that it was read from, by their paths; ``units``: those of them that are
-    no headers.
+    ``shows_commands``: whether the text contains the commands themselves, as `.pgas` does; in C they are calls and
+    assignments. ``others``: the texts of the further files, by path; ``units``: those of them that are no headers.
     """
 
     file: str
@@ -111,8 +110,7 @@ class Source:
         return lines[number - 1].strip() if 0 < int(number) <= len(lines) else ""
 
     def shown(self, span: Span) -> str:
-        """The text at ``span``, cut where it is long, which reports show for a command; "" where they show the
-        command."""
+        """The text at ``span``, shortened, that reports show instead of a command; "" where they show the command."""
         piece = "" if self.shows_commands else self.piece(span)
         return piece if len(piece) <= LONGEST_SHOWN else _cut(piece)
 
@@ -139,15 +137,15 @@ def _cut(piece: str) -> str:
 class Declared:
     """The declarations and processes of a program.
 
-    ``doubles``: the memory objects and registers whose values are always the bits of doubles. ``gaps``: what the
-    program stands for has more runs than these, and why; so it is never `robust`. ``uncertain``: the memory objects of
-    which nothing is known, and the program decides nothing by them. ``blind_awaits``: what it stands for may block
-    where this program goes on, so nothing is said of deadlocks that it does not have. ``assumptions``: what
-    has to hold for it to be what the source means. ``variables``: what the registers are called in the
-    source, None for those that are no variable there; one that is left out has its own name. ``faults``: why a command
-    with the address -1, -2, ... has no meaning. ``exposed``: the cells that a rank has in a window, by the name of the
-    window and the rank, where calls are marked. ``most_nodes``: on more nodes it is not what the
-    source means. ``growing``: memory whose size depends on the number of nodes, where there is no number of them.
+    ``doubles``: the memory objects and registers whose values are always the bits of doubles. ``gaps``: the reasons why
+    the source has runs that this program lacks; with any of them it is never `robust`. ``uncertain``: memory objects
+    with unknown values, on which no decision of the program depends. ``blind_awaits``: the source may block where this
+    program goes on, so that it is not reported as free of deadlocks. ``assumptions``: what must hold for the program to
+    mean what the source does. ``variables``: the names of registers in the source, None for those that are no variable
+    there; a register that is left out has its own name. ``faults``: why the addresses -1, -2, ... fault. ``exposed``:
+    the cells of a window at a rank, by the name of the window and the rank, where calls are marked. ``most_nodes``: the
+    program means what the source does up to so many nodes. ``growing``: memory whose size depends on the number of
+    nodes, as long as that is open.
     """
 
     name: str

@@ -17,11 +17,11 @@
     // rdma-tso no-pcie: not robust
     // corerma: refused
 
-What is expected of another reading than the default one, where the verdict is another, stands behind it in lines of
-their own, and so does how many pairs of lines race (`Race.lines` says what a pair is), and what the program is worth in
-a memory model of MPI: defined, eventual or undefined (`races.mpi`), and the verdict on a network, which may be that the
-network has no counterpart of the program (`models.networks`). A C file may write `/* expect: robust */` as well
-and, having no other place for it, its node count: `// nodes: 4`.
+The first line gives the verdict in the default reading. Further lines give other readings where their verdict differs,
+how many pairs of lines race (`Race.lines` says what a pair is), the status of the program in a memory model of MPI:
+defined, eventual or undefined (`races.mpi`), and the verdict on a network, `refused` where the network has no
+counterpart of the program (`models.networks`). A C file may write `/* expect: robust */` as well and, having no other
+place for it, its node count: `// nodes: 4`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pgasrob.program.report import Report, short
 from pgasrob.program.statements import Span
 
 COMMENT = re.compile(r"\s*(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)(?:\*/|\Z))", re.DOTALL)
-"""The next comment, when nothing but blanks stands before it."""
+"""The next comment, if only blanks precede it."""
 ENTRY = re.compile(
     r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes|unified|separate)\b[ \t]*"
     r"(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
@@ -57,7 +57,7 @@ MEANT = re.compile(
     r"[ \t]*(?:(?:not[ \t]+)?robust|refused)\b.*)",
     re.IGNORECASE,
 )
-"""A line that may be meant as one about a network, with a name or word that there is not."""
+"""A line that is probably meant as one about a network, with an unknown name or variant."""
 LATER = re.compile(
     r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>(?P<races>races[ \t]*:[ \t]*(?=none|[0-9]))?"
     r"(?P<model>(?:(?:unified|separate)[ \t]*:[ \t]*(?=defined|undefined|eventual))|"
@@ -223,6 +223,12 @@ class _Head:
             return
         key, colon, value, entry = match["key"], match["colon"], match["value"], match["entry"]
         place_of_entry, place_of_value = place + match.start("entry"), place + match.start("value")
+
+        def cases(earlier: object, subject: str, form: re.Pattern[str], hint: str) -> tuple[Case, ...]:
+            if earlier:
+                self.fail(f"a second expectation{subject}", entry, place_of_entry, "keep one of them")
+            return self.split(value, place_of_value, form, hint)
+
         if key.lower() == "nodes":
             if colon:
                 self.read_nodes(value, place_of_value)
@@ -230,26 +236,26 @@ class _Head:
             return
         elif key.lower() in ("race", "races"):
             if colon and key == "races" and match["with"] is None:
-                self.read_races(entry, value, place_of_entry, place_of_value)
+                self.races = cases(self.races, " of races", RACES, RACES_HINT)
             elif re.match(r"none\b|[0-9]+ pair", value):  # otherwise a sentence that begins with the word
                 self.fail("the races that are expected are written `races: ...`", entry, place_of_entry, RACES_HINT)
         elif key.lower() in ("unified", "separate"):
             if colon and key in ("unified", "separate") and match["with"] is None:
-                self.read_status(key, entry, value, place_of_entry, place_of_value)
+                self.models[key] = cases(key in self.models, f" of the {key} model", STATUS, STATUS_HINT)
         elif match["with"] is not None:
             reading = READINGS.get(" ".join(match["with"].lower().split()))
             if reading is None:
                 place_of_reading = place + match.start("with")
                 hint = f"write `expect with {'`, `'.join(READINGS)}`"
                 self.fail(f"`{short(match['with'])}` is no reading", match["with"], place_of_reading, hint)
-            self.read_cases(reading, entry, value, place_of_entry, place_of_value)
+            self.cases[reading] = cases(reading in self.cases, "", CASE, HINT)
         elif not first:
             if colon:
                 self.misplaced(entry, place_of_entry)
         elif colon or re.match(r"(not )?(robust|error)", value):  # otherwise a sentence that begins with the word
             if key != "expect" or not colon:
                 self.fail("an expectation is written `expect: ...`", entry, place_of_entry)
-            self.read_cases(DEFAULT_READING, entry, value, place_of_entry, place_of_value)
+            self.cases[DEFAULT_READING] = cases(DEFAULT_READING in self.cases, "", CASE, HINT)
 
     def read_nodes(self, value: str, place: int) -> None:
         if not re.fullmatch(r"[0-9]{1,9}", value):
@@ -257,27 +263,9 @@ class _Head:
         self.nodes = int(value)
         self.check_count(self.nodes, value, place)
 
-    def read_cases(self, reading: Reading, entry: str, value: str, place_of_entry: int, place: int) -> None:
-        """Note the cases of ``value`` for a ``reading``."""
-        if reading in self.cases:
-            self.fail("a second expectation", entry, place_of_entry, "keep one of them")
-        self.cases[reading] = self.split(value, place, CASE, HINT)
-
-    def read_races(self, entry: str, value: str, place_of_entry: int, place: int) -> None:
-        """Note how many pairs of lines ``value`` says that race."""
-        if self.races:
-            self.fail("a second expectation of races", entry, place_of_entry, "keep one of them")
-        self.races = self.split(value, place, RACES, RACES_HINT)
-
-    def read_status(self, model: str, entry: str, value: str, place_of_entry: int, place: int) -> None:
-        """Note the status in a memory model."""
-        if model in self.models:
-            self.fail(f"a second expectation of the {model} model", entry, place_of_entry, "keep one of them")
-        self.models[model] = self.split(value, place, STATUS, STATUS_HINT)
-
     def check_network(self, match: re.Match[str], place: int) -> None:
-        """Fail where a line about a network names none that there is, or a word that it does not have. Other comments,
-        whose first word is not like one, say nothing."""
+        """Fail where a line about a network misspells the network or its variant; other comments, whose first word is
+        not like the name of a network, are passed over."""
         given, entry, start = match["network"], match["entry"], place + match.start("entry")
         name = given.lower().replace("_", "-")
         known = closest(name, NETWORKS, ALIKE) or ("rdma-tso" if name.startswith("rdma") else None)

@@ -350,19 +350,12 @@ def names_me_or_nodes(expr: Expr) -> bool:
 
 def depends_on_rank(expr: Expr) -> bool:
     """Whether ``me`` stands in ``expr``."""
-    match expr:
-        case Unary(_, operand):
-            return depends_on_rank(operand)
-        case Binary(_, left, right):
-            return depends_on_rank(left) or depends_on_rank(right)
-        case Conditional(condition, then, otherwise):
-            return any(map(depends_on_rank, (condition, then, otherwise)))
-    return isinstance(expr, Me)
+    return isinstance(expr, Me) or any(map(depends_on_rank, operands_of(expr)))
 
 
 def constant(expr: Expr) -> int | None:
-    """The value of ``expr`` when it is one constant or symbol, else None. Where memory begins behind what grows with
-    the number of nodes is another number on each."""
+    """The value of ``expr`` when it is one constant or symbol, else None. The address of memory that grows with the
+    number of nodes is no constant."""
     return expr.value if isinstance(expr, Const | Symbol) and not is_growing(expr) else None
 
 
@@ -383,8 +376,8 @@ def folded(expr: Unary | Binary) -> Expr:
 
 
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
-    """``expr`` with what ``change`` gives for its parts, the largest first, folded again; None leaves a part as it
-    is."""
+    """``expr`` with its parts replaced by what ``change`` gives for them, the largest first, and folded again; None
+    leaves a part as it is."""
     new = change(expr)
     if new is not None:
         return new
@@ -446,14 +439,7 @@ def may_fault(expr: Expr) -> bool:
 
 def faults_inside(expr: Expr) -> bool:
     """Whether any operation in ``expr`` may have no value."""
-    match expr:
-        case Unary(_, operand):
-            return may_fault(expr) or faults_inside(operand)
-        case Binary(_, left, right):
-            return may_fault(expr) or faults_inside(left) or faults_inside(right)
-        case Conditional(condition, then, otherwise):
-            return any(map(faults_inside, (condition, then, otherwise)))
-    return False
+    return may_fault(expr) or any(map(faults_inside, operands_of(expr)))
 
 
 def registers_of(expr: Expr) -> frozenset[int]:

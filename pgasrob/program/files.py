@@ -22,7 +22,7 @@ class Files(Protocol):
 GIVEN: dict[str, bytes] = {}
 """Texts given by :func:`give`, by their names."""
 PREPROCESSED = re.compile(rb"^[ \t]*#|\bmain\s*\(", re.MULTILINE)
-"""What a program in C has, and none in the core language."""
+"""Matches what every program in C contains and no program in the core language does."""
 
 
 def give(data: bytes) -> str:

@@ -37,8 +37,8 @@ def following(successors: Successors) -> list[int]:
 
 
 def dominators(successors: Successors, starts: Sequence[int]) -> list[int | None]:
-    """For each node the last one before it by which each way from ``starts`` to it comes; None when there is none, or
-    no way (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm)."""
+    """For each node its immediate dominator, the last node before it on every path from ``starts``; None when there is
+    none, or no path (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm)."""
     root = len(successors)
     graph = [*successors, starts]
     order = _postorder(graph, [root])

@@ -191,11 +191,8 @@ class Instance:
     def _transfer(self, rank: int, form: core.Transfer[Place, Expr]) -> Evaluated:
         captured = None if form.captured is None else self._access(rank, form.captured)
         accesses = [self._access(rank, step.access) for step in form.steps]
-        target, queue, update = (
-            self._rank(evaluator(form.rank)),
-            self._queue(evaluator(form.queue)),
-            _update(form.update),
-        )
+        target, queue = self._rank(evaluator(form.rank)), self._queue(evaluator(form.queue))
+        update = _update(form.update)
 
         def operands(registers: Registers) -> Operands:
             read = None if captured is None else captured(registers)
@@ -212,7 +209,8 @@ class Instance:
 
     def _access(self, rank: int, access: core.Access[Place]) -> Callable[[Registers], core.Access[Cell]]:
         place, reads, writes, commutes = access
-        cell = self._cell(evaluator(place.address), _constantly(rank) if place.rank is None else evaluator(place.rank))
+        at = (lambda registers: rank) if place.rank is None else evaluator(place.rank)
+        cell = self._cell(evaluator(place.address), at)
         return lambda registers: core.Access(cell(registers), reads, writes, commutes)
 
     def _rank(self, run: Evaluator) -> Evaluator:
@@ -246,10 +244,6 @@ class Instance:
             return node(registers) * self.size + index
 
         return checked
-
-
-def _constantly(rank: int) -> Evaluator:
-    return lambda registers: rank
 
 
 def _comparison(condition: core.Comparison[Expr] | None) -> Callable[[Registers], core.Comparison[int] | None]:
@@ -302,7 +296,7 @@ def barriers_of(arrivals: Sequence[Sequence[tuple[str, T]]]) -> Iterator[tuple[T
     ``arrivals``: for each rank its next commands that are barriers, as pairs of name and command.
     """
     for name in dict.fromkeys(name for name, _ in arrivals[0]):
-        yield from product(*([what for its, what in own if its == name] for own in arrivals))
+        yield from product(*([command for each, command in own if each == name] for own in arrivals))
 
 
 def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READING) -> Instance:

@@ -10,8 +10,8 @@ from pgasrob.program.expressions import faults_inside
 def live_registers(automaton: ControlAutomaton) -> list[frozenset[int]]:
     """For each control state the registers whose values may still be used: read by some command before they are set.
 
-    An assign does not use what it computes a register from that nobody uses. Commands that cannot be issued count:
-    whether an assume holds is found out by what it reads.
+    An assign to a register that is not live uses none. Commands that cannot be issued count as well: an assume reads
+    its registers to find out whether it holds.
     """
     live = [frozenset[int]()] * len(automaton.out)
     changed = True

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
-from pgasrob.program.expressions import Binary, Expr, Register, Unary, constant, faults_inside, registers_of
+from pgasrob.program.expressions import MIRRORED, Binary, Expr, Register, Unary, constant, faults_inside, registers_of
 from pgasrob.program.walks import FALSE, MOST_WAYS, Walks, either, negated, unchanged_at
 
 
 @dataclass(frozen=True, slots=True)
 class _Awaited:
-    """A command that waits for the value of a cell: the cell, the comparison, the control state behind it, whether it
+    """A command that waits for the value of a cell: the cell, the comparison, the control state after it, whether it
     polls, and the register that it sets."""
 
     place: Place
@@ -74,7 +74,7 @@ class Looks:
         if form.condition is not None:
             relation, value = form.condition
             if faults_inside(value):
-                return  # the rank would fault there, and not behind the look
+                return  # the rank would fault at the wait, and not after the look
             yield _Awaited(form.access.cell, SIGNS[relation], value, leaving[0].target)
         elif form.register is not None:
             fails = self._fails(state, leaving[0])
@@ -85,7 +85,7 @@ class Looks:
                 yield _Awaited(form.access.cell, *compared, leaving[0].target, True, form.register)
 
     def _after_wait(self, register: int, start: int, awaited: _Awaited) -> int | None:
-        """Where both the wait and a read into ``register`` of what it waits for lead, the read behind ``start``.
+        """A control state to which both the wait leads and a read of an awaited value into ``register``, to ``start``.
 
         A poll into the same register has there what the look would have brought; any other register is not needed.
         """
@@ -123,7 +123,6 @@ SIGNS = {
 }
 """How two numbers that satisfy a relation compare."""
 EVERY_SIGN = frozenset("<=>")
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def _compared(expr: Expr, register: int | None) -> tuple[frozenset[str], Expr] | None:
@@ -137,7 +136,7 @@ def _compared(expr: Expr, register: int | None) -> tuple[frozenset[str], Expr] |
         case Binary(symbol, Register(_, index), value) if symbol in SIGNS and index == register:
             return None if register in registers_of(value) else (SIGNS[symbol], value)
         case Binary(symbol, value, Register(_, index)) if symbol in SIGNS and index == register:
-            return None if register in registers_of(value) else (SIGNS[_MIRRORED.get(symbol, symbol)], value)
+            return None if register in registers_of(value) else (SIGNS[MIRRORED[symbol]], value)
         case Binary("&&" | "||" as symbol, left, right):
             first, second = _compared(left, register), _compared(right, register)
             if first is not None and second is not None and first[1] == second[1]:

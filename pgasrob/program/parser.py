@@ -366,7 +366,9 @@ class _Reading:
 
     def recover(self, token: Token) -> None:
         """Give up the statement or declaration that ``token`` is in."""
-        expected, last = _obvious(self.parser.accepts()), self.scope.last
+        expected, last = set(self.parser.accepts()), self.scope.last
+        if "SEMICOLON" in expected:
+            expected -= {"AS", "MADE_UP"}  # both are optional, and hardly ever what is missing
         parts = self.unwind()
         first = parts[0] if parts else token
         meant = habit(last, token, self.peek(), expected, self.report.source.text, self.scope.kind)
@@ -483,11 +485,6 @@ class _Reading:
         if token.type == "LPAR" and "PLUS" in expected:
             return "expressions have no calls"
         return ""
-
-
-def _obvious(expected: Collection[str]) -> set[str]:
-    """``expected`` without what nobody has to write there."""
-    return set(expected) - ({"AS", "MADE_UP"} if "SEMICOLON" in expected else set())
 
 
 def in_words(terminals: Collection[str]) -> str:

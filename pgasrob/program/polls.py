@@ -1,4 +1,4 @@
-"""Polling loops: which reads can but come back to where the rank has been (the design, section 2: polls).
+"""Polling loops: finds the reads that only lead back to where the rank has been (the design, section 2: polls).
 
 A read *fails* when, whatever it is followed by, the rank has done nothing but read when it is back at a control state
 at which it has been, with the same values of all registers that matter there. Taking such an iteration out of a
@@ -6,8 +6,8 @@ computation leaves one that does the same to everything else; so failed reads ar
 condition does not hold, and a polling loop *is* an await. `proofs/polling.md` has the definition, the proof, and what
 is not recognised.
 
-It is worked out here, from the control automaton of a rank: what a load or fetch has to bring is an expression over
-the registers after it (:class:`~pgasrob.program.core.Until`), and all that engines know of it.
+The result is a condition on the registers after each load or fetch (:class:`~pgasrob.program.core.Until`), computed
+from the control automaton of a rank. Engines know nothing else of polls.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pgasrob.program.walks import FALSE, MOST_WAYS, Goal, Values, Walks, either,
 
 def with_polls(automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) -> ControlAutomaton:
     """``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes, with its failed reads disabled. Where
-    these are symbols, no read is disabled that is not so with numbers for them."""
+    rank and nodes are symbols, a read is disabled only if it is for all numbers that they may stand for."""
     if not any(is_read(transition.form) for transition in automaton.transitions):
         return automaton
     polls = _Polls(automaton, rank, size, nodes)
@@ -36,8 +36,8 @@ def with_polls(automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) 
 
 
 def _numbered(out: list[list[Transition]]) -> Iterator[list[Transition]]:
-    """The transitions, of which those of one occurrence have the same variant when they have the same form: whether a
-    read fails depends on where the rank is."""
+    """The transitions with a ``variant`` for each form of an occurrence: whether a read fails depends on the control
+    state, so one occurrence may have several forms."""
     variants: dict[int, dict[Form, int]] = {}
 
     def numbered(transition: Transition) -> Transition:
@@ -52,8 +52,8 @@ def _numbered(out: list[list[Transition]]) -> Iterator[list[Transition]]:
 
 
 def has_one_control(automaton: ControlAutomaton) -> bool:
-    """Whether the rank and the number of nodes have no part in what is decided: they are in no assume, no assert and
-    no value that is awaited, and what is computed from them goes to no register that is, or that is assigned on."""
+    """Whether no decision depends on the rank or the number of nodes: they are in no assume, assert or awaited value,
+    and no register computed from them is either, nor is it assigned to another register."""
     forms = [transition.form for transition in automaton.transitions]
     assigned = [form for form in forms if isinstance(form, core.Assign)]
     of_ranks = {form.register for form in assigned if names_me_or_nodes(form.value)}
@@ -98,7 +98,7 @@ class _Polls:
 
     @cached_property
     def _last_before(self) -> list[int | None]:
-        """For each control state the last one before it by which each quiet way to it comes."""
+        """For each control state its immediate dominator on quiet ways."""
         begins = {0} | {each.target for leaving in self._out for each in leaving if not is_quiet(each.form)}
         return dominators(self._quiet, sorted(begins))
 
@@ -115,7 +115,7 @@ class _Polls:
         return transition.with_form(replace(form, until=Until(negated(fails), spins)))
 
     def fails(self, state: int, read: Transition) -> Expr:
-        """When ``read`` is bound to come back: over the registers after it."""
+        """The condition, on the registers after ``read``, under which the rank is bound to come back to ``state``."""
         key = state, read.occurrence
         if key not in self._failing:
             self._failing[key] = self._fails(state, read)
@@ -134,8 +134,8 @@ class _Polls:
         return found
 
     def _been_at(self, state: int) -> Iterator[tuple[int, frozenset[int]]]:
-        """The control states of the loop around ``state`` by which each way to it comes, with quiet commands alone
-        since, and the registers that may have been set since."""
+        """The control states of the loop around ``state`` that every quiet way to it passes, nearest first, each with
+        the registers that may have been set since."""
         changed, back = frozenset[int](), state
         while True:
             yield back, changed
@@ -146,7 +146,7 @@ class _Polls:
             back = before
 
     def _set_between(self, back: int, state: int) -> frozenset[int]:
-        """The registers that may be set on the ways from ``back`` to ``state``, of which all come by ``back``."""
+        """The registers that may be set between ``back`` and ``state``, which ``back`` dominates."""
         changed: set[int] = set()
         seen, stack = {back, state}, [state]
         while stack:
@@ -159,7 +159,7 @@ class _Polls:
         return frozenset(changed)
 
     def _back_at(self, back: int) -> Goal:
-        """To be at ``back`` with the registers that are live there as after the read, and so as before."""
+        """To be at ``back`` with its live registers as they were after the read, and so before it."""
 
         def arrived(state: int, values: Values) -> Expr | None:
             return self._walks.agree(back, values) if state == back else None

@@ -1,13 +1,13 @@
-"""From a program back to `.pgas` text (the design, section 3).
+"""Prints a program as `.pgas` text (the design, section 3).
 
-``parse(to_source(program))`` equals ``program`` up to spans and source, for every program of a `.pgas` text. One that
-comes from C gets names that can be read back; what `.pgas` has no words for is said in a comment above it.
+``parse(to_source(program))`` equals ``program`` up to spans and source, for every program of a `.pgas` text. A program
+that comes from C gets names that can be read back, and a comment about what `.pgas` cannot express.
 """
 
 from __future__ import annotations
 
 from pgasrob.program.commands import show
-from pgasrob.program.declarations import Declared, MemoryObject, Process, Queue
+from pgasrob.program.declarations import Declared, MemoryObject, Process
 from pgasrob.program.expressions import render
 from pgasrob.program.spelled import in_32_bits, not_said, spelled
 from pgasrob.program.statements import (
@@ -40,7 +40,7 @@ def to_source(program: Declared) -> str:
         writer.line(f"nodes {program.nodes};")
     writer.declare("memory", [_cell(memory) for memory in program.memory])
     writer.declare("register", list(program.registers))
-    writer.declare("queue", [_queue(queue) for queue in program.queues])
+    writer.declare("queue", [queue.name + " unordered" * queue.unordered for queue in program.queues])
     for process in program.processes:
         if writer.lines:
             writer.lines.append("")
@@ -49,7 +49,7 @@ def to_source(program: Declared) -> str:
 
 
 def _remarks(program: Declared) -> list[str]:
-    """What the text does not say of a program that comes from C."""
+    """Comments about what the text does not express of a program that comes from C."""
     remarks = [f"// Not all runs are here, so this is not `robust`: {gap}." for gap in program.gaps]
     if missing := not_said(program):
         return [*remarks, f"// Not to be read back: .pgas has no {', no '.join(missing)}."]
@@ -67,10 +67,6 @@ def _cell(memory: MemoryObject) -> str:
         return (f"{memory.name} = {values}" if used else memory.name) + end
     array = f"{memory.name}[{memory.size}]"
     return (f"{array} = {{{values}}}" if used else array) + end
-
-
-def _queue(queue: Queue) -> str:
-    return f"{queue.name} unordered" if queue.unordered else queue.name
 
 
 class _Writer:

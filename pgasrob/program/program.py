@@ -28,7 +28,7 @@ class Program(Displayed, Declared):
         return instantiate(self, next(count for count in counts if count is not None), reading)
 
     def for_every_count(self) -> Program:
-        """The program with ``me`` and ``nodes`` as symbols, which it is."""
+        """The program itself: it has ``me`` and ``nodes`` as symbols already."""
         return self
 
 

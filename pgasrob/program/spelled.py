@@ -1,6 +1,6 @@
-"""Programs that come from C, as `.pgas` can say them: names that are names there, queues by their names.
+"""Rewrites programs that come from C so that their `.pgas` text can be read back: legal names, queues by name.
 
-What `.pgas` has no words for stays as it is; :func:`not_said` names it.
+What `.pgas` cannot express stays as it is; :func:`not_said` names it.
 """
 
 from __future__ import annotations
@@ -46,17 +46,12 @@ def spelled(program: Declared) -> Declared:
 
 
 def not_said(program: Declared) -> list[str]:
-    """What there is in ``program`` that `.pgas` has no words for: its text cannot be read back."""
+    """The kinds of values in ``program`` that `.pgas` cannot express; with any of them its text cannot be read back."""
     if program.doubles:
         return [DOUBLES]
-    found = set()
-    for command in _commands(program):
-        if "." in getattr(command, "operation", ""):
-            found.add(DOUBLES)
-        for expr in expressions_of(command).values():
-            found |= {kind for each in _parts(expr) for kind in _foreign(each)}
-    for condition in _conditions(program):
-        found |= {kind for each in _parts(condition) for kind in _foreign(each)}
+    found = {kind for part in _parts_of_all(program) for kind in _foreign(part)}
+    if any("." in getattr(command, "operation", "") for command in _commands(program)):
+        found.add(DOUBLES)
     if any(_is_large(value) for memory in program.memory for value in memory.initial):
         found.add(LARGE)
     return sorted(found)
@@ -64,10 +59,8 @@ def not_said(program: Declared) -> list[str]:
 
 def in_32_bits(program: Declared) -> bool:
     """Whether ``program`` computes in other types than `int`: in `.pgas` everything is one, of 32 bits and signed."""
-    exprs = [*(expr for each in _commands(program) for expr in expressions_of(each).values()), *_conditions(program)]
-    return any(getattr(each, "type", INT32) != INT32 for each in _commands(program)) or any(
-        _computes_otherwise(part) for expr in exprs for part in _parts(expr)
-    )
+    typed = any(getattr(each, "type", INT32) != INT32 for each in _commands(program))
+    return typed or any(map(_computes_otherwise, _parts_of_all(program)))
 
 
 def _computes_otherwise(expr: Expr) -> bool:
@@ -117,8 +110,14 @@ def _commands(program: Declared) -> Iterator[Command]:
     return (each.command for each in _statements(program) if isinstance(each, Do))
 
 
-def _conditions(program: Declared) -> Iterator[Expr]:
-    return (each.condition for each in _statements(program) if isinstance(each, If | While))
+def _parts_of_all(program: Declared) -> Iterator[Expr]:
+    """All expressions of commands and conditions in ``program``, with their parts."""
+    for each in _statements(program):
+        if isinstance(each, Do):
+            for expr in expressions_of(each.command).values():
+                yield from _parts(expr)
+        elif isinstance(each, If | While):
+            yield from _parts(each.condition)
 
 
 class _Speller:

@@ -1,4 +1,4 @@
-"""Structured statements of a graph, to be read: few labels, and nothing goes to what comes next anyway."""
+"""Turns a graph of pieces into structured statements for readers: few labels, and no `goto` to the next statement."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def structured(body: Body) -> Block:
 
 
 def nesting(start: str, goes_to: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """In how many branches each label stands in the text that begins at ``start``, in the order of the text.
+    """How many branches enclose each label in the text that begins at ``start``; labels in the order of the text.
 
-    A label that is gone to once stands where it is gone to, others after all that goes there first.
+    The target of a single jump is put where that jump is, other targets after the whole text that jumps there first.
     """
     uses = Counter(each for ways in goes_to.values() for each in ways)
     depths: dict[str, int] = {}
@@ -41,7 +41,7 @@ def nesting(start: str, goes_to: Mapping[str, Sequence[str]]) -> dict[str, int]:
 
 
 class _Structure:
-    """``used``: the labels that something goes to."""
+    """The text of one graph; ``used``: the labels that some `goto` names."""
 
     def __init__(self, graph: FlowGraph) -> None:
         self.pieces = {piece.label: piece for piece in graph.pieces}

@@ -1,4 +1,4 @@
-"""Programs with other commands in the places of some: what would be if a call were left out, or did less."""
+"""Makes variants of a program with some commands replaced, to find out what a call is needed for."""
 
 from __future__ import annotations
 

@@ -76,8 +76,8 @@ _UPDATING: dict[str, Callable[..., Command]] = {
 
 
 def updating(name: str, operation: str) -> tuple[Callable[..., Command], tuple[str, ...], int]:
-    """The command ``name`` with ``operation``: how it is made of its arguments, what these are called in their order,
-    and how many of the last may be left out."""
+    """For the command ``name`` with ``operation``: its constructor, the names of its arguments in order, and how many
+    of the last may be left out."""
     if name == "fetch_update":
         return _UPDATING[name], ("rank", "address", "operand"), 0
     place = ("rank", "remote", "queue")

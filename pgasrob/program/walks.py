@@ -96,23 +96,23 @@ class Walks:
                     stack.append(transition.target)
         return seen
 
-    def behind_failed(self, state: int, target: int) -> set[int]:
-        """The control states to which a read that fails may lead, from ``state`` by ``target``: those of the round of
-        its poll, and behind a look all on the way to the wait."""
+    def after_failed(self, state: int, target: int) -> set[int]:
+        """The control states to which a read from ``state`` to ``target`` may lead when it fails: those in the loop of
+        a poll, and all on the way from a look to its wait."""
         if state not in self.reached(target):
             ahead = self.reached(target, silently=True)
             return {each for each in ahead if any(map(self._waits, self.reached(each, silently=True)))}
         return {each for each in self.reached(target) if state in self.reached(each)}
 
     def _waits(self, state: int) -> bool:
-        """Whether a rank waits at ``state`` for the value of a cell."""
+        """Whether a rank may wait at ``state`` for the value of a cell."""
         return any(isinstance(edge.form, core.Immediate) and edge.form.may_block for edge in self.out[state])
 
     def bound(self, start: int, goal: Goal, silently: bool = False, back: int | None = None) -> Expr:
-        """When each way from ``start`` on comes to ``goal`` by quiet commands, or ``silently``, by assumes and assigns
-        alone; FALSE also when that is hard to say.
+        """The condition under which every way from ``start`` reaches ``goal`` by quiet commands, or ``silently``, by
+        assumes and assigns alone; FALSE also when that is hard to say.
 
-        Where all that the rank could do at ``back`` can be done, to do it is as good as to be there.
+        A control state that has all transitions of ``back`` counts as ``back`` where the rank takes one of these.
         """
 
         def bound_from(state: int, values: Values, been: frozenset[int]) -> Expr:
@@ -126,7 +126,8 @@ class Walks:
             found = self._some_enabled(leaving, values)
             for transition in leaving:
                 form = transition.form
-                if back is not None and self._includes(leaving, back) and transition in self.out[back]:
+                includes = back is not None and all(each in leaving for each in self.out[back])
+                if back is not None and includes and transition in self.out[back]:
                     found = both(found, self.agree(back, values))
                     continue
                 if not is_quiet(form, silently):
@@ -147,9 +148,6 @@ class Walks:
             same = both(same, FALSE if value is None else Binary("==", value, _held(register)))
         return same
 
-    def _includes(self, leaving: Sequence[Transition], state: int) -> bool:
-        return all(transition in leaving for transition in self.out[state])
-
     def _some_enabled(self, leaving: Sequence[Transition], values: Values) -> Expr:
         """When one of the commands can be issued."""
         found, conditions = FALSE, []
@@ -165,7 +163,7 @@ class Walks:
         return found
 
     def _blocked(self, form: core.Form, values: Values) -> Expr:
-        """When a command cannot be issued; FALSE when that depends on what nobody knows."""
+        """When a command cannot be issued; FALSE when that depends on an unknown value."""
         if not isinstance(form, core.Test):
             return FALSE
         holds = _over(form.condition, values)
@@ -206,7 +204,7 @@ class Walks:
 
 
 def back_at(expr: Expr) -> Expr | None:
-    """What stands in conditions for what a register has held, if ``expr`` is a register."""
+    """The register that stands in conditions for the value of ``expr`` after the read; None if that is no register."""
     return _held(expr.index) if isinstance(expr, Register) else None
 
 
@@ -226,7 +224,7 @@ def unchanged_at(state: int, kept: frozenset[int]) -> Goal:
 
 
 def _over(expr: Expr, values: Values) -> Expr | None:
-    """``expr`` over the registers after the read; None when it depends on what nobody knows."""
+    """``expr`` over the registers after the read; None when it depends on an unknown value."""
     known = {register: value for register, value in values.items() if value is not None}
     if registers_of(expr) & (values.keys() - known.keys()):
         return None

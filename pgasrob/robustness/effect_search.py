@@ -98,7 +98,7 @@ class EffectSearch:
             for state, leaving in enumerate(automaton.out):
                 for edge in leaving:
                     if At(rank, state) in places and isinstance(edge.form, core.Immediate) and edge.form.until:
-                        places.update(At(rank, each) for each in walks.behind_failed(state, edge.target))
+                        places.update(At(rank, each) for each in walks.after_failed(state, edge.target))
         return {each for place in places for each in self._before(place)}
 
     def _before(self, place: At) -> list[tuple[int, int | None]]:

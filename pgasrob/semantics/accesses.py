@@ -16,8 +16,7 @@ Access = core.Access[Cell]
 
 
 def conflict(first: Access, second: Access) -> bool:
-    """Whether two accesses are to the same cell and at least one writes, unless both are updates of one commuting
-    kind."""
+    """Whether two accesses are to one cell and at least one of them writes, unless both are updates that commute."""
     if first.cell != second.cell or (first.commutes and first.commutes == second.commutes):
         return False
     return first.writes or second.writes

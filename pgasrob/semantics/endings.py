@@ -1,4 +1,4 @@
-"""How a run ends, and what can be read off where it ends: registers, cells, assertions that have failed."""
+"""How a run ends, and what its end shows: the values of registers and cells, and the assertions that failed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 from pgasrob.semantics.state_space import Letter
 
 Ending = Literal["ended", "exited", "deadlock", "stopped", "fault", "cut"]
-"""How a run ends. ``ended``: all ranks have. Else no rank can move, nothing is pending, and: ``fault``: some rank
-stands before a command that cannot be evaluated; ``exited``: no fault, and some rank stands before an exit, which ends
-all of them; ``deadlock``: neither of the two, and some rank is stuck before something other than false assumes alone;
-``stopped``: none of these. ``cut``: it was not followed to its end."""
+"""How a run ends. ``ended``: all ranks have ended. Else no rank can move, nothing is pending, and: ``fault``: a next
+command of some rank cannot be evaluated; ``exited``: no fault, and a next command of some rank is an exit, which ends
+all of them; ``deadlock``: neither, and some rank is blocked by more than false assumes; ``stopped``: none of these.
+``cut``: the run was not followed to its end."""
 ENDINGS: tuple[Ending, ...] = ("ended", "exited", "deadlock", "stopped", "fault")
 """The endings of a maximal run."""
 
@@ -65,7 +65,7 @@ class FailedAssertion:
 def failure(
     instance: Instance, letter: Letter, control: tuple[int, ...], registers: tuple[Registers, ...]
 ) -> FailedAssertion | None:
-    """The assertion that ``letter`` stands for, issued where ``control`` is; None if it holds or is none."""
+    """The failed assertion that ``letter`` issues in this state; None if it holds, or ``letter`` issues no assert."""
     if letter.kind != "assert":
         return None
     rank = letter.rank

@@ -232,7 +232,7 @@ class _Links:
                 yield target
 
     def _link(self, source: int, target: int) -> Edge | None:
-        """The edge that a link is shown by: a conflict before program order, and what comes first in the run."""
+        """The edge that shows the link from ``source`` to ``target``: a conflict if possible, else program order."""
         if edge := self.conflicts[source].get(target):
             return edge
         if self.positions[source].keys().isdisjoint(self.positions[target]):

@@ -1,8 +1,9 @@
-"""A maximal SC run with the order of its commands: a Mazurkiewicz trace, of which the run is one linearisation.
+"""A maximal SC run with the partial order of its commands: a Mazurkiewicz trace, of which the run is a linearisation.
 
 Two commands depend on each other when they are of one rank, when two of their accesses conflict, or when one looks at
-what the other changes: a rank with several next commands, of which some wait for values, has looked at all of
-these values when it issues one of them. The order of a trace is what this leaves of the order of the run.
+a cell that the other changes: a rank with several next commands, of which some wait for values, has looked at all of
+these values when it issues one of them. A trace orders two commands as the run does if a chain of dependences links
+them.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ class Command(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether it depends on the value of a cell whether it is enabled."""
+        """Whether it is enabled for some values of a cell only."""
         return isinstance(self.operands, core.Immediate) and self.operands.may_block
 
 
 class Position(NamedTuple):
-    """Where a rank is in a run: its control state and registers, and its next commands, those that can be evaluated."""
+    """The state of a rank in a run: control state, registers, and those next commands that do not fault."""
 
     control: int
     registers: Registers
@@ -116,7 +117,7 @@ class Cells:
         return self._layers.get(cell, ())
 
     def enter(self, entry: Entry) -> int:
-        """Add an access at the end of the run; says in which layer of its cell it is."""
+        """Add an access at the end of the run, and return the number of its layer."""
         layers = self._layers.setdefault(entry.made.access.cell, [])
         if not layers or conflict(layers[-1].access, entry.made.access):
             layers.append(Layer(entry.made.before))
@@ -131,7 +132,7 @@ class Cells:
             layers.pop()
 
     def met_by(self, access: Access) -> Sequence[Entry]:
-        """The entries of the last layer that conflicts with ``access``, were it next."""
+        """The entries of the last layer that would conflict with ``access`` if that came next."""
         return next(
             (layer.entries for layer in reversed(self.layers(access.cell)) if conflict(layer.access, access)), ()
         )
@@ -160,7 +161,7 @@ def performed(
 
 
 def passes(operands: core.Operands, position: Position, value: int) -> bool:
-    """Whether a command lets ``value`` of its cell pass, or does not look at it."""
+    """Whether a command is enabled when its cell holds ``value``; true of commands that wait for no value."""
     if not isinstance(operands, core.Immediate):
         return True
     condition, until = operands.condition, operands.until

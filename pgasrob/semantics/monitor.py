@@ -1,4 +1,4 @@
-"""Detects, step by step and with a summary that stays small, that happens-before becomes cyclic.
+"""Detects while a run goes on, with a summary of bounded size, when its happens-before relation becomes cyclic.
 
 A run is fed in as a sequence of issues and accesses. Commands of one thread are ordered as they are issued; of two
 accesses to one cell that conflict the earlier command comes before the later one. A new edge always leads into the
@@ -10,8 +10,8 @@ how many there are. So the summary is a few sets of pending commands, and there 
 bounded (`proofs/definition-engine.md`).
 
 A write may be seen before its place among the writes of the cell is fixed: a store in the store buffer by loads of its
-own thread. Such a read comes after the write (:meth:`Monitor.read_unplaced`) and before the writes that take their
-place behind it; not before those that take theirs earlier, late as this may be.
+own thread. Such a read comes after the write (:meth:`Monitor.read_unplaced`) and before the writes that are placed
+after it, but not before those that are placed earlier, even if they get their place only after the read.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Monitor:
         return command
 
     def access(self, command: Command, cell: int, way: Way) -> None:
-        """``command`` accesses ``cell``. A write takes its place among the writes of the cell behind all others."""
+        """``command`` accesses ``cell``. A write is placed after all other writes of the cell."""
         ways = self.cells.setdefault(cell, {})
         for other in tuple(ways):
             if way == WRITTEN or other != way:
@@ -113,7 +113,7 @@ class Monitor:
         self.readers[writer] = Latest(before | self.before[command], among | 1 << command)
 
     def finish(self, command: Command) -> None:
-        """``command`` makes no access any more."""
+        """Note that ``command`` has made all its accesses."""
         for commands in self.pending:
             if command in commands:
                 commands.remove(command)
@@ -166,7 +166,7 @@ class Monitor:
 
 
 def _gain(entries: dict[Key, Latest], command: Command, gained: int) -> None:
-    """What comes before ``command`` comes before those that come after it."""
+    """Order ``gained``, which now comes before ``command``, before all entries that ``command`` comes before."""
     for key, (before, among) in entries.items():
         if (before | among) >> command & 1:
             entries[key] = Latest(before | gained, among)

@@ -1,4 +1,4 @@
-"""Replay: is a sequence of events a computation of the program, and what does each event do?
+"""Replays a sequence of events: checks that it is a computation of the program, and says what each event does.
 
 This is the judge of the engines' witnesses. It shares no code with them: every rule is checked against the history of
 the run, as the design's section 2 states it, and not with the states of X(P, N).
@@ -22,7 +22,7 @@ from pgasrob.semantics.computation import Computation, Event
 
 
 class ReplayError(Exception):
-    """The sequence of events is no computation of the program; says which event breaks which rule."""
+    """The sequence of events is no computation of the program; the text says which event breaks which rule."""
 
 
 class Change(NamedTuple):
@@ -169,8 +169,8 @@ class _Issued:
 
 @dataclass(slots=True)
 class _Rank:
-    """``history`` has all commands of the rank; ``unfinished`` those that miss a step, by their place in it, ``fences``
-    and ``bundles`` the places of those, so that a rule need not look through all of a long run."""
+    """A rank: ``history`` has all its commands, ``unfinished`` those that miss a step, by their place in it, ``fences``
+    and ``bundles`` the places of those, so that no rule has to go through all of a long run."""
 
     control: int
     registers: list[int]
@@ -249,7 +249,7 @@ class _Replay:
         leaving = self.instance.automata[event.rank].out[rank.control]
         transition = next((edge for edge in leaving if edge.occurrence == event.occurrence), None)
         if transition is None or transition.command.kind != event.kind:
-            raise self._reject(position, event, "the rank does not stand before this command")
+            raise self._reject(position, event, "it is not a next command of the rank")
         try:
             operands = self.instance.operands(event.rank, transition, tuple(rank.registers))
         except Fault as fault:
@@ -267,16 +267,12 @@ class _Replay:
             raise self._reject(position, group[0], "a barrier is one event of every rank, in rank order")
         entered = [self._enter(position + offset, event) for offset, event in enumerate(group)]
         if len({issued.transition.command for _, issued in entered}) > 1:
-            raise self._reject(position, group[0], "the ranks stand before barriers of different names")
+            raise self._reject(position, group[0], "the next barriers of the ranks have different names")
         return [self._describe(event, issued) for event, (_, issued) in zip(group, entered, strict=True)]
 
     def _issue(self, position: int, event: Event) -> ReplayedEvent:
-        if not 0 <= event.rank < self.instance.nodes:
-            raise self._reject(position, event, f"there is no rank {event.rank}")
-        rank = self.ranks[event.rank]
-        earlier = len(rank.history)
-        _, issued = self._enter(position, event)
-        operands = issued.operands
+        rank, issued = self._enter(position, event)
+        earlier, operands = event.operation, issued.operands
         match event.kind:
             case "wait":
                 if any(rank.pending(issued.queue, earlier)):
@@ -308,9 +304,9 @@ class _Replay:
             ):  # fmt: skip
                 return self._access(position, event.kind, event, rank, issued)
             case "exit":
-                raise self._reject(position, event, "the run is over, and nobody issues an exit")
+                raise self._reject(position, event, "an exit ends the run, and is never issued")
             case "barrier" | "popa" | "popd" | "popb" | "popc":
-                raise AssertionError("barriers and steps are seen to elsewhere")
+                raise AssertionError("run() treats barriers and steps")
             case _:
                 assert_never(event.kind)
         return self._describe(event, issued)
@@ -324,9 +320,7 @@ class _Replay:
             case "load" | "fetch":
                 register = self._set(rank, operands.register, old)
                 if operands.until is not None and not operands.until.satisfied(rank.registers):
-                    raise self._reject(
-                        position, event, f"it reads {old}, and the rank can but come back and read again"
-                    )
+                    raise self._reject(position, event, f"it reads {old}, so the rank only comes back and reads again")
                 return self._describe(event, issued, read=old, register=register)
             case "store":
                 return self._describe(event, issued, cell=self._write(cell, operand))

@@ -1,8 +1,8 @@
 """The SC run that a computation looks like (the paper, section 3: an acyclic happens-before relation).
 
 A computation without a happens-before cycle has the relation of an SC run: its commands in an order that respects the
-relation, every one with its steps directly behind it. A shortest violating computation has it without its last command
-e, the one issued last of all (the paper, section 4; `proofs/normal-form.md`).
+relation, each directly followed by its steps. A shortest violating computation looks like one without e, the command
+that is issued last of all (the paper, section 4; `proofs/normal-form.md`).
 """
 
 from __future__ import annotations

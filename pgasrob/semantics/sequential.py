@@ -2,8 +2,8 @@
 
 The design, section 6: a program is in error when an SC run reaches a command that cannot be evaluated; an assertion is
 violated when an SC run reaches it and it is false; a deadlock is a state in which no rank can move and some rank is
-stuck before something other than false assumes alone. Where assumes are guesses of a front end, no rank stands before
-false assumes alone: a run with a wrong guess is none. Nor does a rank stand before an exit, which ends all of them.
+blocked by more than false assumes. Where assumes are guesses of a front end, a state in which a rank is blocked by
+false assumes alone is no deadlock: the run has guessed wrong. Neither is one with an exit next, which ends all ranks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
-from pgasrob.semantics.effect import execute
+from pgasrob.semantics.effect import execute, put
 from pgasrob.semantics.state_space import Letter, computation_of, issued
 
 
@@ -59,13 +59,12 @@ class SequentialSpace:
             if done is None:
                 continue
             registers, memory = done
-            yield (
-                sequential_word(rank, transition, operands),
-                self._moved(state, rank, transition.target, registers, memory),
-            )
+            control = put(state.control, rank, transition.target)
+            after = SequentialState(control, put(state.registers, rank, registers), memory)
+            yield sequential_word(rank, transition, operands), after
 
     def faults(self, state: SequentialState) -> Iterator[tuple[int, Transition, Fault]]:
-        """The commands some rank stands before that cannot be evaluated."""
+        """The next commands of all ranks that fault, and why."""
         for rank, automaton in enumerate(self.instance.automata):
             for transition in automaton.out[state.control[rank]]:
                 try:
@@ -74,15 +73,14 @@ class SequentialSpace:
                     yield rank, transition, fault
 
     def failed_assertions(self, state: SequentialState) -> Iterator[tuple[Letter, ...]]:
-        """The words of the assertions that some rank stands before and that are false."""
+        """The words of the next commands that are assertions and false."""
         for rank in range(self.instance.nodes):
             for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 if isinstance(operands, core.Test) and not (operands.blocks or operands.condition):
                     yield sequential_word(rank, transition, operands)
 
     def is_deadlock(self, state: SequentialState) -> bool:
-        # A rank whose every next command is an assume is stuck by the program's own will, and others may still wait
-        # for each other.
+        # A program may block a rank by assumes on purpose; others may still wait for each other.
         kinds = [
             {transition.command.kind for transition in automaton.out[control]}
             for automaton, control in zip(self.instance.automata, state.control, strict=True)
@@ -96,15 +94,9 @@ class SequentialSpace:
         return not (assumes_are_guesses(self.instance) and {"assume"} in kinds)
 
     def _spins(self, rank: int, control: int) -> bool:
-        """Whether ``rank`` polls at ``control``, and so can go on without getting anywhere."""
+        """Whether ``rank`` polls at ``control``: it goes round its loop, and is not stuck."""
         forms = (transition.form for transition in self.instance.automata[rank].out[control])
         return any(isinstance(form, core.Immediate) and form.until is not None and form.until.spins for form in forms)
-
-    @staticmethod
-    def _moved(state: SequentialState, rank: int, target: int, registers: Registers, memory: Memory) -> SequentialState:
-        control = (*state.control[:rank], target, *state.control[rank + 1 :])
-        files = (*state.registers[:rank], registers, *state.registers[rank + 1 :])
-        return SequentialState(control, files, memory)
 
 
 def assumes_are_guesses(instance: Instance) -> bool:
@@ -165,7 +157,7 @@ class SequentialFacts:
         return self._reached.transitions
 
     def explore(self) -> Iterator[None]:
-        """Look at one more state per iteration, or go on with one that has very many transitions; ends at a fault or
+        """Look at one state per iteration, or at some of the transitions of one that has very many; ends at a fault or
         when all SC runs have been seen."""
         for state in self._reached.expand():
             if not self._reached.midway:

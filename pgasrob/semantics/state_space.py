@@ -22,8 +22,8 @@ class Operation(NamedTuple):
     """A remote command that is not finished: its queue and target, the steps that are left, at least one, what they do
     and what is carried to them.
 
-    ``everywhere``: it comes after the writes in every queue. What the command has been besides does not matter any
-    more, and is left out so that states that behave alike are equal.
+    ``everywhere``: it comes after the writes in every queue. Nothing else of the command is kept, so that states that
+    behave alike are equal.
     """
 
     queue: int
@@ -98,11 +98,13 @@ class StateSpace:
 
     def successors(self, state: State) -> Iterator[Edge]:
         yield from self.issues(state)
-        for rank in range(self.instance.nodes):
-            yield from self._steps(state, rank)
+        for rank, pending in enumerate(state.pending):
+            for position, entry in enumerate(pending):
+                if isinstance(entry, Operation) and (edge := self.step(state, rank, position)):
+                    yield edge
 
     def issues_of(self, state: State, rank: int) -> Iterator[Edge]:
-        """Those by which ``rank`` alone issues a command."""
+        """The transitions by which ``rank`` alone issues a command."""
         for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
             pending = issue_pending(self.instance, operands, state.memory, state.pending[rank])
             done = issue(operands, state.registers[rank], state.memory)
@@ -118,20 +120,6 @@ class StateSpace:
                     put(state.pending, rank, pending),
                 ),
             )
-
-    def _barriers(self, state: State) -> Iterator[Edge]:
-        for arrivals in self.instance.barriers(state.control):
-            word = tuple(
-                Letter("barrier", rank, None, transition.occurrence) for rank, transition in enumerate(arrivals)
-            )
-            yield word, state._replace(control=tuple(transition.target for transition in arrivals))
-
-    def _steps(self, state: State, rank: int) -> Iterator[Edge]:
-        for position, entry in enumerate(state.pending[rank]):
-            if isinstance(entry, Operation):
-                edge = self.step(state, rank, position)
-                if edge is not None:
-                    yield edge
 
     def step(self, state: State, rank: int, position: int) -> Edge | None:
         """The next step of the operation at ``position`` in what ``rank`` has pending, None while it has to wait."""
@@ -152,10 +140,12 @@ class StateSpace:
         """The transitions of ``state`` that issue a command, or that of every rank for a barrier."""
         for rank in range(self.instance.nodes):
             yield from self.issues_of(state, rank)
-        yield from self._barriers(state)
+        for arrivals in self.instance.barriers(state.control):
+            word = tuple(Letter("barrier", rank, None, arrival.occurrence) for rank, arrival in enumerate(arrivals))
+            yield word, state._replace(control=tuple(arrival.target for arrival in arrivals))
 
     def held(self, before: Pending, operation: Operation) -> Held | None:
-        """The rule by which the next step of ``operation`` waits for what is ``before`` it; None: for nothing."""
+        """The rule by which the next step of ``operation`` waits for something pending ``before`` it; None: no rule."""
         step = operation.left[0]
         earlier = [entry for entry in before if isinstance(entry, Operation)]
         of_queue = [entry for entry in earlier if entry.queue == operation.queue]
@@ -215,7 +205,7 @@ def issue_pending(instance: Instance, operands: Operands, memory: Memory, pendin
     """The pending operations of a rank after it issues a command at ``memory``, or None when a wait is not over yet."""
     match operands:
         case core.Transfer(target, queue, steps, _, update, everywhere):
-            # The operands are carried.
+            # The operands are left out of the update: they are in what is carried.
             done = None if update is None else update._replace(operand=None, expected=None)
             return (*pending, Operation(queue, target, steps, done, everywhere, captured(operands, memory)))
         case core.Fence(queue, to):
@@ -225,13 +215,13 @@ def issue_pending(instance: Instance, operands: Operands, memory: Memory, pendin
         case core.Bundle():
             return drop_idle_marks((*pending, BundleMark())) if instance.signals else pending
         case core.Wait(queue, local):
-            mine = any(
+            waits = any(
                 isinstance(entry, Operation)
                 and entry.queue == queue
                 and (not local or any(step.local for step in entry.left))
                 for entry in pending
             )
-            return None if mine else pending
+            return None if waits else pending
         case core.Assign() | core.Test() | core.Immediate() | core.Barrier():
             return pending
         case _:

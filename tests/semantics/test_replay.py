@@ -151,9 +151,9 @@ def events(text: str) -> Computation:
 # Program, run, what is wrong with its last event or with its last barrier.
 WRONG = [
     (("mem[x] <- 1;",), "store0.1@0:0", "has issued 0 commands before"),
-    (("mem[x] <- 1;",), "store0.0@0:0 store0.1@0:0", "does not stand before this command"),
-    (("mem[x] <- 1;",), "load0.0:0", "does not stand before this command"),
-    (("mem[x] <- 1;",), "store0.0@7:0", "does not stand before this command"),
+    (("mem[x] <- 1;",), "store0.0@0:0 store0.1@0:0", "it is not a next command of the rank"),
+    (("mem[x] <- 1;",), "load0.0:0", "it is not a next command of the rank"),
+    (("mem[x] <- 1;",), "store0.0@7:0", "it is not a next command of the rank"),
     (("mem[x] <- 1;",), "store0.0:1", "accesses cell 0, not 1"),
     (("mem[x] <- 1;",), "store0.0", "accesses cell 0, not None"),
     (("mem[x] <- 1;",), "store1.0:0", "there is no rank 1"),
@@ -188,8 +188,8 @@ WRONG = [
     (("barrier;", "barrier;"), "barrier1.0 barrier0.0", "one event of every rank, in rank order"),
     (("barrier;", "barrier;"), "barrier0.0 barrier0.0", "one event of every rank, in rank order"),
     (("barrier;", "mem[x] <- 1; barrier;"), "barrier0.0 store1.0:4 barrier1.1", "in rank order"),
-    (("barrier;", ""), "barrier0.0 barrier1.0", "does not stand before this command"),
-    (("barrier;", "mem[x] <- 1;"), "barrier0.0 barrier1.0", "does not stand before this command"),
+    (("barrier;", ""), "barrier0.0 barrier1.0", "it is not a next command of the rank"),
+    (("barrier;", "mem[x] <- 1;"), "barrier0.0 barrier1.0", "it is not a next command of the rank"),
 ]
 
 
