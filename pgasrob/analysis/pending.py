@@ -1,4 +1,4 @@
-"""The transfers of a rank that may be pending at a control state: issued, with steps that may not have happened."""
+"""Finds the transfers of a rank that may be pending at each control state: issued, with steps yet to happen."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Transfers(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """What may be pending: the ``transfers`` by their numbers as a bit set, the ``local`` ones of them with a step
-    still to come that wait_local waits for, and what their steps may access."""
+    """The ``transfers`` that may be pending, as a bit set of their numbers; the ``local`` ones of them, with a step
+    left that wait_local waits for; and the accesses of their steps."""
 
     transfers: int = 0
     local: int = 0
@@ -60,8 +60,10 @@ def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
         if queue is not None:
             of_queue[queue] = of_queue.get(queue, 0) | 1 << number
 
-    # The steps of a transfer happen one after the other.
-    ends_locally = sum(1 << number for number, (_, each) in enumerate(transfers.issues) if _ends_locally(each))
+    # The steps of a transfer happen in order, so when a local last one has happened, all have.
+    ends_locally = sum(
+        1 << number for number, (_, each) in enumerate(transfers.issues) if core.steps_of(each.form)[-1].local
+    )
 
     def after(state: int, each: Transition, all_steps: int, local: int) -> tuple[int, int]:
         match each.form:
@@ -109,8 +111,3 @@ def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
         if bits not in by_bits:
             by_bits[bits] = touched(*bits)
     return tuple(Pending(*bits, by_bits[bits]) for bits in found)
-
-
-def _ends_locally(transfer: Transition) -> bool:
-    steps = core.steps_of(transfer.form)
-    return bool(steps) and steps[-1].local

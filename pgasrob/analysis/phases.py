@@ -1,7 +1,7 @@
-"""The accesses that other ranks may make while a rank is at a control state: those between the same barriers.
+"""Finds which accesses other ranks may make while a rank is at a control state: those between the same barriers.
 
-All ranks pass a barrier together, so each is between the same two. Which parts of two ranks' control automata come
-between the same barriers is found pair by pair; what is left to happen of transfers does not end at a barrier.
+All ranks pass a barrier together, so at any time all are between the same two. The analysis pairs the parts of two
+ranks' control automata that may be between the same barriers. Pending transfers do not end at a barrier.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pgasrob.program import core
 from pgasrob.program.instance import Instance
 
 MOST_PAIRS = 200_000
-"""Pairs of places behind barriers that are looked at, before everything is taken to come beside everything."""
+"""Pairs of parts that are examined before the analysis gives up, and pairs all accesses of ranks with all others."""
 
 
 @remembered
@@ -40,14 +40,14 @@ def touched_by_others(instance: Instance) -> list[Touched]:
     """For each rank what the other ranks may access in all."""
     ranks = touched_by_ranks(instance)
     before = list(accumulate(ranks, Touched.joined, initial=Touched()))
-    behind = list(accumulate(reversed(ranks), Touched.joined, initial=Touched()))[::-1]
-    return [before[rank].joined(behind[rank + 1]) for rank in range(len(ranks))]
+    after = list(accumulate(reversed(ranks), Touched.joined, initial=Touched()))[::-1]
+    return [before[rank].joined(after[rank + 1]) for rank in range(len(ranks))]
 
 
 @remembered
 def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
-    """For each rank and control state (``[rank][state]``) what other ranks may access, by commands and by steps of
-    transfers, while the rank stands there or comes there, up to the barriers before and behind."""
+    """For each rank and control state (``[rank][state]``) the accesses that other ranks may make, by commands and by
+    steps of transfers, between the barriers around that state."""
     if instance.nodes * (instance.nodes - 1) > MOST_PAIRS:  # two ranks have at least one pair
         return _without_barriers(instance)
     parts = [_Parts(instance, rank) for rank in range(instance.nodes)]
@@ -55,15 +55,16 @@ def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
     left = MOST_PAIRS
     for rank, own in enumerate(parts):
         by_start: dict[int, Touched] = {}
-        for other, its in enumerate(parts):
+        for other, others_parts in enumerate(parts):
             if other == rank:
                 continue
-            pairs = _together(own, its, left)
+            pairs = _together(own, others_parts, left)
             left -= len(pairs or ())
             if pairs is None:
                 return _without_barriers(instance)
-            for start, its_start in pairs:
-                by_start[start] = by_start.get(start, Touched()).joined(its.touched(its_start))
+            for start, others_start in pairs:
+                met = others_parts.touched(others_start)
+                by_start[start] = by_start.get(start, Touched()).joined(met)
         of_states = [Touched()] * len(own.states)
         for start, touched in by_start.items():
             for state in own.part(start):
@@ -73,7 +74,7 @@ def meanwhile_touched(instance: Instance) -> list[list[Touched]]:
 
 
 def _without_barriers(instance: Instance) -> list[list[Touched]]:
-    """The coarsest answer: every access of a rank may come beside every access of the others."""
+    """The coarsest answer: at every control state all accesses of the other ranks."""
     others = touched_by_others(instance)
     return [[others[rank]] * len(automaton.out) for rank, automaton in enumerate(instance.automata)]
 
@@ -89,7 +90,7 @@ class _Parts:
         self._touched: dict[int, Touched] = {}
 
     def part(self, start: int) -> frozenset[int]:
-        """The states that lead on from ``start`` without a barrier."""
+        """The states reached from ``start`` without passing a barrier."""
         if start not in self._found:
             seen, stack = {start}, [start]
             while stack:
@@ -128,11 +129,11 @@ def _together(one: _Parts, other: _Parts, most: int) -> set[tuple[int, int]] | N
     found, stack = {(0, 0)}, [(0, 0)]
     while stack:
         first, second = stack.pop()
-        theirs = set(other.barriers(second))
+        barriers = set(other.barriers(second))
         for name, target in set(one.barriers(first)):
-            for its_name, its_target in theirs:
-                pair = target, its_target
-                if name == its_name and pair not in found:
+            for other_name, other_target in barriers:
+                pair = target, other_target
+                if name == other_name and pair not in found:
                     found.add(pair)
                     stack.append(pair)
         if len(found) > most:

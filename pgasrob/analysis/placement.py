@@ -1,8 +1,8 @@
-"""In which parts of a normal form the steps of a rank's operations lie, as far as later commands depend on it.
+"""Placements: what a search remembers about the parts of a normal form in which a rank's steps lie.
 
 Y(P, N) and the attack search both build a computation command by command and place the steps of each at once: in part
-1, which is what has happened, or in a later part. What a later command of the rank has to know of that is little:
-where a FIFO queue forces its steps to, where a fence does, and whether a wait can be over. Each of these is a slot, and
+1, which is what has happened, or in a later part. A later command of the rank needs to know only this: the parts to
+which a FIFO queue or a fence forces its steps, and whether a wait can be over. Each of these facts is a slot, and
 the completion rules are two tables: which slots bound a step from below (`bounding`), and which it enters when it is
 placed later (`entered`). Models for other tools are made from the same tables.
 """
@@ -24,19 +24,18 @@ P = TypeVar("P")
 
 
 class Kind(IntEnum):
-    """What a slot says of the steps of one queue that do not lie in part 1; those of the last two do not depend on the
-    queue."""
+    """The kinds of facts about the steps of one queue outside part 1; the last two kinds do not depend on the queue."""
 
     PENDING = 0
-    """There are some, so a wait is never over."""
+    """Such steps exist, so a wait is never over."""
     LOCAL = 1
-    """There are some that wait_local waits for."""
+    """Such steps exist that wait_local waits for."""
     STAGE = 2
     """FIFO only: the part of the last step of a stage, which later ones cannot undercut (the paper's pa and pb)."""
     FENCED = 3
     """The last part that holds a fenced step to a target."""
     BOUND = 4
-    """The part that a fence has made of that, which later fenced steps to the target cannot undercut."""
+    """The value of FENCED at the last fence, a lower bound for later fenced steps to the target."""
     BUNDLED = 5
     """The last part that holds a step of the latest bundle."""
     LOCATED = 6
@@ -140,7 +139,7 @@ def placed(completion: Completion, placement: Placement, operands: Transferred, 
     return _with(
         placement,
         (
-            # Waits do not ask in which part something is pending.
+            # A wait does not depend on the part, so one value for all keeps states few.
             (slot, DELAYED if slot.kind in (Kind.PENDING, Kind.LOCAL) else part)
             for step, part in zip(operands.steps, chosen, strict=True)
             if part != NOW
@@ -150,8 +149,8 @@ def placed(completion: Completion, placement: Placement, operands: Transferred, 
 
 
 def fenced(placement: Placement, operands: Operands) -> Placement:
-    """``placement`` after a command without steps. A fence: where fenced steps lie now, later ones cannot come before.
-    A bundle: what has been delayed before binds no signal."""
+    """``placement`` after a command without steps. A fence makes the parts of fenced steps lower bounds for later ones;
+    a bundle forgets which steps were delayed before it, for signals do not wait for them."""
     if isinstance(operands, core.Bundle):
         return tuple(entry for entry in placement if entry[0].kind is not Kind.BUNDLED)
     if not isinstance(operands, core.Fence):

@@ -1,11 +1,11 @@
-"""Ranges: an interval for every register at every control state, and for every cell, that no run leaves.
+"""Interval analysis: finds an interval for every register at every control state, and for every cell, for all runs.
 
-With them an operand that depends on a register, an array's element say, stands for the few cells that it can name and
-not for all. The analysis is an abstract interpretation of all ranks at once: a rank's control automaton is followed
-with intervals for its registers, and cells are known by one interval for all times, which every write widens.
+An operand that depends on a register, an array's element say, then stands for the few cells that it can name instead of
+all. The analysis is an abstract interpretation of all ranks at once: it follows a rank's control automaton
+with intervals for its registers, and has one interval for each cell for all times, which every write widens.
 
-It holds for whatever runs in some order and reads what has been written, the SC runs and the attack search among them,
-and also for what renaming interchangeable ranks makes of their states: it starts from all renamed initial states, and
+The result holds for all searches in which reads return what has been written, such as SC runs and the attack search,
+and for their states after interchangeable ranks are renamed: the analysis starts from all renamed initial states, and
 renaming maps runs to runs (`proofs/reductions.md`, sections 5 and 9).
 """
 
@@ -35,8 +35,8 @@ class Named(NamedTuple):
 
     ``possible``: whether it can be issued there at all. The others are ranges within what is legal, empty for operands
     that the command does not have or when it is not possible: ``addresses`` has one for each access, in their order;
-    ``rank`` is the rank itself where no operand names one. An await that is never over has its operands all the same:
-    it looks at its cell.
+    ``rank`` is the rank itself where no operand names one. An await that never succeeds has its operands all the same,
+    since it reads its cell.
     """
 
     possible: bool
@@ -47,7 +47,7 @@ class Named(NamedTuple):
 
 IMPOSSIBLE = Named(False)
 GREATEST_VALUE = (1 << 64) - 1
-"""No value is greater."""
+"""An upper bound of all values."""
 
 
 class Made(NamedTuple):
@@ -58,7 +58,7 @@ class Made(NamedTuple):
 
 
 class Ranges:
-    """What :func:`find_ranges` finds out."""
+    """The result of :func:`find_ranges`: intervals of registers and cells, and what follows for operands."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Ranges:
         limits: Limits,
         effects: Mapping[tuple[int, int], Effect],
     ) -> None:
-        # The instance itself is what this is remembered by, so it is not to be kept from here.
+        # The instance keeps this object (`remembered`); a reference back would be a cycle.
         self._automata = instance.automata
         self._nodes = instance.nodes
         self._size = instance.size
@@ -83,11 +83,11 @@ class Ranges:
         self._made: dict[tuple[int, int, int], Made] = {}
 
     def reachable(self, rank: int, state: int) -> bool:
-        """Whether ``rank`` may come to the control state ``state``."""
+        """Whether ``rank`` may reach the control state ``state``."""
         return self._files[rank][state] is not None
 
     def register(self, rank: int, state: int, index: int) -> Interval | None:
-        """The values of a register of ``rank`` before ``state``; None when it never stands there."""
+        """The values of a register of ``rank`` at ``state``; None when the rank never reaches it."""
         file = self._files[rank][state]
         return None if file is None else file[index]
 
@@ -96,7 +96,7 @@ class Ranges:
         return self._memory.values(*divmod(cell, self._size))
 
     def most(self, address: int) -> int:
-        """What no counter at ``address`` exceeds; the greatest of all values where there is none."""
+        """The greatest value of the counter at ``address``; :data:`GREATEST_VALUE` where there is no counter."""
         limit = self._limits.get(address)
         return GREATEST_VALUE if limit is None else limit.most
 
@@ -143,7 +143,7 @@ class Ranges:
         return reduce(Touched.joined, steps, at_issue)
 
     def made(self, rank: int, state: int, transition: Transition) -> Made:
-        """The same for each access by itself: it is made to one of the cells given."""
+        """Like :meth:`touched`, but for each access by itself."""
         key = rank, state, transition.occurrence
         found = self._made.get(key)
         if found is None:
@@ -261,14 +261,14 @@ def find_ranges(instance: Instance, symmetry: Symmetry) -> Ranges:
 
 
 MOST_TRIED = 100_000
-"""Commands that are looked at to find out whether ranks count again, before it is taken that they do."""
+"""Commands that are followed to find out whether ranks count again, before the answer is that they may."""
 
 
 class _Analysis:
     """Follows the automata of all ranks until nothing grows.
 
-    What can grow for ever grows at the heads of loops or in memory, so it is widened there; counters are taken to keep
-    within ``limits``, which is to be asked of what has been found (:meth:`wrong_limits`).
+    Only at the heads of loops and in memory can intervals grow for ever, so they are widened there. Counters are
+    assumed to keep within ``limits``; :meth:`wrong_limits` finds those of which the result does not confirm that.
     """
 
     def __init__(self, instance: Instance, limits: Limits, found: Symmetry) -> None:
@@ -277,7 +277,8 @@ class _Analysis:
         self.classes = found.classes
         self.widening = Widening(instance.forms)
         size = instance.size
-        hulls = [_hull_of(instance.memory[address::size]) for address in range(size)]
+        cells = [instance.memory[address::size] for address in range(size)]
+        hulls = [(min(values), max(values)) for values in cells]
         self.initial = self._renamed(hulls, found.cells)
         self.memory = Regions(instance, self.initial, self.widening, limits)
         self.start: File = tuple(self._renamed([(value, value) for value in instance.registers], found.registers))
@@ -310,7 +311,7 @@ class _Analysis:
     # Counters
 
     def wrong_limits(self, found: Ranges) -> set[int]:
-        """The addresses whose limits may be wrong: something else may write there, or a rank count again."""
+        """The addresses whose limits may be wrong: another command may write there, or a rank may count again."""
         wrong: set[int] = set()
         nodes, size = self.instance.nodes, self.instance.size
         cells = {address: sum(1 << rank * size + address for rank in range(nodes)) for address in self.limits}
@@ -340,12 +341,12 @@ class _Analysis:
                     file = with_register(file, counts.expected.index, (value, value))
             if counts.register is not None:
                 file = with_register(file, counts.register, (value, value))
-            if self._comes_to_count(rank, transition.target, file, counts.address):
+            if self._reaches_count(rank, transition.target, file, counts.address):
                 return True
         return False
 
-    def _comes_to_count(self, rank: int, start: int, file: File, address: int) -> bool:
-        """Whether ``rank`` may come from a control state with a file to a command that counts at ``address``."""
+    def _reaches_count(self, rank: int, start: int, file: File, address: int) -> bool:
+        """Whether ``rank`` may reach a command that counts at ``address`` from ``start`` with registers in ``file``."""
         files, grown = {start: file}, dict.fromkeys(self.heads[rank], 0)
         stack = [start]
         while stack:
@@ -404,12 +405,8 @@ class _Analysis:
         self._push((state, rank))
 
 
-def _hull_of(values: Sequence[int]) -> Interval:
-    return min(values), max(values)
-
-
 def _heads(automata: Sequence[ControlAutomaton]) -> list[frozenset[int]]:
-    """For every rank states of which each loop has one: where a walk comes back to what it has not left yet."""
+    """For every rank a set of states that cuts all loops: the targets of the back edges of a depth-first search."""
     known: dict[tuple[tuple[int, ...], ...], frozenset[int]] = {}
     found = []
     for automaton in automata:

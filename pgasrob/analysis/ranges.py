@@ -1,4 +1,4 @@
-"""The ranges of registers, cells and operands, for all states that an engine may store (`range_analysis`)."""
+"""The ranges of an instance, computed once for all that ask: `range_analysis` up to the instance's own symmetry."""
 
 from __future__ import annotations
 

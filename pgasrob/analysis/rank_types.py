@@ -1,4 +1,4 @@
-"""Which registers and cells hold ranks: the types that show that ranks are interchangeable.
+"""Infers which registers and cells hold ranks: a type system that shows which ranks are interchangeable.
 
 A value is a scalar, or the number of a rank plus a constant k: a lock word that holds ``me + 1`` and 0 for nobody has
 k = 1. When ranks are renamed, values of the second kind are renamed with them, so a program may do no more with such a
@@ -41,7 +41,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.semantics.accesses import possible_accesses
 
 FARTHEST = 1 << 20
-"""The greatest k in either direction. So a sum that wraps around cannot be mistaken for a rank."""
+"""The greatest absolute value of k. With a greater one a sum that wraps around might be mistaken for a rank."""
 
 Typed = tuple[int, int] | frozenset[int] | None
 """The type of an expression: that of a variable plus a constant; one of some literals; None: a scalar."""
@@ -52,7 +52,7 @@ _MY_RANK = (_ME, 0)
 
 @dataclass(frozen=True, slots=True)
 class RankTypes:
-    """What is known of the ranks in registers and cells.
+    """The result of type inference.
 
     ``registers``, ``cells``: for every register and every address k when it holds a rank plus k, else None. ``moving``:
     the addresses whose cells belong to the rank they lie on, ascending. ``fixed``: the ranks that the program calls by
@@ -68,7 +68,7 @@ class RankTypes:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """Which ranks are interchangeable, and what goes with a rank when its name is exchanged.
+    """Which ranks are interchangeable, and which cells and values are renamed with them.
 
     - ``classes``: the ranks that can be exchanged for each other, each class ascending with two or more; () for none.
     - ``moving``: the addresses whose cells belong to the rank they lie on and move with it, ascending.
@@ -86,8 +86,8 @@ class Symmetry:
 def rank_types(instance: Instance, every_value: bool = False, known: Known | None = None) -> RankTypes | None:
     """The types of ``instance``, or None when ranks are computed with.
 
-    What becomes of values that decide nothing is left out of account, unless ``every_value`` counts. ``known``: what
-    addresses may be; without it one that depends on registers may be any.
+    Values that decide nothing are ignored unless ``every_value`` is set. ``known`` bounds addresses; without it an
+    address that depends on registers may be any.
     """
     deciding = deciding_values(instance, known)
     if every_value:
@@ -104,7 +104,7 @@ def deciding_values(instance: Instance, known: Known | None = None) -> Deciding:
 
 
 def _polls(instance: Instance) -> Iterator[tuple[Form, list[range]]]:
-    """The reads that may fail, with what they have to satisfy, which is not in the text of a process."""
+    """The reads that may fail, with the conditions of their polls, which the text of a process does not have."""
     for form in instance.forms if instance.polls else ():
         if isinstance(form, core.Immediate) and form.until is not None:
             yield form, [_addresses_of(instance, form.access.cell.address)]
@@ -228,7 +228,7 @@ class _Inference:
         self._given_to_all: set[Typed] = set()  # what goes to an address that may be any
 
     def types(self) -> RankTypes | None:
-        """What the commands added so far make of the variables."""
+        """The types of the variables, by the commands added so far; None when ranks are computed with."""
         me, distance = self._find(_ME)
         if self._scalar[me]:
             return None
@@ -261,7 +261,7 @@ class _Inference:
         )
 
     def _constants(self) -> Iterator[tuple[int, int]]:
-        """The initial values of cells that nobody writes, which are literals in all but name.
+        """The variables and values of cells that no rank writes, which count as literals.
 
         A state need not record such a cell, so its value must be the same when ranks are renamed.
         """
@@ -276,7 +276,7 @@ class _Inference:
     # Commands
 
     def add(self, form: Form, addresses: Iterable[range]) -> None:
-        """Unify what a command wants to be of one type; ``addresses``: those of its accesses."""
+        """Unify all that must have one type for ``form``, whose accesses are to ``addresses``."""
         self._addresses = iter(addresses)
         match form:
             case core.Assign(register, value):
@@ -375,7 +375,7 @@ class _Inference:
             self._unify((first, 0), (second, 0))
 
     def _target(self, queue: Expr, rank: Expr) -> None:
-        """``rank`` is what a placement may remember of a write, or what a fence or notification asks it for."""
+        """Note that a placement may remember ``rank`` as the target of a write, fence or notification in ``queue``."""
         number, value = constant(queue), constant(rank)
         if number is not None and not self.instance.is_unordered(number) and not self.instance.notifies_everywhere:
             return
@@ -388,7 +388,7 @@ class _Inference:
         """A value of ``type`` goes to one of ``variables``, or is compared with one."""
         if variables == self._any_address:
             if type in self._given_to_all:
-                return  # nothing new, which takes long for large arrays
+                return  # done before; for large arrays it takes long
             self._given_to_all.add(type)
         for variable in variables:
             self._join(type, (variable, 0))
@@ -449,7 +449,7 @@ class _Inference:
     # Unification
 
     def _join(self, first: Typed, second: Typed) -> Typed:
-        """The two have one type, which is returned."""
+        """Unify two types and return the common one."""
         if isinstance(first, frozenset):
             return first | second if isinstance(second, frozenset) else self._used(first, second)
         if isinstance(second, frozenset):
@@ -461,7 +461,7 @@ class _Inference:
         return first
 
     def _used(self, literals: frozenset[int], type: tuple[int, int] | None) -> Typed:
-        """The literals stand for values of ``type``."""
+        """Note that the literals are used as values of ``type``, and return that."""
         if type is not None:
             variable, offset = type
             self._literals += [(variable, value - offset) for value in literals]
@@ -480,11 +480,11 @@ class _Inference:
             self._parent[other] = (root, apart)
             self._scalar[root] |= self._scalar[other]
         elif apart:
-            # It differs from itself, which ranks cannot.
+            # The variable equals itself plus a constant, so its values are no ranks.
             self._scalar[root] = True
 
     def _find(self, variable: int) -> tuple[int, int]:
-        """The variable that stands for the class, and how much more ``variable`` holds."""
+        """The representative of the class of ``variable``, and by how much ``variable`` exceeds it."""
         distance = 0
         while self._parent[variable][0] != variable:
             variable, step = self._parent[variable]

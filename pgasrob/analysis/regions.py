@@ -1,4 +1,4 @@
-"""What is known of cells, by regions: cells that are accessed together."""
+"""The abstract memory of the interval analysis: an interval for each region, a set of cells accessed together."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Location = tuple[int, int]
 class Region:
     """Cells that are accessed together: some addresses at one rank or at all.
 
-    ``values``: what one of the cells may hold. ``written``: what has been written to some cell of the region as such.
-    ``readers``: the places whose commands read it. ``meeting``: the regions that have a cell in common with it.
-    ``most``: what a counter does not exceed.
+    ``values``: the interval of all values of its cells. ``written``: that of the values written to this region itself.
+    ``readers``: the places whose commands read it. ``meeting``: the regions that share a cell with it, itself included.
+    ``most``: the limit of a counter.
     """
 
     __slots__ = ("grown", "meeting", "most", "readers", "values", "written")
@@ -33,10 +33,10 @@ class Region:
 
 
 class Regions:
-    """What is known of cells, by regions.
+    """All regions of an instance, made when they are first accessed.
 
-    A single cell is a region. Wider ones are rounded up to whole arrays, and to all ranks, so that there are few: what
-    is written to one element that is not certain may be in every element anyway.
+    A single cell is a region. Wider ones are rounded up to whole arrays, and to all ranks, so that they are few: a
+    write to an unknown element may be to any element anyway.
     """
 
     def __init__(self, instance: Instance, initial: Sequence[Interval], widening: Widening, limits: Limits) -> None:
@@ -82,7 +82,7 @@ class Regions:
         return region
 
     def write(self, region: Region, values: Interval) -> None:
-        """Some of ``values`` may be written to a cell of ``region``."""
+        """Note that one of ``values`` may be written to a cell of ``region``."""
         known = region.written
         if known is not None:
             if known[0] <= values[0] and values[1] <= known[1]:
@@ -98,5 +98,5 @@ class Regions:
                 self.stale |= met.readers
 
     def values(self, rank: int, address: int) -> Interval:
-        """What a cell may hold."""
+        """The values that a cell may hold."""
         return self.region((rank, rank), (address, address)).values

@@ -1,7 +1,7 @@
-"""The values that matter: they decide what a rank does, where, whether it faults or fails an assertion.
+"""Finds the registers and cells whose values matter: they decide what a rank does, or whether it faults.
 
-A value that is only copied and computed with is the same to the search whatever it is: robustness is about who accesses
-what and in which order. So liveness may forget it even while it is still read. Data that a stencil sums up or a lock
+Robustness depends on which cells are accessed in which order, so a value that is only copied and computed with makes no
+difference to the search, and liveness may forget it even while it is still read. Data that a stencil sums up or a lock
 protects is mostly of that kind.
 """
 
@@ -28,8 +28,8 @@ class Relevance:
 
 
 def relevance(instance: Instance, assertions: bool = True) -> Relevance:
-    """The registers and cells of ``instance`` whose values may decide something; whether assertions fail, only with
-    ``assertions``."""
+    """The registers and cells of ``instance`` whose values may decide something; with ``assertions`` also those that
+    decide whether an assertion fails."""
     commands = (
         Command(rank, form, touched.used, touched.changed)
         for rank in range(instance.nodes)

@@ -1,12 +1,13 @@
-"""Sites: counting loops, and commands in a row, that access one element after another.
+"""Finds sites: counting loops, and commands in a row, that access one element after another.
 
-A *site* is such a place. Each of its rounds makes plain accesses alone (loads, stores, puts, gets), to cells that are
-known, one step further on in each round than in the round before, and leaves nothing behind but what the accesses do.
-What sites are for, and why these conditions, is in `proofs/reductions.md`, section 10.
+Each round of a site makes only plain accesses (loads, stores, puts, gets), to cells that are known and one step further
+on than those of the round before, and has no other effect. `proofs/reductions.md`, section 10, says what sites are used
+for and why these conditions suffice.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,13 +31,13 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
 
 LEAST_ROUNDS = 4
-"""Commands in a row that are not more are looked at one by one."""
+"""Rows of at most so many commands are no sites."""
 MOST_ROUNDS = 1 << 18
 
 
 class Walk(NamedTuple):
-    """The cells that one access of a site is to, round by round: of ``rank``, the address ``first``, then ``step``
-    further on each time."""
+    """The cells of one access of a site, round by round: at ``rank`` from address ``first`` on, ``step`` further on in
+    each round."""
 
     rank: int
     first: int
@@ -48,7 +49,7 @@ class Site:
     """``rounds`` rounds of ``rank``, entered at control state ``start`` and left to ``end``.
 
     ``walks``: of each access. ``commands``: of a row, one for each round, else those of one round. ``counter``: of a
-    loop the register that counts, and the ``values`` that it has in the rounds and behind the last; None for a row.
+    loop the register that counts, and its ``values`` in the rounds and after the last; None for a row.
     """
 
     rank: int
@@ -62,8 +63,8 @@ class Site:
 
 
 def sites(instance: Instance, rank: int, one_place: bool = False) -> list[Site]:
-    """The sites of ``rank``. No control state is within two of them. ``one_place``: the commands of a row stand at one
-    place in the source, too."""
+    """The sites of ``rank``, of which no two share a control state inside. ``one_place``: all commands of a row come
+    from one place in the source."""
     return [*_Finder(instance, rank, one_place).found()]
 
 
@@ -85,27 +86,25 @@ class _Finder:
                 yield site
         yield from self._rows()
 
-    # What a round may have
+    # The commands of a round
 
     def _is_plain(self, transition: Transition) -> bool:
-        """Whether a command does nothing but access cells, whoever else does what: it never waits, faults or decides,
-        and the register that a load sets is set again before it is used."""
+        """Whether a command only accesses cells, whatever other ranks do: it never waits, faults or decides, and the
+        register that a load sets is set again before it is used."""
         command, form = transition.command, transition.form
         if not isinstance(command, commands.Load | commands.Store | commands.Put | commands.Write | commands.Read):
             return False
         for role, expr in core.expressions(form):
             if role is core.Role.VALUE and faults_inside(expr):
                 return False
-            if role in (core.Role.RANK, core.Role.QUEUE) and not self._is_good(role, constant(expr)):
+            value, bound = constant(expr), math.inf if role is core.Role.QUEUE else self._instance.nodes
+            if role in (core.Role.RANK, core.Role.QUEUE) and (value is None or not 0 <= value < bound):
                 return False
         return core.register_set(form) not in self._live[transition.target]
 
-    def _is_good(self, role: core.Role, value: int | None) -> bool:
-        return value is not None and value >= 0 and (role is core.Role.QUEUE or value < self._instance.nodes)
-
     def _walk(self, place: Place, first: int, step: int, rounds: int) -> Walk | None:
-        """The walk from address ``first`` on; None when it stays where it is, leaves the memory, or goes over memory of
-        the program and what is made up."""
+        """The walk from address ``first`` on; None when it stays at one cell, leaves the memory, or mixes memory of the
+        program with made-up memory."""
         rank = self._rank if place.rank is None else constant(place.rank)
         assert rank is not None
         ends = first, first + step * (rounds - 1)
@@ -162,7 +161,7 @@ class _Finder:
             return None
         counted = Counted(counter, values[0], values[-2])
         if not all(counted.truth(until) for until in polls):
-            return None  # it may go round without getting on
+            return None  # the loop may poll, and repeat a round
         walks = []
         for made in (made for each in round for made in core.accesses_of(each.form)):
             line = counted.line(made.cell.address)
@@ -177,7 +176,7 @@ class _Finder:
         return Site(self._rank, head, no.target, len(values) - 1, tuple(walks), tuple(round), counter, values)
 
     def _before(self, head: int, counter: int, last: Transition) -> int | None:
-        """What the counter holds whenever the loop is come to: every way there has set it so last."""
+        """The value of the counter whenever the loop is entered; None unless all ways to it set it to the same."""
         found: set[int] = set()
         before: dict[int, list[tuple[int, Transition]]] = {}
         for state, leaving in enumerate(self._out):
@@ -192,7 +191,7 @@ class _Finder:
                 if transition is last:
                     continue
                 if come_from == head:
-                    return None  # from behind the loop
+                    return None  # the loop is entered again after its end
                 if core.register_set(transition.form) != counter:
                     if come_from not in seen:
                         seen.add(come_from)
@@ -207,7 +206,7 @@ class _Finder:
         return found.pop() if found else None
 
     def _values(self, first: int, counter: int, goes_on: Expr, stops: Expr, after: Expr) -> Sequence[int] | None:
-        """What the counter holds in each round and behind the last one, equally far apart."""
+        """The values of the counter in each round and after the last one, equally far apart."""
         match after:
             case Binary("+" | "-", Register(_, index), Const(step), type) if index == counter:
                 step = step if after.operator == "+" else -step
@@ -257,7 +256,7 @@ class _Finder:
             begin = end
 
     def _alike(self, transition: Transition) -> object:
-        """What commands in a row have in common."""
+        """A key that is equal for commands that may form a row."""
         command, form = transition.command, transition.form
         ranks = tuple(made.cell.rank for made in core.accesses_of(form))
         others = tuple(expr for role, expr in core.expressions(form) if role in (core.Role.RANK, core.Role.QUEUE))
@@ -302,7 +301,7 @@ def _rounds(first: int, step: int, goes_on: Expr, counter: int) -> int | None:
 
 
 class Counted(NamedTuple):
-    """What expressions are while ``register`` counts from ``first`` to ``last``."""
+    """Evaluates expressions while ``register`` counts from ``first`` to ``last``."""
 
     register: int
     first: int
@@ -342,7 +341,9 @@ class Counted(NamedTuple):
                 return None if truth is None else not truth
             case Binary("&&" | "||" as operator, left, right):
                 truths, decided = (self.truth(left), self.truth(right)), operator == "||"
-                if decided in truths or _opposite(self._open(left), self._open(right)):
+                (one_part, one_holds), (other_part, other_holds) = self._open(left), self._open(right)
+                opposite = one_part == other_part and one_holds is not other_holds
+                if decided in truths or opposite:
                     return decided
                 return None if None in truths else not decided
             case Binary("<" | "<=" | ">" | ">=" | "==" | "!=", left, right, type):
@@ -361,7 +362,7 @@ class Counted(NamedTuple):
                 return None
 
     def _open(self, expr: Expr, holds: bool = True) -> tuple[Expr, bool]:
-        """What it depends on whether ``expr`` holds, and whether that has to hold or not."""
+        """The part of ``expr`` that is not decided, and whether it has to hold, or not, for ``expr`` to hold."""
         match expr:
             case Unary("!", operand):
                 return self._open(operand, not holds)
@@ -375,13 +376,8 @@ class Counted(NamedTuple):
         return line[0] + line[1] * self.first, line[0] + line[1] * self.last
 
 
-def _opposite(one: tuple[Expr, bool], other: tuple[Expr, bool]) -> bool:
-    """Whether each condition is the negation of the other."""
-    return one[0] == other[0] and one[1] is not other[1]
-
-
 def _compared(symbol: str, least: int, most: int) -> bool | None:
-    """How a difference from ``least`` to ``most`` compares with 0."""
+    """Whether all differences between ``least`` and ``most`` compare so with 0, or none does; None: some do."""
     match symbol:
         case "<":
             return True if most < 0 else False if least >= 0 else None
@@ -403,7 +399,7 @@ def _test(form: Form) -> Expr:
 
 
 def _until(form: Form) -> Expr | None:
-    """What has to hold behind a read that may fail."""
+    """The condition under which a read that polls succeeds; None for other commands."""
     return form.until.holds if isinstance(form, core.Immediate) and form.until is not None else None
 
 

@@ -1,11 +1,10 @@
-"""Where the store buffer of an x86 processor may matter: a store that may still be in it when its rank loads.
+"""Finds where the store buffer of an x86 processor may matter: a store that may still be in it when its rank loads.
 
 On x86 a store waits in the buffer of its processor before it is in memory, and later loads of the rank need not wait
 for it (P. Sewell, S. Sarkar, S. Owens, F. Zappa Nardelli, M. O. Myreen, *x86-TSO*, CACM 2010; with transfers, which go
-through the buffer like stores: Ambal et al. 2024, section 3). That changes nothing that happens-before tells, unless
-some rank stores to a cell that others access and then, with nothing between that empties the buffer, loads another cell
-that others write (`proofs/store-buffers.md`). Here such pairs are found from the text: those left out cannot matter,
-those named may.
+through the buffer like stores: Ambal et al. 2024, section 3). This does not change happens-before unless some rank
+stores to a cell that others access and then, with nothing between that empties the buffer, loads another cell
+that others write (`proofs/store-buffers.md`). The pairs found here by the text of the program include all that matter.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ class Buffering(Enum):
 
 
 def buffering(command: Command, form: core.Shape[core.V, core.P], own: bool) -> Buffering:
-    """What ``command``, with the core form ``form``, has to do with the buffer; ``own``: the cell that it accesses at
-    its issue is in the memory of its rank."""
+    """How ``command``, with the core form ``form``, uses the buffer; ``own``: the cell that it accesses at its issue is
+    in the memory of its rank."""
     match form:
         case core.Immediate(access):
             if access.writes:
-                # What reads and writes at once is a locked instruction, or comes back from the network card.
+                # An access that reads and writes is a locked instruction, or its result comes from the network card.
                 return Buffering.EMPTY if access.reads else Buffering.STORES
-            # A load of memory that is shared is one of the processor; what fetches from elsewhere goes by the network,
-            # and like all that does through the buffer.
+            # A load of shared memory is one of the processor; a fetch from another rank goes through the network card,
+            # behind all stores in the buffer.
             return Buffering.EMPTY if command.kind == "fetch" and not own else Buffering.LOADS
         case core.Transfer(captured=captured):
             return Buffering.NOTHING if captured is None else Buffering.LOADS
@@ -85,7 +84,7 @@ class Pair(NamedTuple):
 
 
 def named(pairs: Iterable[Overtaken], instance: Instance) -> tuple[Pair, ...]:
-    """The pairs of ``instance`` by their names, those alike once, in the order of the text."""
+    """The pairs as lines and names of cells, each once, in the order of the text."""
 
     def cells(bits: int) -> tuple[str, ...]:
         return tuple(instance.cell_name(cell) for cell in members(bits))
@@ -102,10 +101,10 @@ Site = tuple[int, int, int]
 
 
 class StoreBuffers(NamedTuple):
-    """What :func:`store_buffers` finds.
+    """The result of :func:`store_buffers`.
 
-    ``shared``: for each store the cells, as a bit set, that something else may access while the store is in the buffer.
-    ``late``: for each store those cells at which it may be overtaken by a load; none: it might as well be done at once.
+    ``shared``: for each store the cells, as a bit set, that other accesses may reach while the store is in the buffer.
+    ``late``: for each store those cells at which a load may overtake it; without any the buffer does not matter to it.
     """
 
     pairs: tuple[Overtaken, ...]
@@ -165,7 +164,8 @@ def _of_rank(instance: Instance, rank: int) -> StoreBuffers:
 
 
 def _statically(instance: Instance, rank: int, state: int, transition: Transition) -> Buffering:
-    """The same for all that the command may be there: less is waited for than is."""
+    """How a command may use the buffer at a control state, for all cells that it may access: it is taken to empty the
+    buffer only if it does so for all of them."""
     named = ranges(instance).named(rank, state, transition)
     place = core.at_issue(transition.form)
     own = place is None or place.cell.rank is None or rank in named.rank
@@ -178,8 +178,8 @@ def _buffered(
     """For each control state the stores that may be in the buffer, as a bit set of their ``numbers``, of those that are
     ``kept``.
 
-    A wait lasts until the transfers that it is for have been done, and with them the stores before these. So beside the
-    stores there are, for each wait, those behind which no such transfer has been issued on some way.
+    A wait lasts until its transfers have been done, and with them the stores before these. So the analysis also has,
+    for each kind of wait, the stores after which, on some way, no such transfer has been issued.
     """
     known, automaton = ranges(instance), instance.automata[rank]
     kinds: dict[tuple[int, bool], int] = {}
@@ -189,7 +189,7 @@ def _buffered(
                 queue = single(known.named(rank, state, each).queue)
                 if queue is not None:
                     kinds.setdefault((queue, each.form.local), len(kinds) + 1)
-    Stores = tuple[int, ...]  # all of them; behind it for each kind of wait those that it does not wait for
+    Stores = tuple[int, ...]  # all stores, then for each kind of wait those that it does not wait for
     nothing: Stores = (0,) * (len(kinds) + 1)
 
     def after(state: int, each: Transition, way: Buffering, before: Stores) -> Stores:

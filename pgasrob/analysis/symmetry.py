@@ -1,7 +1,7 @@
-"""Symmetry: ranks whose names can be exchanged.
+"""Finds the symmetry of an instance: the classes of ranks whose names can be exchanged.
 
-Renaming the ranks of a class maps moves to moves: they have the same automaton, and where a rank's number is a value
-its type says so (`rank_types`). Nothing asks of a state that it is itself symmetric, not even of the initial one.
+Renaming the ranks of a class maps moves to moves: they have the same automaton, and the types of values say which of
+them are ranks (`rank_types`). States need not be symmetric themselves, not even the initial one.
 """
 
 from __future__ import annotations
@@ -22,28 +22,23 @@ def symmetry(instance: Instance) -> Symmetry:
 
 
 def find_symmetry(instance: Instance, every_value: bool = False) -> Symmetry:
-    """The same; with ``every_value`` renaming ranks maps moves to moves in all that they do, and not only up to values
-    that decide nothing."""
+    """The symmetry of ``instance``; with ``every_value`` renaming preserves all values, and not only those that decide
+    something."""
     found = _symmetry(instance, every_value, None)
-    if found.classes or not _is_worth_ranges(instance):
+    indexed = any(constant(access.cell.address) is None for form in instance.forms for access in core.accesses_of(form))
+    if found.classes or not indexed or not _classes(instance, frozenset()):
         return found
-    # By the text an index may be any address. It does not have to be renamed to say which it is.
+    # By the text alone an index may be any address; ranges, which need no symmetry, may say which.
     return _symmetry(instance, every_value, find_ranges(instance, found))
 
 
 def _symmetry(instance: Instance, every_value: bool, known: Ranges | None) -> Symmetry:
-    # Where no ranks do the same their types are of no use, and they take long to find.
+    # Types take long to infer, and are of use only if some ranks have the same automaton.
     types = rank_types(instance, every_value, known) if _classes(instance, frozenset()) else None
     classes = _classes(instance, types.fixed) if types is not None else ()
     if types is None or not classes:
         return Symmetry((), (), (None,) * len(instance.registers), (None,) * instance.size, False)
     return Symmetry(classes, types.moving, types.registers, types.cells, types.targets)
-
-
-def _is_worth_ranges(instance: Instance) -> bool:
-    """Whether some address depends on a register, and ranks may be alike."""
-    indexed = any(constant(access.cell.address) is None for form in instance.forms for access in core.accesses_of(form))
-    return indexed and bool(_classes(instance, frozenset()))
 
 
 def _spins(transition: Transition) -> bool | None:

@@ -1,4 +1,4 @@
-"""Sets of accesses: which cells are read, written, and updated in ways that commute."""
+"""Sets of accesses as bit sets of cells: those read, those written, and those updated by each commuting kind."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Touched(NamedTuple):
             return True
         if self._updated & other.read or self.read & other._updated:
             return True
-        return any(mine & its for kind, mine in self.updated for another, its in other.updated if kind != another)
+        return any(one & two for kind, one in self.updated for another, two in other.updated if kind != another)
 
     def met_by(self, later: Touched) -> Touched:
         """Those of the accesses at whose cells one of ``later`` conflicts with them."""

@@ -1,4 +1,4 @@
-"""Cells for whose values commands wait."""
+"""Finds the commuting updates of cells for whose values some command waits."""
 
 from __future__ import annotations
 

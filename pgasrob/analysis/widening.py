@@ -1,4 +1,4 @@
-"""Widening of intervals, so that fixpoints over them end."""
+"""Widens growing intervals so that fixpoints over them end."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pgasrob.program.core import Form
 from pgasrob.program.expressions import Binary, IntType, Unary, constant, parts
 
 LEAST_GROWTHS, EXACT_GROWTHS = 4, 32
-"""Times that what is known of a loop's head or of cells grows before it is widened to constants of the program; twice
-as often before it is widened to the range of a type. The more commands, the fewer times:"""
+"""The least and greatest number of times that an interval grows before it is widened to constants of the program; twice
+as many times before it is widened to the range of a type."""
 GROWTHS_OF_ALL = 16_000
-"""so many for all commands together, for each time most of them are looked at again."""
+"""That number times the number of commands, between the two bounds: each growth may take a look at most commands."""
 _DOUBLE = IntType(64, True)
 """What doubles are kept as."""
 
@@ -37,7 +37,7 @@ class Widening:
                         types.add(_DOUBLE if of_doubles else part.type)
                     elif (value := constant(part)) is not None:
                         values |= {value - 1, value, value + 1}
-        # No type is wider than the widest, and where neither constants nor types give a bound nothing can come.
+        # All values fit the widest type, so the last step always contains them.
         widest = max(type.bits for type in types)
         ends = {bound for type in types for bound in type.range}
         ends |= {*IntType(widest, True).range, *IntType(widest, False).range}

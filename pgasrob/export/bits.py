@@ -1,8 +1,8 @@
-"""The bits of a model that say which steps of a rank are delayed, reduced to those that matter.
+"""Reduces the bits of a Promela model, which say which steps of a rank are delayed, to those that matter.
 
-The rules of the instrumentation ask for bits and set them wherever placements say so. A bit that no command before can
-have set is not asked for, and one that no command behind asks for is not set; what is left out may spare other bits, so
-the rules are gone through until nothing changes.
+The rules of the instrumentation read and set bits wherever placements say so. A bit that no earlier command can have
+set is not read, and one that no later command reads is not set. Leaving out one bit may make others superfluous, so the
+rules are repeated until nothing changes.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ Bit = str
 class Bits:
     """The bits of one rank.
 
-    The rules are gone through command by command: ``enter`` says which, then they ``ask``, ``put`` and ``clear`` bits;
-    each answers with the bits that there are. ``settle`` ends a round and says whether there has to be another one.
+    In each round the rules go through all commands: ``enter`` names the command, then the rules ``ask``, ``put`` and
+    ``clear`` bits, which return the bits that are needed. ``settle`` ends a round and says whether another is needed.
     """
 
     def __init__(self) -> None:
         self._before: dict[int, frozenset[Bit]] | None = None  # by control state: bits that may be set
-        self._behind: dict[int, frozenset[Bit]] | None = None  # and bits that may be asked for
+        self._later: dict[int, frozenset[Bit]] | None = None  # and bits that may be asked for
         self._start()
 
     def _start(self) -> None:
@@ -42,7 +42,7 @@ class Bits:
         self._flows[edge] = state, target
 
     def drop(self) -> None:
-        """The command can never be issued, so what it asked for and put is forgotten."""
+        """Forget what the current command asked for and put: it can never be issued."""
         for known in (self._flows, self._asked, self._set, self._cleared):
             known.pop(self._edge, None)
 
@@ -60,8 +60,8 @@ class Bits:
         return found
 
     def clear(self, bit: Bit) -> list[Bit]:
-        """``bit``, if it may be set and some later command asks for it. Bits that the command puts later come
-        before."""
+        """``bit``, if it may be set and some later command asks for it. Where the command puts it after this call, it
+        does so before the bit is cleared, and no later command reads that."""
         may_be_set = self._before is None or bit in self._before.get(self._flows[self._edge][0], ())
         found = [bit] if may_be_set and self.is_asked(bit) else []
         self._cleared[self._edge].add(bit)
@@ -71,20 +71,20 @@ class Bits:
         """Whether a later command asks for ``bit``."""
         if bit in self._cleared[self._edge]:
             return False
-        return self._behind is None or bit in self._behind.get(self._flows[self._edge][1], ())
+        return self._later is None or bit in self._later.get(self._flows[self._edge][1], ())
 
     def settle(self) -> bool:
         """End a round; False when it was the last one."""
         before = self._flow(self._set, [(edge, state, target) for edge, (state, target) in self._flows.items()])
-        behind = self._flow(self._asked, [(edge, target, state) for edge, (state, target) in self._flows.items()])
-        if (before, behind) == (self._before, self._behind):
+        later = self._flow(self._asked, [(edge, target, state) for edge, (state, target) in self._flows.items()])
+        if (before, later) == (self._before, self._later):
             return False
-        self._before, self._behind = before, behind
+        self._before, self._later = before, later
         self._start()
         return True
 
     def _flow(self, made: dict[int, set[Bit]], flows: list[tuple[int, int, int]]) -> dict[int, frozenset[Bit]]:
-        """By control state the bits that come to it along ``flows``, with those that are made on their ways."""
+        """For each control state the bits that reach it along ``flows``, with those that ``made`` adds on the way."""
         found: dict[int, frozenset[Bit]] = {}
         nothing = frozenset[Bit]()
         changed = True

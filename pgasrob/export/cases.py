@@ -1,4 +1,4 @@
-"""Commands with cells for places: an operand that depends on registers becomes one case for each of its values."""
+"""Splits a command into cases with fixed cells: one case for each value of an operand that depends on registers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAIRS = 2_048
 """Combinations of registers tried one by one for the values of an operand."""
 
 At = core.Shape[Expr, Cell]
-"""A command that is given cells for places; its values are still expressions."""
+"""A command with cells instead of places; its values are still expressions."""
 
 
 @dataclass(frozen=True, slots=True)

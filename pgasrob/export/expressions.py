@@ -1,8 +1,8 @@
-"""Expressions and assignments of a model: in Promela where 32 bits do, in C where they do not.
+"""Prints expressions and assignments of a model: in Promela where 32 bits suffice, else in embedded C.
 
-Promela computes with C's `int`. An operation in another type is the same there when its operands fit and so does what
-it gives before it wraps; that is found out by ranges. All else is embedded C: numbers of any type are computed with as
-`wide`, which has 128 bits, so that nothing is lost before a result is put into its type.
+Promela computes with C's `int`. An operation in another type gives the same there when its operands and its result
+before it wraps fit; ranges show when they do. In embedded C all numbers are computed as `wide`, which has 128 bits, so
+that nothing is lost before a result is converted to its type.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pgasrob.program.expressions import (
     float_bits,
     render,
 )
+from pgasrob.semantics.effect import OPERATOR_OF
 
 MOST_TEXT = 20_000
 """Characters of one expression, which can double with every division."""
@@ -40,7 +41,7 @@ class Unsupported(Exception):
 
 
 EXACT = IntType(160, True)
-"""A type in which nothing wraps that integers of up to 64 bits are computed to."""
+"""A type in which no operation on integers of up to 64 bits wraps around."""
 INT64, UINT64 = IntType(64, True), IntType(64, False)
 
 PROMELA = {"bit": (0, 1), "byte": (0, 255), "short": (-(1 << 15), (1 << 15) - 1), "int": INT32.range}
@@ -59,8 +60,8 @@ c_decl {
   static double real(wide value) { union both it; it.bits = (int64) value; return it.real; }
   static wide bits(double value) { union both it; it.real = value; return value == value ? it.bits : 4095LL << 51; }
 };""".splitlines()
-"""What embedded C needs. SPIN takes a name before a parenthesis for something with side-effects, so that functions are
-called as `(bits)(value)`."""
+"""Declarations for embedded C. SPIN takes `name(...)` for a call with side-effects, so functions are called as
+`(bits)(value)`."""
 
 
 def type_of(values: Interval) -> str:
@@ -102,16 +103,13 @@ class Variable:
 
 
 OLD = Variable("old", INT32.range, "int", "")
-"""What a cell held before the command at hand, if Promela knows the cell."""
+"""Holds the old value of a cell during a command, for cells of Promela's types."""
 OLD_WIDE = Variable("old_wide", (INT64.range[0], UINT64.range[1]), "wide", "")
-"""The same of other cells."""
+"""The same for other cells."""
 
 
 class Scope:
-    """The variables that a command sees: registers by their numbers, and those that have been added.
-
-    Over expressions in which added variables stand as registers, this gives texts.
-    """
+    """Prints expressions over the variables that a command sees: registers by number, then variables added to them."""
 
     def __init__(self, registers: list[Variable], values: tuple[Interval, ...]) -> None:
         self._variables = registers
@@ -140,7 +138,7 @@ class Scope:
             return [f"{variable.name} = {self._promela(expr)};"]
         return [f"c_code {{ {variable.place}{variable.name} = {self._c(expr)}; }};"]
 
-    # What Promela can say
+    # What Promela can express
 
     def is_plain(self, expr: Expr) -> bool:
         """Whether Promela computes ``expr`` without loss."""
@@ -179,7 +177,7 @@ class Scope:
         return _fits(operation(symbol)(first, second, EXACT), type)
 
     def _promela(self, expr: Expr) -> str:
-        """``expr`` in Promela, which must be able to say it; where it faults it may mean anything."""
+        """``expr``, which must be plain, in Promela; where ``expr`` faults, the text may mean anything."""
         text = self._promela_text(expr)
         if len(text) > MOST_TEXT:
             raise Unsupported(f"an expression takes {len(text):,} characters in Promela, which has no temporary values")
@@ -214,7 +212,7 @@ class Scope:
     # C
 
     def _c(self, expr: Expr) -> str:
-        """``expr`` as a `wide` number in C; where it faults it may mean anything."""
+        """``expr`` as a `wide` number in C; where ``expr`` faults, the text may mean anything."""
         text = self._c_text(expr)
         if len(text) > MOST_TEXT:
             raise Unsupported(f"an expression takes {len(text):,} characters in C")
@@ -237,7 +235,7 @@ class Scope:
                     text = f"((real)({first}) {symbol[:-1]} (real)({second}))"
                     return f"(wide) {text}" if symbol[:-1] in RELATIONS else f"(bits){text}"
                 text = f"({first} {symbol} {second})"
-                # A remainder is as it is.
+                # A remainder never wraps around.
                 return f"(wide) {text}" if symbol in ("&&", "||", "%", *RELATIONS) else _wrapped(text, type)
             case Me() | Nodes():
                 raise _unspecialised(expr)
@@ -332,9 +330,9 @@ def has_value(expr: Expr) -> Expr | None:
 
 
 def _near(operand: Expr, type: IntType) -> Iterator[Expr]:
-    """The conditions under which some integer of ``type`` is what is left of a double when it is cut off."""
+    """The conditions under which the double ``operand``, cut off to an integer, fits ``type``."""
     low, high = type.range
-    # Below 2**53 there are doubles between an integer and the one before it; where there are none, low - 1 is none.
+    # If low - 1 is a double, all greater doubles are cut off to low or more; else low is the least double that fits.
     exact = int(float(low - 1)) == low - 1
     yield Binary("<." if exact else "<=.", Const(float_bits(float(low - 1 if exact else low))), operand)
     yield Binary("<.", operand, Const(float_bits(float(high + 1))))
@@ -350,12 +348,10 @@ def _all(conditions: list[Expr | None]) -> Expr | None:
 
 # Updates
 
-_OPERATOR = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^", "add.": "+.", "mul.": "*."}
-
 
 def updated(update: core.Update[Expr], old: Expr, operand: Expr, expected: Expr | None) -> Expr:
-    """What a cell holds after an update (`semantics.effect.updated`), by what it held, the operand, and what a
-    compare_swap expects."""
+    """The value of a cell after an update (`semantics.effect.updated`), by its old value, the operand, and the value
+    that a compare_swap expects."""
     match update.operation:
         case "set":
             return operand
@@ -372,4 +368,4 @@ def updated(update: core.Update[Expr], old: Expr, operand: Expr, expected: Expr 
             return Conditional(Binary("<.", old, operand), old, operand)
         case "max.":
             return Conditional(Binary("<.", old, operand), operand, old)
-    return Binary(_OPERATOR[update.operation], old, operand, update.type)
+    return Binary(OPERATOR_OF[update.operation], old, operand, update.type)

@@ -1,4 +1,4 @@
-"""The process of one rank: its control automaton as statements, labels and jumps."""
+"""Prints the process of one rank: its control automaton as Promela statements, labels and jumps."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MOST_NESTED = 8
 class Process:
     """The process of a rank that starts at the control state ``start``.
 
-    Once ``lines`` have been written: ``rules``, with what they have named; ``has_barriers``; ``bytes``, not less than
-    what its own variables take.
+    After :meth:`lines` it also has ``rules`` with the bits that they named, ``has_barriers``, and ``bytes``, an upper
+    bound of the size of its own variables.
     """
 
     def __init__(self, tables: Tables, rank: int, start: int, moves: bool) -> None:
@@ -28,8 +28,8 @@ class Process:
         self._start = start
         self._moves = moves
         self._out = tables.instance.automata[rank].out
-        # Behind a barrier the rank has to be let go first.
-        self._behind = {
+        # After a barrier the rank has to be released first.
+        self._after_barriers = {
             edge.target for edge in tables.instance.automata[rank].transitions if isinstance(edge.form, core.Barrier)
         }
         self._bits = Bits()
@@ -81,11 +81,12 @@ class Process:
             state = stack.pop()
             for edge in self._tables.leaving[self._rank][state]:
                 _, target = self._landing[edge] = self._landed(state, edge)
-                self._options[edge] = list(self.rules.options(state, edge, target, waits=state in self._behind))
+                waits = state in self._after_barriers
+                self._options[edge] = list(self.rules.options(state, edge, target, waits))
                 if not self._options[edge]:
                     self._bits.drop()
                     continue
-                self.has_barriers |= state in self._behind
+                self.has_barriers |= waits
                 incoming[target] = incoming.get(target, 0) + 1
                 if target not in seen:
                     seen.add(target)
@@ -93,16 +94,16 @@ class Process:
         self._labels = {state for state, count in incoming.items() if count > 1 or state == self._start}
 
     def _leaving(self, state: int) -> list[int]:
-        """The transitions that leave ``state`` when they have been looked at, and can be taken."""
+        """The transitions that leave ``state`` and can be taken."""
         return [edge for edge in self._tables.leaving[self._rank][state] if self._options.get(edge)]
 
     def _landed(self, state: int, edge: int) -> tuple[Lines, int]:
-        """Where a transition leads, and the arrival at a barrier that belongs to it."""
+        """The statements of the arrival at a barrier that belong to a transition, and the state to which it leads."""
         target = self._tables.edges[edge].target
         if isinstance(self._tables.edges[edge].form, core.Barrier):
             arriving: int | None = edge
         else:
-            arriving = None if target in self._behind else self._tables.barrier(self._rank, target)
+            arriving = None if target in self._after_barriers else self._tables.barrier(self._rank, target)
         if arriving is None:
             self._bits.enter(edge, state, target)
             return [], target
@@ -112,7 +113,7 @@ class Process:
 
     def _arrival(self, edge: int) -> Lines:
         self.has_barriers = True
-        self._bits.clear(f"tainted_{self._rank}")  # behind it all ranks are tainted or none
+        self._bits.clear(f"tainted_{self._rank}")  # after it either all ranks are tainted or none
         printed = [f'printf("barrier {self._rank} {edge}\\n");'] if self._moves else []
         number = self._tables.barrier_at(edge)
         return [f"arrived_{self._rank} = {number};  {self._at(edge)}", *printed, "arrive();"]
@@ -161,7 +162,7 @@ class Process:
         return [*lines, "fi;"]
 
     def _taken(self, edge: int) -> tuple[list[Lines], int]:
-        """The alternatives of taking a transition, with what belongs to it, and where it leads."""
+        """The alternatives of taking a transition, with the commands merged into it, and where it leads."""
         after, target = self._landing[edge]
         options = self._options[edge]
         if not all(option.is_free or option.private for option in options) or after:

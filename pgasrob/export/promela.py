@@ -1,8 +1,8 @@
-"""The question whether an instance is robust, as a Promela model for SPIN.
+"""Prints the question whether an instance is robust as a Promela model for SPIN.
 
-The attack search (`reference.attack`) is a question about sequentially consistent runs: is there one, with a guess of
-the delayed source and a few bits beside it, that reaches a command which closes the cycle? So the program with these
-bits can be printed for any model checker of interleaving programs. The model is what one would write by hand:
+The attack search (`reference.attack`) looks for a sequentially consistent run, with a guess of the delayed source and a
+few bits beside it, that reaches a command which closes the cycle. So the program with these bits can be printed for any
+model checker of interleaving programs. The model resembles one written by hand:
 
 - a process per rank, a command one transition, control states by labels and `goto`, ranks and addresses folded;
 - a bit per cell and way of access (read, write, each kind of update that commutes) or per queue only where some command
@@ -66,7 +66,7 @@ def to_promela(instance: Instance, moves: bool = False) -> str:
 
 
 def promela_model(instance: Instance, moves: bool = True) -> Model:
-    """The same with what it takes to understand a trail."""
+    """The Promela model of ``instance`` with what it takes to understand its trails."""
     tables = Tables(instance)
     starts, waiting, before = tables.starts()
     processes = [Process(tables, rank, start, moves) for rank, start in enumerate(starts)]
@@ -148,7 +148,7 @@ def _kind(values: int) -> str:
 
 
 def _meet(ranks: range, tainted: list[str], named: bool) -> Lines:
-    """What the last rank to arrive at a barrier does; ``named``: there are several barriers, with a number each."""
+    """The statements of the last rank to arrive at a barrier; ``named``: barriers have several names, and numbers."""
     same = " == arrived_0" if named else ""
     arrived = " && ".join(f"arrived_{rank}{same if rank else ''}" for rank in ranks)
     leave = [" ".join(f"arrived_{rank} = 0;" for rank in ranks)]

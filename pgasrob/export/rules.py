@@ -1,7 +1,7 @@
-"""The rules of the attack search (`reference.attack`, `analysis.placement`) on the bits of a model.
+"""Prints each command of a model by the rules of the attack search (`reference.attack`, `analysis.placement`).
 
-For every command this gives the ways of taking it: as a command of sigma, as the source, or as the command that closes
-the cycle. `proofs/attack.md` has the rules.
+A command can be taken as one of sigma, as the source, or as the command that closes the cycle. `proofs/attack.md` has
+the rules.
 """
 
 from __future__ import annotations
@@ -37,22 +37,20 @@ class Rules:
         self.rank = rank
         self._bits = bits
         self.moves = moves
-        self._queues = sorted({case.queue for case in self._transfers()})
+        cases = [
+            case for leaving in tables.leaving[rank] for edge in leaving for case in self.tables.cases.get(edge, ())
+        ]
+        self._queues = sorted({case.queue for case in cases if isinstance(case.form, core.Transfer)})
         self.globals: set[Bit] = set()
         self.scratch: set[str] = set()
 
-    def _transfers(self) -> Iterator[Case]:
-        for leaving in self.tables.leaving[self.rank]:
-            for edge in leaving:
-                yield from (case for case in self.tables.cases.get(edge, ()) if isinstance(case.form, core.Transfer))
-
     def options(self, state: int, edge: int, target: int, waits: bool) -> Iterator[Option]:
-        """The ways of taking a transition from ``state`` to ``target``; ``waits``: not while the rank stands in a
-        barrier."""
+        """The ways of taking a transition from ``state`` to ``target``; ``waits``: only when the rank has been released
+        from its last barrier."""
         for case in self.tables.cases.get(edge, ()):
             yield from _Command(self, state, edge, target, case, waits).options()
 
-    # The bits of all processes, and what they say
+    # The bits that all processes share
 
     def me(self) -> list[Bit]:
         """The bit for the taint of this rank."""
@@ -90,7 +88,7 @@ class Rules:
         return self.tables.sources.get(marked(access))
 
     def leaves(self, access: Access) -> list[str]:
-        """That the source is a step that an access conflicts with."""
+        """The conditions under which the source is a step that conflicts with ``access``."""
         sources = self.tables.sources
         found = [sources[made] for made in self.tables.marks["d"].get(access.cell, ()) if conflict(made, access)]
         return [f"source == {number}" for number in sorted(found)]
@@ -101,7 +99,7 @@ class Rules:
         return f"q_{self._instance.program.queue_name(queue)}"
 
     def waited(self, queue: int, local: bool) -> list[Bit]:
-        """The bits with which a wait is not over. In a FIFO queue every operation ends with one of two stages."""
+        """The bits that keep a wait from being over. In a FIFO queue every operation ends with one of two stages."""
         if local:
             ends = ["loc"]
         elif self._instance.is_unordered(queue):
@@ -143,7 +141,7 @@ class Rules:
         return self._bits.put(*found) if self.tables.sources else []
 
     def fence(self, queue: int, target: int | None) -> Lines:
-        """Where fenced steps to a rank are delayed, later ones cannot come before."""
+        """The statements of a fence: delayed fenced steps to a rank hold back later ones."""
         if not self._instance.is_unordered(queue):
             return []
         name, lines = self.queue(queue), list[str]()
@@ -154,7 +152,7 @@ class Rules:
         return lines
 
     def bundle(self) -> Lines:
-        """What has been delayed before binds no signal."""
+        """The statements of a bundle: later signals do not wait for steps delayed before it."""
         return [f"{bit} = 0;" for bit in self._bits.clear("bundled")]
 
 
@@ -273,7 +271,7 @@ class _Command:
         if register is None or register not in self._needed:
             return change
         if change and any(register in registers_of(expr) for expr in operands):
-            # The register is an operand too: it changes last.
+            # The register is an operand of the update too, so it must change last.
             first, scope, old = self._saved(cell)
             return [*first, *change, *scope.assigned(self._tables.registers[self._rank][register], old)]
         return self._into(register, self._cells[cell]) + change
@@ -319,10 +317,10 @@ class _Command:
             if number is not None:
                 yield Option((*self._guards, "source == 0"), [f"source = {number};", *delayed(place)])
                 if self._tables.waited_for.has(step.access):
-                    # What e waits for may be there only as long as this update is not.
+                    # e may wait for a value that this update would change (`proofs/attack.md`, section 5).
                     yield Option((*self._guards, *dict.fromkeys(free), f"source == {number}"), delayed(place))
 
-        # It closes the cycle by one of its accesses; the steps behind that come last of all.
+        # It closes the cycle by one of its accesses; the steps after that come last of all.
         for place, made in enumerate(chain):
             now = max(0, place + 1 - len(captured))
             closing = rules.leaves(made)
@@ -332,7 +330,7 @@ class _Command:
                 yield self._closed(parts(now), *before, any_of(closing), any_of(entering))
 
     def _happened(self, form: core.Transfer[Cell, Expr], count: int) -> Lines:
-        """What the first ``count`` steps do to memory."""
+        """The statements for the effect of the first ``count`` steps on memory."""
         update, scope, lines = form.update, self._scope, list[str]()
         value = None if update is None else update.operand
         expected = None if update is None else update.expected
@@ -346,11 +344,11 @@ class _Command:
                 case "popd":
                     expected = self._cells.get(cell)
                 case "popb" if update is not None and cell in self._tables.stored:
-                    assert value is not None, "what matters is computed of what matters"
+                    assert value is not None, "a relevant cell is computed from relevant values"
                     old = self._cells[cell]
                     change = self._stored(cell, updated(update, old, value, expected))
-                    behind = (later.access.cell for later in form.steps[place + 1 : count])
-                    if change and any(each in self._tables.stored for each in behind):
+                    later_cells = (later.access.cell for later in form.steps[place + 1 : count])
+                    if change and any(each in self._tables.stored for each in later_cells):
                         first, scope, old = self._saved(cell)
                         lines += first
                     lines += change
@@ -359,7 +357,7 @@ class _Command:
                     value = self._cells.get(cell)
                 case "popb" | "popc":
                     if cell in self._tables.stored:
-                        assert value is not None, "what matters is computed of what matters"
+                        assert value is not None, "a relevant cell is computed from relevant values"
                         lines += scope.assigned(self._tables.stored[cell], value)
                 case _:
                     assert_never(step.kind)

@@ -1,4 +1,4 @@
-"""Promela statements as lines of text."""
+"""Builds Promela statements as lines of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of an instance for its model: cases of commands, their accesses, the registers and cells that matter."""
+"""Collects for a model the cases of all commands, their accesses, and the registers and cells that matter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.semantics.accesses import Access, conflict
 
 MOST_PROCESSES = 255
-"""SPIN has no more."""
+"""SPIN's limit."""
 
 
 class Tables:
@@ -111,7 +111,7 @@ class Tables:
         return Variable(name, found, type_of(found), place)
 
     def _registers(self, rank: int) -> list[Variable]:
-        """The registers of ``rank``, as far as a value decides anything; they start as 0."""
+        """The variables of the registers of ``rank``, for all values that decide anything and the 0 of the start."""
         return [
             self._variable(
                 f"r_{name}",
@@ -127,9 +127,9 @@ class Tables:
         ]
 
     def scope(self, rank: int, state: int) -> Scope:
-        """The registers of ``rank`` at a control state that it may come to."""
+        """The registers of ``rank`` at a control state that it may reach."""
         file = self._files[rank][state]
-        assert file is not None, "nothing is said where no rank comes"
+        assert file is not None, "only reachable states have cases"
         return Scope(self.registers[rank], file)
 
     def with_cells(self, scope: Scope, form: At) -> tuple[Scope, dict[Cell, Expr]]:
@@ -161,10 +161,8 @@ class Tables:
         return self.barriers[form.name]
 
     def starts(self) -> tuple[list[int], dict[int, int], list[tuple[int, int]]]:
-        """Where the ranks start, who stands in which barrier there, and the barriers before that as rank and
-        transition.
-
-        A barrier that every rank begins with is left out of the model.
+        """The control states where the ranks start, the barriers in which some of them wait there, and the barriers
+        passed before as rank and transition: barriers that every rank begins with are left out of the model.
         """
         ranks = range(self.instance.nodes)
         control = [0] * self.instance.nodes
@@ -195,7 +193,7 @@ def _names(names: Iterable[str]) -> list[str]:
 
 
 def marked(access: Access) -> Access:
-    """What is noted of an access. An atomic is a write: whatever conflicts with its read conflicts with its write."""
+    """``access`` as parts record it. An atomic counts as a write: all that conflicts with its read does with that."""
     return access._replace(reads=not access.writes)
 
 

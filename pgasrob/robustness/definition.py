@@ -107,7 +107,7 @@ class _Steps(StateSpace):
 
     def successors(self, state: State) -> Iterator[tuple[tuple[Letter, ...], State]]:
         for rank in range(self.instance.nodes):
-            yield from self._steps(state, rank)
+            yield from self.steps_of(state, rank)
 
 
 def drain(instance: Instance, path: list[tuple[Letter, ...]], state: State) -> list[tuple[Letter, ...]]:

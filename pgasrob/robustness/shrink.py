@@ -88,7 +88,7 @@ class _Follower(StateSpace):
             return None if state is None else Choice(kept, state, choice.pending)
         rank, pending = event.rank, choice.pending[event.rank]
         which = pending.index(item.command) if event.is_step else event.occurrence
-        possible = self._steps if event.is_step else self.issues_of
+        possible = self.steps_of if event.is_step else self.issues_of
         for (letter,), state in possible(choice.state, rank):
             if (letter.kind, letter.cell, letter.which) != (event.kind, event.cell, which):
                 continue

@@ -98,10 +98,14 @@ class StateSpace:
 
     def successors(self, state: State) -> Iterator[Edge]:
         yield from self.issues(state)
-        for rank, pending in enumerate(state.pending):
-            for position, entry in enumerate(pending):
-                if isinstance(entry, Operation) and (edge := self.step(state, rank, position)):
-                    yield edge
+        for rank in range(self.instance.nodes):
+            yield from self.steps_of(state, rank)
+
+    def steps_of(self, state: State, rank: int) -> Iterator[Edge]:
+        """The transitions by which an operation of ``rank`` takes its next step."""
+        for position, entry in enumerate(state.pending[rank]):
+            if isinstance(entry, Operation) and (edge := self.step(state, rank, position)):
+                yield edge
 
     def issues_of(self, state: State, rank: int) -> Iterator[Edge]:
         """The transitions by which ``rank`` alone issues a command."""

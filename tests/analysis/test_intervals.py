@@ -10,7 +10,6 @@ import pytest
 from pgasrob.analysis import intervals
 from pgasrob.analysis.intervals import (
     File,
-    bounds,
     comparing,
     joined_files,
     may_fault,
@@ -134,7 +133,7 @@ def test_doubles_that_are_certain_are_exact() -> None:
     ]:
         assert value_of(expr)(((5, 5), (0, 0))) == expected
         assert may_fault(expr, ((5, 5), (0, 0))) == (expected is None)
-    assert value_of(product)(((4, 5), (0, 0))) == bounds(IntType(64, True))
+    assert value_of(product)(((4, 5), (0, 0))) == IntType(64, True).range
     assert value_of(Binary(">.", product, half))(((4, 5), (0, 0))) == (0, 1)
 
 
@@ -153,7 +152,7 @@ def test_intervals_of_nonnegative_operands_with_a_constant_are_exact(symbol: str
 
 
 def test_bounds_and_wrapping() -> None:
-    assert bounds(INT) == (-8, 7) and bounds(UNSIGNED) == (0, 15)
+    assert INT.range == (-8, 7) and UNSIGNED.range == (0, 15)
     assert wrapped(-3, 5, INT) == (-3, 5)
     assert wrapped(9, 12, INT) == (-7, -4)  # all of them wrap
     assert wrapped(6, 9, INT) == (-8, 7)

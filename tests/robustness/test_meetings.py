@@ -106,7 +106,7 @@ def test_what_meets_and_what_ends(blocks: tuple[str, str], robust: bool, deadloc
 def test_a_run_in_which_barriers_of_different_names_are_passed_is_rejected() -> None:
     run: Computation = (Event("barrier", 0, 0, None, 0), Event("barrier", 1, 0, None, 0))
     replay(instance("barrier(a);", "barrier(a);"), run)
-    with pytest.raises(ReplayError, match="barriers of different names"):
+    with pytest.raises(ReplayError, match="barriers of the ranks have different names"):
         replay(instance("barrier(a);", "barrier(b);"), run)
     with pytest.raises(ReplayError, match="an exit ends the run"):
         replay(instance("exit;", ""), (Event("exit", 0, 0, None, 0),))
