@@ -1,4 +1,4 @@
-"""The protocol that every automaton here satisfies, and the generic things one can do with it."""
+"""The protocol of all automata here, and two ways to explore one: interned for products, and breadth-first."""
 
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ class EmptinessSearch(Generic[State, Letter]):
         return self.path is None and self._reached.complete
 
     def advance(self, states: int) -> bool:
-        """Look at up to ``states`` more states; True when the search is over, one way or the other.
+        """Look at up to ``states`` more states; True when the search is over, whatever its result.
 
-        It comes back early from the midst of a state with very many transitions.
+        It returns early in the middle of a state with very many transitions.
         """
         if self.path is not None or self._reached.complete:
             return True

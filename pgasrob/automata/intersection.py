@@ -114,15 +114,10 @@ class Intersection(Generic[Letter]):
 
     def _read(self, word: tuple[tuple[int, Letter], ...], vector: int) -> list[int]:
         """The vectors that the acceptors can go on to by reading ``word``."""
-        choices = [
-            self._read_one(boundaries, runs, word)
-            for boundaries, runs in zip(self._boundaries, self._vectors[vector], strict=True)
-        ]
+        choices = []
+        for boundaries, runs in zip(self._boundaries, self._vectors[vector], strict=True):
+            current = [runs]
+            for head, letter in word:
+                current = [after for before in current for after in boundaries.read(before, head, letter)]
+            choices.append(current)
         return [number_of(combination, self._numbers, self._vectors) for combination in product(*choices)]
-
-    @staticmethod
-    def _read_one(boundaries: Boundaries[Letter], runs: int, word: tuple[tuple[int, Letter], ...]) -> list[int]:
-        current = [runs]
-        for head, letter in word:
-            current = [after for before in current for after in boundaries.read(before, head, letter)]
-        return current

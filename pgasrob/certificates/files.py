@@ -1,7 +1,7 @@
-"""Certificates in files: text, which is packed with gzip where the name ends so (`c.json.gz`).
+"""Stores and reads certificates as text files, packed with gzip if the name ends in `.gz`.
 
-States resemble each other, so packing makes a large certificate a hundred times smaller. What a file unpacks to is
-bounded, so that a small file cannot fill the memory.
+States resemble each other, so packing makes a large certificate a hundred times smaller. The unpacked size is bounded,
+so that a small file cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import zlib
 from pathlib import Path
 
 MOST_BYTES = 1 << 28
-"""Of the text of a certificate."""
+"""The greatest size of the text of a certificate."""
 PACKED = ".gz"
 
 
 class BadFile(Exception):
-    """What is in a file is no text, is not packed as its name says, or is too long to be written or read; the text says
-    which."""
+    """A file contains no text, is not packed as its name says, or is too long; the text of the exception says which."""
 
 
 def stored(path: str) -> str:

@@ -1,7 +1,7 @@
-"""Writes certificates: evidence for all that the checker demands.
+"""Writes certificates: collects the evidence that the checker demands for a robust verdict.
 
-Nothing here is trusted, and no engine is used. Evidence grows until it is complete: whatever the checker demands is
-added until it demands nothing more. Sources found infeasible need no states; for the others, and where some command
+Nothing here is trusted, and no engine is used: the writer asks the checker what is missing, and adds it, until the
+checker demands nothing more. Sources found infeasible need no states; for the others, and where some command
 might have no value, the states of the attack search are listed.
 """
 
@@ -31,30 +31,25 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 MOST_STATES = 20_000
 """States that a certificate may list."""
 SMALL, FIRST = 400, 4_000
-"""Commands of all ranks up to which infeasibility is asked first; in larger programs it takes longer, and states are
-listed, if there are no more than so many."""
+"""Commands of all ranks up to which infeasibility is tried first; it takes longer in larger programs, for which states
+are listed first, up to the second number of them."""
 FILES = 64
 """Register files at one control state; of more, the register with the most values is unknown there."""
 PHASES, PHASES_AFTER, WAYS = 16, 4, 4
-"""Phases that are kept apart, from the start and from the source's command; ways to a place."""
+"""Phases that are distinguished, from the start and from the source's command; ways to a place."""
 MOST_ACCESSES = 200_000
-"""Accesses and places in the evidence for one source, and for all of them so many times that; beyond it is not
-written."""
-
-
+"""Accesses and places in the evidence for one source; the evidence for all sources has at most five times as many."""
 MOST_VALUES = 8
-"""That cells of an address may hold; of more, anything."""
+"""Values of the cells of an address that are distinguished; cells with more may hold anything."""
 ANYTHING: frozenset[None] = frozenset({None})
 MOST_MODULUS = 8
-"""By which ranks are divided."""
-
-
+"""The greatest modulus by which ranks are distinguished."""
 Members = Sequence[int] | None
-"""The ranks that move at a state, None: all; no rank where nothing leads to Found."""
+"""The ranks whose moves are followed at a state; None: all; (): none, for no move leads to Found."""
 Frame = tuple[int, int, int]
-"""How many ranks have names around the source's, and at each of the ends; and the modulus."""
+"""The number of named ranks on each side of the source's rank and at each end, and the modulus."""
 Files = tuple[frozenset[int], frozenset[File]]
-"""At a control state: the registers that are unknown in all files, and the files."""
+"""For a control state the registers that are unknown in all its register files, and the files."""
 Phase = Sequence[frozenset[int]]
 
 
@@ -67,7 +62,7 @@ class Part(NamedTuple):
 
 
 class NoCertificate(Exception):
-    """Raised where there is no certificate; the text says why."""
+    """Raised where no certificate can be written; the text says why."""
 
 
 class _TooMany(NoCertificate):
@@ -132,8 +127,8 @@ def write_for_every_count(
 
 
 def _frames(program: Program, reading: Reading) -> list[Frame]:
-    """How many ranks may have names, the least first; those with blocks of their own have to. Ranks are distinguished
-    by what they leave where the program asks for it."""
+    """The frames to try, the cheapest first: ranks with blocks of their own are named, and the modulus is that of the
+    program's own divisions."""
     least = max((rank + 1 for process in program.processes for rank in process.ranks or ()), default=1)
     modulus = _modulus(program, reading)
     names = range(3), range(least, least + max(3, modulus)), {1, modulus}
@@ -141,8 +136,8 @@ def _frames(program: Program, reading: Reading) -> list[Frame]:
 
 
 def _modulus(program: Program, reading: Reading) -> int:
-    """A number that all divide by which the program divides, powers of two for the bits that it takes; 1 for a large
-    one."""
+    """A common multiple of the numbers by which the program divides, and of powers of two for its operations on bits; 1
+    if that exceeds :data:`MOST_MODULUS`."""
     found = 1
     for automaton in automata_of_blocks(program, reading).values():
         forms = (transition.form for transition in automaton.transitions)
@@ -179,7 +174,7 @@ def _part(case: Case, most_states: int, look: Look, by_values: bool = False) -> 
 
 
 def _held(case: Case) -> Held:
-    """What the cells of each address may hold: anything where there are many values."""
+    """The values that the cells of each address may hold; :data:`ANYTHING` where they are many."""
     size = case.instance.size
     found: list[Set[int | None]] = [frozenset[int]() for _ in range(size)]
     stores: set[tuple[int, int | None]] = {(cell % size, value) for cell, value in enumerate(case.instance.memory)}
@@ -195,15 +190,14 @@ def _held(case: Case) -> Held:
 
 
 def _values(case: Case, held: Held | None = None) -> Values:
-    """The control states that ranks come to, with register files; where memory holds what is in ``held``, None:
-    anything."""
+    """The control states that ranks reach, with register files, if memory holds values of ``held`` (None: any)."""
     memory = held or [ANYTHING] * case.instance.size
     files = [_files(case, rank, memory) for rank in range(len(case.names))]
     phases, back = _phases(Values(case, files, memory, [], 0))
-    come_to = [frozenset().union(*states) for states in zip(*phases, strict=True)]
+    reached = [frozenset().union(*states) for states in zip(*phases, strict=True)]
     files = [
         [each if state in states else (each[0], frozenset()) for state, each in enumerate(own)]
-        for own, states in zip(files, come_to, strict=True)
+        for own, states in zip(files, reached, strict=True)
     ]
     values = Values(case, files, memory, phases, back)
     for missing in values.demands():
@@ -234,8 +228,8 @@ def _written(nodes: int | str, frame: Frame | None, parts: Sequence[Part]) -> Wr
 
 
 def _files(case: Case, rank: int, memory: Held) -> list[Files]:
-    """The register files of a rank, as far as they are few; registers that are dead or may hold anything are
-    unknown."""
+    """The register files of a rank at each control state. Registers that are dead or may hold anything are unknown, and
+    so is the one with the most values where files are many."""
     instance = case.instance
     automaton = instance.automata[rank]
     every = frozenset(range(len(instance.registers)))
@@ -272,7 +266,7 @@ def _files(case: Case, rank: int, memory: Held) -> list[Files]:
 
 
 def _phases(values: Values) -> tuple[list[Phase], int]:
-    """The phases from one barrier to the next, and which one follows the last."""
+    """The phases between barriers, and the number of the one that follows the last."""
 
     def closed(rank: int, states: Iterable[int]) -> frozenset[int]:
         found, fresh = set(states), list(states)
@@ -283,7 +277,7 @@ def _phases(values: Values) -> tuple[list[Phase], int]:
                     fresh.append(command.transition.target)
         return frozenset(found)
 
-    def behind(rank: int, states: Iterable[int]) -> set[int]:
+    def after_barriers(rank: int, states: Iterable[int]) -> set[int]:
         leaving = (each for state in states for each in values.possible(rank, state))
         return {each.transition.target for each in leaving if each.is_barrier}
 
@@ -299,12 +293,12 @@ def _phases(values: Values) -> tuple[list[Phase], int]:
         elif phase in phases:
             return phases, phases.index(phase)
         phases.append(phase)
-        starts = [behind(rank, states) for rank, states in enumerate(phase)]
+        starts = [after_barriers(rank, states) for rank, states in enumerate(phase)]
     return phases, 0
 
 
 def _settled(asked: Infeasible, look: Look = str) -> dict[Source, Fixpoint]:
-    """The evidence for those of the sources that are infeasible, as far as it is not too much."""
+    """The evidence for the infeasible sources, up to a bound on its size."""
     found: dict[Source, Fixpoint] = {}
     left = 5 * MOST_ACCESSES
     sources: dict[Source, list[Command]] = {}
@@ -342,17 +336,18 @@ def _fixpoint(asked: Infeasible, commands: Sequence[Command], step: int, most: i
 
 
 def _add_way(ways: set[Way], way: Way) -> None:
-    """Add what is certain by one more way; by many, only what is certain by all."""
+    """Add a way to those of a place; many ways are replaced by one with the facts that are certain by all of them."""
     ways.add(way)
     if len(ways) > WAYS:
         facts, delayed = (frozenset.intersection(*each) for each in zip(*ways, strict=True))
         ways.clear()
         ways.add(Way(facts, delayed))
-    ways -= {one for one in ways if any(_says_less(other, one) for other in ways if other != one)}
-
-
-def _says_less(one: Way, other: Way) -> bool:
-    return one.facts <= other.facts and one.delayed <= other.delayed
+    # A way with fewer facts covers those with more.
+    ways -= {
+        one
+        for one in ways
+        if any(other != one and other.facts <= one.facts and other.delayed <= one.delayed for other in ways)
+    }
 
 
 def _states(asked: States, most: int, look: Look) -> dict[State, Members]:
@@ -361,7 +356,7 @@ def _states(asked: States, most: int, look: Look) -> dict[State, Members]:
     A set of ranks is followed alone only where one of its moves leads to a state that is new, and so comes later.
     """
     found: dict[State, Members] = {}
-    reached: dict[State, tuple[int, ...]] = {asked.initial: ()}  # with the ranks that have come there
+    reached: dict[State, tuple[int, ...]] = {asked.initial: ()}  # with the ranks whose move first led there
     for state in _growing(reached):
         look(f"{len(found)} states, and {len(reached) - len(found)} to come")
         if asked.may_go_alone(state, ()):
@@ -381,7 +376,7 @@ def _states(asked: States, most: int, look: Look) -> dict[State, Members]:
 
 
 def _growing(reached: dict[State, tuple[int, ...]]) -> Iterator[State]:
-    """The states, those that are added meanwhile among them."""
+    """The states of ``reached``, including those that are added during the iteration."""
     done: list[State] = []
     while len(done) < len(reached):
         for state in list(reached)[len(done) :]:
@@ -390,8 +385,8 @@ def _growing(reached: dict[State, tuple[int, ...]]) -> Iterator[State]:
 
 
 def _sets(asked: States, state: State, reached: Mapping[State, tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
-    """Sets of ranks that may be followed alone, and lead to something new: single ones first, of these the one that has
-    moved last."""
+    """The sets of ranks that may be followed alone and lead to a new state: single ranks first, and of these the one
+    that moved last."""
 
     def leads_on(rank: int) -> bool:
         targets = (target for target in asked.of_rank(state, rank) if target is not None)

@@ -1,4 +1,4 @@
-"""The candidates that would make one violation impossible: its clause."""
+"""Finds the clause of a violation: all candidates (edits of the source) that would make it impossible."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pgasrob.robustness.late_operations import issued_operands
 from pgasrob.semantics.replay import Run
 
 NEW_CALL, WIDE, MOST_EARLY = 30, 25, 20
-"""The burden of a call that is inserted, that it waits for more than the operation, and that it comes early."""
+"""The burdens of an inserted call, of one that waits for further operations, and, at most, of one that comes early."""
 ORDERS: dict[Kind, int] = {"order": 0, "local completion": 1, "completion": 2, "barrier": 3, "notification": 4}
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What the kinds of candidates cost; ``loop``: how many times as much it is for each loop around the place."""
+    """The costs of the kinds of candidates; ``loop``: the factor for each loop around the place of a candidate."""
 
     order: int = 1
     local_completion: int = 2
@@ -49,9 +49,9 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Candidate:
-    """Edits that go together; ``line`` is where the first of them is, ``text`` what is inserted or put there, and
-    ``inserted`` says which of both. ``takes``: it also takes away an order that there was. Of candidates of one cost
-    those with the smallest ``burden`` come first. ``repeats``: it may be done again and again by a rank."""
+    """Edits that go together; ``line`` is that of the first, ``text`` is ``inserted`` or replaces other text.
+    ``takes``: it may also remove an order that the source has. Of candidates of one cost those with the smallest
+    ``burden`` come first. ``repeats``: a rank may execute it more than once."""
 
     edits: tuple[Edit, ...]
     kind: Kind
@@ -65,35 +65,34 @@ class Candidate:
 
     @property
     def acts_in_sc(self) -> bool:
-        """Whether it does anything in SC runs, in which nothing is ever late."""
+        """Whether it has an effect on SC runs, in which all operations complete at once."""
         return self.kind in ("barrier", "notification")
 
     @property
     def adds_runs(self) -> bool:
-        """Whether there may be runs with it that there are not without."""
+        """Whether it may allow runs that the program without it does not have."""
         return self.takes or self.kind == "notification"
 
 
 class Clauses:
-    """The clauses of the violations of a source and of what it becomes by edits.
+    """The clauses of the violations of a source and of its edited versions.
 
-    A run is one of the program with a candidate too unless the candidate makes some step of the run come too late, or
-    stand in another order than it has. So every operation is looked at some of whose steps are late, and all places
-    that its rank passes before they come.
+    A candidate leaves a run possible unless it forces some step of the run to come earlier, or in another order. So the
+    candidates of a clause are about operations with late steps, at all places that the rank passes before these steps.
     """
 
     def __init__(self, statements: Statements, costs: Costs) -> None:
         self._statements, self._costs = statements, costs
 
     def clause(self, run: Run, edits: Sequence[Edit]) -> frozenset[Candidate]:
-        """The candidates of which one has to be in every repair, for ``run`` is a run of the source with ``edits``."""
+        """The candidates of which every repair needs one to exclude ``run``, a run of the source with ``edits``."""
         return frozenset(_Clause(self._statements, self._costs, run, Origins(edits), edits).candidates())
 
 
 @dataclass(frozen=True, slots=True)
 class _Passed:
-    """A command that a rank has issued: the place in the computation, and the statement that it comes from, with where
-    its call stands in the source; ``instead`` is the call that an edit has put there."""
+    """A command that a rank has issued: its place in the computation, its statement, and the ``start`` and ``end`` of
+    its call in the source; ``instead`` is the call that an edit has put there."""
 
     place: int
     statement: Statement | None
@@ -118,14 +117,14 @@ class _Clause:
                 self._passed(place) for place, each in enumerate(events) if each.rank == rank and not each.is_step
             ]
             for first, issued in enumerate(passed):
-                yield from self._behind(issued)
+                yield from self._after(issued)
                 operation = self._operands[events[issued.place].issued]
                 if isinstance(operation, core.Transfer):
                     yield from self._against(operation, passed, first)
-            yield from self._meeting(passed)
+            yield from self._barriers(passed)
 
-    def _meeting(self, passed: list[_Passed]) -> Iterator[Candidate]:
-        """A barrier wherever the rank passes: which of them has to do with the run is not looked at."""
+    def _barriers(self, passed: list[_Passed]) -> Iterator[Candidate]:
+        """A barrier at each place that the rank passes, whether or not it could exclude the run."""
         text: str | None = "barrier;"
         if self._in_c:
             calls = filter(None, map(self._call, passed))
@@ -134,7 +133,7 @@ class _Clause:
             yield from self._between(passed, -1, len(passed), "barrier", text)
 
     def _against(self, operation: core.Transfer[int, int], passed: list[_Passed], first: int) -> Iterator[Candidate]:
-        """What makes the steps of the command ``passed[first]`` come earlier than they do."""
+        """The candidates that force late steps of the command ``passed[first]`` to come earlier."""
         events = self._run.computation
         issued = events[passed[first].place].issued
         for place, event in enumerate(events):
@@ -167,8 +166,9 @@ class _Clause:
         self, operation: core.Transfer[int, int], step: core.Step[int], place: int, passed: list[_Passed], first: int,
         last: int,
     ) -> Iterator[Candidate]:  # fmt: skip
-        """What orders it before the operations behind it that have overtaken it."""
+        """The candidates that order it before the later operations that have overtaken it."""
         events = self._run.computation
+        unordered = self._run.instance.unordered
         for number in range(first + 1, last + 1):
             later = self._operands[events[passed[number].place].issued]
             if not isinstance(later, core.Transfer) or later.rank != operation.rank:
@@ -180,13 +180,15 @@ class _Clause:
             if not ahead:
                 continue
             for kind, text in self._insertions(passed[first]):
-                if kind == "order" and (self._in_c or self._may_be_fenced(operation, later)):
+                # A fence is for one queue, and a FIFO queue keeps the order of writes anyway.
+                fenced = self._in_c or (operation.queue == later.queue and operation.queue in unordered)
+                if kind == "order" and fenced:
                     yield from self._between(passed, first, number, kind, text)
             yield from self._one_queue(passed[first], passed[number])
             yield from self._as_signal(passed[first], passed[number])
 
     def _as_signal(self, put: _Passed, flag: _Passed) -> Iterator[Candidate]:
-        """The flag as the signal of the put."""
+        """The put made one with a signal, which replaces the operation that sets the flag."""
         one, other = (self._call(put), self._call(flag)) if self._in_c else (None, None)
         if one is None or other is None or flag.statement is None or flag.statement.start != flag.start:
             return
@@ -195,13 +197,8 @@ class _Clause:
                 without = self._statements.without(flag.statement)
                 yield replace(candidate, edits=(*candidate.edits, without), takes=True)
 
-    def _may_be_fenced(self, first: core.Transfer[int, int], second: core.Transfer[int, int]) -> bool:
-        """Whether a fence may order both: it is for one queue, and a FIFO queue keeps the order of writes anyway."""
-        queues = self._run.instance.program.queues
-        return first.queue == second.queue and any(each.id == first.queue and each.unordered for each in queues)
-
     def _notifying(self, late: _Passed, place: int) -> Iterator[Candidate]:
-        """A notification behind it, for which those wait that access its cell too early."""
+        """A notification after it, for which the ranks wait that access its cell too early."""
         events = self._run.computation
         call = self._call(late)
         notifying = None if call is None else remedies.notified(call, self._statements.text)
@@ -222,7 +219,7 @@ class _Clause:
                 yield Candidate(edits, "notification", cost, line, write, inserted=False)
 
     def _moving(self, passed: list[_Passed], first: int, last: int, local: bool) -> Iterator[Candidate]:
-        """A wait that comes too late, earlier, but not before what it may be for."""
+        """A wait of the source moved to an earlier place, but not before the operations that it may wait for."""
         call = self._call(passed[first])
         for kind, operations, names in remedies.waits(call) if call is not None else ():
             issued = [each.start for each, _, _ in self._statements.calls(operations)]
@@ -238,7 +235,7 @@ class _Clause:
                         yield replace(each, edits=(*each.edits, taken), takes=True, burden=burden)
 
     def _redirecting(self, passed: list[_Passed], first: int, last: int, local: bool) -> Iterator[Candidate]:
-        """A call that waits for something else."""
+        """A wait of the source with other arguments, so that it waits for this operation."""
         for kind, text in self._insertions(passed[first]):
             call = CallText.read(text)
             if call is not None and call.name == self._macro(passed[first]):
@@ -252,46 +249,46 @@ class _Clause:
                     edits = (Edit(start, end, 0, str(call)),)
                     yield Candidate(edits, kind, cost, line, str(call), inserted=False, takes=True)
 
-    def _behind(self, passed: _Passed) -> Iterator[Candidate]:
-        """What makes a later wait of the rank one for something new."""
+    def _after(self, passed: _Passed) -> Iterator[Candidate]:
+        """A reset after a notification has arrived, so that the next wait is for a new one."""
         call = self._call(passed)
-        remedy = remedies.behind(call) if call is not None and self._in_c else None
+        remedy = remedies.reset(call) if call is not None and self._in_c else None
         if remedy is not None and passed.statement is not None:
-            yield self._inserted(passed.statement, *remedy, behind=True)
+            yield self._inserted(passed.statement, *remedy, after=True)
 
     # Places
 
     def _between(
         self, passed: list[_Passed], first: int, last: int, kind: Kind, text: str, ahead_of: Statement | None = None
     ) -> Iterator[Candidate]:
-        """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``, which need not be there;
-        only those before ``ahead_of`` in its function, if it is given."""
+        """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``, or from the start or to
+        the end where these are out of range; only before ``ahead_of`` in its function, if it is given."""
         statements = [None, *(each.statement for each in passed), None]
         for number in range(first, last):
             before, after = statements[number + 1], statements[number + 2]
             early = min(last - number - 1, MOST_EARLY)
             for statement in self._with_callers(before):
                 if not statement.head and not statement.leaves and _is_ahead(statement, ahead_of):
-                    yield replace(self._inserted(statement, kind, text, behind=True), burden=_burden(text) + early)
+                    yield replace(self._inserted(statement, kind, text, after=True), burden=_burden(text) + early)
             for statement in self._with_callers(after):
                 if statement.insertable and (before != after or not statement.head) and _is_ahead(statement, ahead_of):
-                    yield replace(self._inserted(statement, kind, text, behind=False), burden=_burden(text) + early)
+                    yield replace(self._inserted(statement, kind, text, after=False), burden=_burden(text) + early)
             known = before is not None and after is not None and before.function == after.function
             if before is not None and (known or number + 1 == len(passed)):
                 for statement in self._statements.enclosing(before, after):
                     if _is_ahead(statement, ahead_of):
-                        yield replace(self._inserted(statement, kind, text, behind=True), burden=_burden(text) + early)
+                        yield replace(self._inserted(statement, kind, text, after=True), burden=_burden(text) + early)
             if after is not None and (known or number < 0):
                 for statement in self._statements.enclosing(after, before):
                     if statement.insertable and _is_ahead(statement, ahead_of):
-                        yield replace(self._inserted(statement, kind, text, behind=False), burden=_burden(text) + early)
+                        yield replace(self._inserted(statement, kind, text, after=False), burden=_burden(text) + early)
 
     def _with_callers(self, statement: Statement | None) -> list[Statement]:
-        """``statement``, and the calls by which its function is reached: of several one may be meant."""
+        """``statement``, and all calls that may lead to its function."""
         return [] if statement is None else [statement, *self._statements.callers(statement)]
 
-    def _inserted(self, statement: Statement, kind: Kind, text: str, behind: bool) -> Candidate:
-        put = self._statements.after if behind else self._statements.before
+    def _inserted(self, statement: Statement, kind: Kind, text: str, after: bool) -> Candidate:
+        put = self._statements.after if after else self._statements.before
         edits = put(statement, text, ORDERS[kind])
         line = self._statements.line(edits[0].start)
         cost, repeats = self._costs.of(kind, statement.loops), self._statements.repeats(statement)
@@ -335,7 +332,7 @@ class _Clause:
             each_way = [same for call in calls for same in (call, remedies.with_queue_number(call, queue))]
             found = [remedy for call in each_way for remedy in remedies.insertions(call, source)]
             for kind, text in found or remedies.for_hidden_calls(source, queue):
-                if not self._is_once_and_there(text):
+                if not self._waits_again(text):
                     yield kind, remedies.checked(text, macro)
             return
         assert queue
@@ -343,8 +340,8 @@ class _Clause:
         yield "local completion", f"wait_local({queue});"
         yield "completion", f"wait({queue});"
 
-    def _is_once_and_there(self, text: str) -> bool:
-        """Whether ``text`` waits for a handle that is waited for already, which then can only be done earlier."""
+    def _waits_again(self, text: str) -> bool:
+        """Whether ``text`` waits for a handle that the source waits for already, which may be done only once."""
         call = CallText.read(text)
         if call is None or call.name not in remedies.ONCE:
             return False
@@ -365,7 +362,7 @@ class _Clause:
             yield from remedies.changes(call)
 
     def _one_queue(self, first: _Passed, second: _Passed) -> Iterator[Candidate]:
-        """Both operations in the queue of one of them."""
+        """One of the operations moved to the queue of the other."""
         for changed, other in ((first, second), (second, first)):
             one, two = self._call(changed), self._call(other)
             if one is None or two is None:
@@ -374,7 +371,7 @@ class _Clause:
             if place is None or like is None or one.arguments[place] == two.arguments[like]:
                 continue
             arguments = (*one.arguments[:place], two.arguments[like], *one.arguments[place + 1 :])
-            # What is waited for later on is the queue of the data rather than that of the flag.
+            # The flag moves rather than the data: later waits are for the queue of the data.
             for each in self._instead(changed, "order", str(CallText(one.name, arguments))):
                 yield replace(each, takes=True, burden=int(changed is first))
 

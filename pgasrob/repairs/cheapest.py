@@ -1,4 +1,4 @@
-"""The cheapest set of things under demands: one of these, or not all of those."""
+"""Finds the cheapest set of things that meets demands of two kinds: one of these, or not all of those."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ T = TypeVar("T", bound=Hashable)
 
 
 class Cheapest(Generic[T]):
-    """Sets of things that meet all demands made so far, cheapest first: a MaxSAT solver (RC2, in PySAT).
+    """Enumerates the sets of things that meet all demands made so far, cheapest first, by MaxSAT (RC2, in PySAT).
 
-    ``things``: those that may be in it, in the order in which they were added.
+    ``things``: those that a set may have, in the order in which they were added.
     """
 
     def __init__(self) -> None:
@@ -31,12 +31,12 @@ class Cheapest(Generic[T]):
             self._solver.add_clause([-number], weight=cost)
 
     def demand(self, one_of: Iterable[T], unless_without: Iterable[T] = ()) -> None:
-        """One of these is in the set, unless one of the others is not. All have been added."""
+        """Demand one of ``one_of`` in every set that has all of ``unless_without``. All things must have been added."""
         clause = [self._numbers[each] for each in one_of]
         self._solver.add_clause(clause + [-self._numbers[each] for each in unless_without])
 
     def forbid(self, together: Collection[T]) -> None:
-        """Not all of these are in the set."""
+        """Demand that no set has all of these."""
         self.demand((), together)
 
     def next(self, seconds: float | None = None) -> list[T] | None:

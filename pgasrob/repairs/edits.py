@@ -1,4 +1,4 @@
-"""Edits of a text: pieces that are replaced by others."""
+"""Applies edits, which replace pieces of a text, and follows places from the edited text back to the original."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def overlap(edits: Iterable[Edit]) -> bool:
 
 
 class Origins:
-    """Where the characters of an edited text stand in the text before."""
+    """Maps places in an edited text to places in the original."""
 
     def __init__(self, edits: Iterable[Edit]) -> None:
         self._pieces = list(self._shifts(sorted(set(edits))))
@@ -60,7 +60,7 @@ class Origins:
         yield at, at + 2**62, at - shift, False
 
     def of(self, offset: int) -> tuple[int, bool]:
-        """The place before of the character at ``offset``, and whether the character is new."""
+        """The place in the original of the character at ``offset``, and whether the character is new."""
         for begin, end, origin, new in self._pieces:
             if begin <= offset < end:
                 return (origin, True) if new else (origin + offset - begin, False)
@@ -68,17 +68,13 @@ class Origins:
 
 
 def lines_of(text: str) -> list[str]:
-    """Its lines with their ends; `str.splitlines` would end one at a form feed, too, which compilers and `patch` do
-    not."""
+    """The lines of ``text`` with their ends. Unlike `str.splitlines`, but like compilers and `patch`, it does not end a
+    line at a form feed."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def unified_diff(file: str, before: str, after: str) -> str:
     """The difference as `diff -u` prints it, for `patch -p1`."""
-    lines = difflib.unified_diff(
-        lines_of(before),
-        lines_of(after),
-        f"a/{file.lstrip('/')}",
-        f"b/{file.lstrip('/')}",
-    )
+    name = file.lstrip("/")
+    lines = difflib.unified_diff(lines_of(before), lines_of(after), f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

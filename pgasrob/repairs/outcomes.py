@@ -1,7 +1,7 @@
-"""Whether a change leaves the SC outcomes as they are: the states in which SC runs end, and what is read on the way.
+"""Compares the SC outcomes of two programs: the states in which SC runs end, and the values read on the way.
 
-In `.pgas` the registers at the end are part of the outcome. In C variables that only one rank can name are computed
-away, and what is read may be printed: so each place that reads has to read the same values as before.
+In `.pgas` the registers at the end are part of the outcome. In C, variables that only one rank can name are computed
+away, and values that are read may be printed: so each place must read the same values as before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pgasrob.program.program import Program
 
 MOST_STATES = {False: 5_000, True: 20_000}
-"""SC states of a program up to which ends are compared: where they are known to be the same anyway, and where not."""
+"""SC states up to which ends are compared, by whether the change acts in SC runs: if not, they are the same anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class _Ends:
     cells: dict[tuple[int, int], frozenset[int]]
 
     def same_reads(self, other: _Ends, by_place: bool) -> bool:
-        """Whether the same is read in both: ``by_place``, or else of the cells that are read in both."""
+        """Whether both read the same values ``by_place``, or else of all cells that both read."""
         if by_place:
             return self.reads == other.reads
         return all(other.cells.get(of, values) == values for of, values in self.cells.items())
@@ -43,14 +43,14 @@ class Compared(Enum):
     SAME = auto()
     """All SC runs end as before."""
     UNTOUCHED = auto()
-    """Not compared, there being too many; but what is inserted does nothing in SC runs, in which nothing is late."""
+    """Too many to compare; but the inserted calls have no effect in SC runs, where operations complete at once."""
     DIFFERENT = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Same:
     """How the SC outcomes of the repaired program compare, with the number of ends or the reason; ``undecided``: they
-    may be the same, but there are too many."""
+    are too many to tell."""
 
     compared: Compared
     ends: int = 0
@@ -74,7 +74,7 @@ class Before:
         return self._instances[count]
 
     def missing(self, after: Program | CProgram, nodes: Sequence[int]) -> set[str]:
-        """Cells of the program that ``after`` does not have, which :meth:`compared` does not look at."""
+        """The cells of the program that ``after`` lacks, and that :meth:`compared` ignores."""
         return {name for count in nodes for name in self._begun(count)[1] - _names(after.instantiate(count))}
 
     def compared(
@@ -108,8 +108,8 @@ class Before:
 
 
 def _names(instance: Instance) -> set[str]:
-    """The cells of the program's own that it still has and may access; what a library has for itself may be another
-    afterwards, and a variable of C may be computed away."""
+    """The cells of the program's own variables that it may access. Cells of a library may change with the calls, and
+    variables of C may be computed away."""
     program = instance.program
     if program.source.shows_commands:
         return set(map(program.cell_name, program.lasting))

@@ -1,4 +1,4 @@
-"""Reading a source, and again when it is changed."""
+"""Reads a source, and changed texts of it in the same way."""
 
 from __future__ import annotations
 

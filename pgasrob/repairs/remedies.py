@@ -1,7 +1,7 @@
-"""What a library has against an operation that is late: calls to insert, and calls that do the same and more.
+"""Tables of remedies against late operations, by library: calls to insert, and calls to use instead.
 
-The table of a library is read off its specification, as its handlers in `frontends.apis` are; whether a remedy helps is
-never taken from here, but checked.
+The tables follow the specifications of the libraries, as the handlers in `frontends.apis` do. Nothing relies on them:
+each repaired program is checked.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["order", "local completion", "completion", "notification", "barrier"]
-"""What a candidate brings: that operations are ordered, that a source can be used again, that operations have arrived,
-that the target is notified, or that all ranks meet."""
-
+"""The effect of a candidate: it orders operations, makes sources reusable, makes operations complete, notifies a
+target, or synchronises all ranks."""
 
 SIGN = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[][(){},]""", re.DOTALL)
-"""What calls are read by; brackets and commas within comments, strings and characters are none."""
+"""The tokens by which calls are read; comments, strings and characters are tokens as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class CallText:
 
     @classmethod
     def read(cls, text: str, before: str = "") -> CallText | None:
-        """The call that ``text`` begins with; ``before`` is what stands before it in its statement."""
+        """The call that ``text`` begins with; ``before`` is the part of its statement before the call."""
         match = re.match(r"\s*([A-Za-z_]\w*)\s*\(", text)
         if match is None:
             return None
@@ -56,7 +55,7 @@ Remedy = tuple[Kind, str]
 
 
 def insertions(call: CallText, text: str) -> Iterator[Remedy]:
-    """The statements that complete or order the operation of ``call``, with what they bring; ``text`` is the source."""
+    """The statements that complete or order the operation of ``call``, with their kinds; ``text`` is the source."""
     name, given = call.name, call.arguments
     if name.startswith("shmem"):
         context = name.startswith(("shmem_ctx_", "shmemx_ctx_"))
@@ -88,8 +87,8 @@ def insertions(call: CallText, text: str) -> Iterator[Remedy]:
 
 
 def for_hidden_calls(text: str, queue: str) -> Iterator[Remedy]:
-    """What completes or orders all operations, or those of ``queue`` in the core language: for an operation that is
-    within a macro of the source ``text``, and whose arguments are not known."""
+    """The statements that complete or order all operations, or those of ``queue``: for an operation whose call is
+    hidden in a macro of the source ``text``."""
     number = re.match(r"queue_(\d+)", queue)
     if re.search(r"\bshmem_\w+\s*\(", text):
         yield "order", "shmem_fence();"
@@ -131,7 +130,7 @@ def _mpi(name: str, given: tuple[str, ...], text: str) -> Iterator[Remedy]:
 
 
 def changes(call: CallText) -> Iterator[Remedy]:
-    """Calls that do what ``call`` does, and complete more."""
+    """The calls that do what ``call`` does, and complete more."""
     name, given = call.name, call.arguments
     if name.startswith("shmem") and name.endswith("_nbi"):
         yield "local completion", str(CallText(name.removesuffix("_nbi"), given))
@@ -165,35 +164,35 @@ WAITS: tuple[tuple[str, str, Kind], ...] = (
     (r"write|read|put|update\w*|notify", r"wait_local", "local completion"),
     (r"write|read|put|update\w*|notify", r"wait", "completion"),
 )
-"""What waits for which calls, and what that brings; in C and, at the end, in the core language."""
+"""Patterns of operations and of the calls that wait for them, with the kind; the last two for the core language."""
 
 
 def waits(call: CallText) -> Iterator[tuple[Kind, str, str]]:
-    """What calls bring that may wait for the operation of ``call``, with patterns of the names of what they wait for
-    and of their own."""
+    """The kinds of calls that may wait for the operation of ``call``, each with the pattern of all operations that such
+    a call waits for, and that of its own name."""
     for name, waiting, kind in WAITS:
         if re.fullmatch(name, call.name):
             yield kind, rf"(?!(?:{waiting})\b)(?:{name})", waiting
 
 
 ONCE = ("gasnet_wait_syncnb", "gex_Event_Wait")
-"""Calls that must not be made twice for a handle: it is gone then."""
+"""Calls that must not be made twice for a handle, which the first frees."""
 STATUS = re.compile(r"\b((?:MPI_|gaspi_|ARMCI_Wait)\w*\(.*\));")
 """Statements whose result says whether there was an error."""
 
 
 def checked(remedy: str, macro: str) -> str:
-    """``remedy`` with its status given to ``macro``, which looks at those of the source."""
+    """``remedy`` with its status passed to ``macro``, as the source does with statuses."""
     return STATUS.sub(rf"{macro}(\1);", remedy) if macro else remedy
 
 
-def behind(call: CallText) -> Remedy | None:
-    """What a call may lack behind it, so that the next one waits for something new."""
+def reset(call: CallText) -> Remedy | None:
+    """The reset that may be missing after a wait for a notification, so that the next wait is for a new one."""
     if call.name == "gaspi_notify_waitsome" and call.arguments[3].startswith("&"):
         number = call.arguments[3][1:].strip()
         was = f"was_{number}" if number.isidentifier() else "was"
-        reset = f"gaspi_notify_reset({call.arguments[0]}, {number}, &{was});"
-        return "notification", f"{{ gaspi_notification_t {was}; {reset} }}"
+        text = f"gaspi_notify_reset({call.arguments[0]}, {number}, &{was});"
+        return "notification", f"{{ gaspi_notification_t {was}; {text} }}"
     return None
 
 
@@ -205,7 +204,7 @@ BARRIERS = (
     ("writeDmaGPI", "barrierGPI();"),
     ("readDmaGPI", "barrierGPI();"),
 )
-"""At which all ranks meet, by how the names of the library's operations begin."""
+"""The barriers of all ranks, by the prefixes of the names of the library's operations."""
 
 
 def barrier(call: CallText) -> str | None:
@@ -216,8 +215,8 @@ SET = re.compile(r"shmem_(?:u?int|u?long|u?longlong|u?int64|u?int32|size)_(?:p|a
 
 
 def signalled(put: CallText, flag: CallText, text: str) -> str | None:
-    """The put that brings the ``flag`` as its signal; None where the library has none, or where the flag is none: a
-    signal is a `uint64_t` that is set on the same PE."""
+    """The put that sets ``flag`` as its signal; None unless the library has one and the flag can be a signal: a
+    `uint64_t` that is set on the same PE."""
     if not re.fullmatch(r"shmem_\w*put\w*", put.name) or "signal" in put.name or put.name.startswith("shmem_ctx"):
         return None
     if not SET.fullmatch(flag.name) or len(flag.arguments) != 3 or len(put.arguments) != 4:
@@ -234,8 +233,8 @@ def signalled(put: CallText, flag: CallText, text: str) -> str | None:
 
 
 def notified(call: CallText, text: str) -> tuple[str, str] | None:
-    """The call that does what ``call`` does and notifies its target, and the statements by which that waits; ``text``
-    is the source, in which the notification must not be used yet. None where the library has none."""
+    """The call that does what ``call`` does and notifies its target, and the statements that wait there; ``text`` is
+    the source, which must not use the notification yet. None where the library has no such call."""
     if call.name != "gaspi_write" or len(call.arguments) != 8:
         return None
     used = {int(each) for each in re.findall(r"\b\d{1,4}\b", text)} if "notify" in text else set()

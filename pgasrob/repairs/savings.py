@@ -1,4 +1,4 @@
-"""What a program may have too much of: waits, fences and barriers to leave out, and calls that do less."""
+"""Finds what a program may leave out: waits, fences and barriers, and calls that can be replaced by weaker ones."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pgasrob.repairs.remedies import CallText
 from pgasrob.repairs.statements import Statement, Statements
 
 Weight = tuple[str, ...]
-"""What a call brings, by the names of :class:`Costs`."""
+"""The effects of a call, by the names of :class:`Costs`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
     """The ``call`` in ``line``, left out or with ``instead`` in its place; ``saves`` is the cost of what goes.
 
-    ``acts_in_sc``: SC runs may be others without it, for ranks meet there.
+    ``acts_in_sc``: the call synchronises ranks, so SC runs may change without it.
     """
 
     edits: tuple[Edit, ...]
@@ -44,7 +44,7 @@ CALLS: dict[str, Weight] = {
     "shmem_quiet": COMPLETION, "shmem_ctx_quiet": COMPLETION, "shmem_fence": ORDER, "shmem_ctx_fence": ORDER,
     "shmem_barrier_all": BOTH, "shmem_sync_all": MEETING, "shmem_barrier": BOTH, "shmem_sync": MEETING,
     "shmem_team_sync": MEETING,
-    # MPI; what a request or an epoch has to have is left alone, MPI_Win_fence above all
+    # MPI; calls that a request or an epoch must have are left alone, MPI_Win_fence above all
     "MPI_Win_flush": COMPLETION, "MPI_Win_flush_all": COMPLETION, "MPI_Win_flush_local": LOCAL,
     "MPI_Win_flush_local_all": LOCAL, "MPI_Barrier": MEETING,
     # GASPI, GPI
@@ -56,7 +56,7 @@ CALLS: dict[str, Weight] = {
     "gasnet_wait_syncnbi_puts": COMPLETION, "gasnet_wait_syncnbi_gets": COMPLETION,
     "gasnet_wait_syncnbi_all": COMPLETION, "gex_NBI_Wait": COMPLETION,
 }  # fmt: skip
-"""The calls that may be left out, with what they bring."""
+"""The calls that may be left out, with their effects."""
 
 WEAKER: dict[str, tuple[str, Weight]] = {
     "wait": ("wait_local", LOCAL),
@@ -68,17 +68,17 @@ WEAKER: dict[str, tuple[str, Weight]] = {
     "MPI_Win_flush_all": ("MPI_Win_flush_local_all", LOCAL),
     "ARMCI_Barrier": ("armci_msg_barrier", MEETING),
 }
-"""Calls with the same arguments that bring less."""
+"""For each call a weaker one with the same arguments, and its effects."""
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 NONBLOCKING = (
     (re.compile(r"(shmem(?:_ctx)?_(?!\w*_nbi$)\w*?(?:put|get)(?:8|16|32|64|128|mem)?)"), r"\1_nbi"),
     (re.compile(r"gasnet_(put|get)(_bulk)?"), r"gasnet_\1_nbi\2"),
 )
-"""Blocking calls, and those that leave it to others to wait."""
+"""Blocking calls, and the nonblocking ones, for which another call has to wait."""
 
 
 def savings(statements: Statements, costs: Costs) -> Iterator[Saving]:
-    """All that may be left out or weakened in the text of ``statements``, one at a time."""
+    """The calls that may be left out or weakened in the text of ``statements``, one at a time."""
     # Collective calls with a pSync must not overlap, nor begin before it is initialised everywhere.
     meets_for_sync = "SHMEM_SYNC_VALUE" in statements.text
     for statement in statements.all():
@@ -105,8 +105,8 @@ def savings(statements: Statements, costs: Costs) -> Iterator[Saving]:
 
 
 def _call(statements: Statements, text: str) -> tuple[int, CallText, bool] | None:
-    """The call that the statement ``text`` begins with or a macro checks the result of, where it begins, and whether
-    it is all that the statement does: not with a comma behind it, or a function of the program around it."""
+    """The call that the statement ``text`` begins with, or that it passes to a macro; where the call begins; and
+    whether the statement does nothing else: no comma follows, and no function of the program gets the result."""
     whole = CallText.read(text)
     if whole is None:
         return None

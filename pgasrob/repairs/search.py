@@ -1,4 +1,4 @@
-"""The cheapest repairs: each violation gives a clause, and the cheapest hitting set of all clauses is tried."""
+"""Searches for the cheapest repairs: each violation gives a clause, and the cheapest hitting set of all is tried."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 MOST_CHECKS = 400
 """Changed programs that are tried at most."""
 MANY = 1_000
-"""What a unit of cost is in the solver, so that of sets of one cost that with the smallest burden comes first."""
+"""The weight of a unit of cost in the solver, where burdens only decide between sets of one cost."""
 GROW_EVERY = 4
-"""After how many sets that leave a violation one is grown."""
+"""Of so many sets that leave a violation, one is grown."""
 State = Literal["robust", "repaired", "not repaired", "unknown", "error"]
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A violation of the source with ``edits``, that a candidate makes impossible or none does."""
+    """A violation of the source with ``edits``."""
 
     witness: Witness
     edits: tuple[Edit, ...] = ()
@@ -53,8 +53,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Candidates that do not do, and why: a clause. ``undecided``: it was not found out, because of a limit; ``left``:
-    a violation that there is with them."""
+    """Candidates that are no repair, and why, as a clause of a sentence. ``undecided``: a limit left it open; ``left``:
+    a violation that the program has with them."""
 
     candidates: tuple[Candidate, ...]
     why: str
@@ -64,12 +64,12 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Repair(Result):
-    """What has been found out: `robust` (nothing to repair), `repaired`, `not repaired` (nothing in the catalogue
-    helps: ``survivor`` is a violation that is left by what was tried last), `unknown` (a limit) or `error`.
+    """The result of a search: `robust` (nothing to repair), `repaired`, `not repaired` (no candidates help:
+    ``survivor`` is a violation that the last ones tried have left), `unknown` (a limit) or `error`.
 
-    ``answers`` are all of the smallest cost, up to the number asked for. ``verdicts``: of the source, by node count.
-    ``rejected``: what was tried and does not do. ``checks``: how many changed programs were looked at. ``reason``: why
-    it ended early. ``text``: of the source.
+    ``answers`` all have the smallest cost; there are at most as many as were asked for. ``verdicts``: of the source, by
+    node count. ``rejected``: the sets that were tried and are no repairs. ``checks``: the number of changed programs
+    that were checked. ``reason``: why the search ended early. ``text``: the source.
     """
 
     state: State
@@ -114,8 +114,8 @@ class _Search:
         self._sets: Cheapest[Candidate] = Cheapest()
         self._seen: list[tuple[frozenset[Candidate], Broken]] = []
         self._rejected: list[Rejected] = []
-        self._meetings: list[Candidate] = []
-        """The barriers that are known: one is put in at most."""
+        self._barriers: list[Candidate] = []
+        """The barriers that are known; a repair has at most one."""
         self._left: Broken | None = None
 
     def run(self, max_answers: int) -> Repair:
@@ -159,14 +159,16 @@ class _Search:
                     if more.violation is not None:
                         self._fail(more.violation, grown)
             elif tried.why:
-                # Of SC runs decide those alone that act in them.
+                # Only the candidates that act in SC runs can have changed these.
                 acting = frozenset(each for each in chosen if each.acts_in_sc)
-                self._reject(acting if tried.in_sc and acting else chosen, tried.why, tried.undecided)
+                blamed = acting if tried.in_sc and acting else chosen
+                self._rejected.append(Rejected(tuple(sorted(blamed)), tried.why, tried.undecided))
+                self._sets.forbid(blamed)
             else:
                 assert tried.same is not None
                 ordered = tuple(sorted(chosen))
                 breaks = tuple(self._broken_by(each, ordered) for each in ordered)
-                if all(each.text.split() != tried.text.split() for each in answers):  # else on other lines alone
+                if all(each.text.split() != tried.text.split() for each in answers):  # else only line ends differ
                     answers.append(Answer(ordered, cost, tried.text, breaks, tried.same))
                 self._sets.forbid(ordered)
         if not answers and any(each.undecided for each in self._rejected):
@@ -186,10 +188,10 @@ class _Search:
         return None if found is None else frozenset(found)
 
     def _learn(self, verdict: Verdict, chosen: frozenset[Candidate]) -> bool:
-        """The clause of a violation; whether there is any candidate in it.
+        """Add the clause of a violation; returns whether it has any candidate.
 
-        Where something chosen adds runs as well as it takes some away, the violation may be one of those, and the
-        clause holds for repairs alone that have it, too.
+        A chosen candidate that adds runs may have added the violation. Then the clause holds only for repairs that have
+        this candidate, too.
         """
         assert verdict.witness is not None
         edits = _edits(chosen)
@@ -201,33 +203,34 @@ class _Search:
         ordered = sorted(clause)
         for new in ordered:
             self._sets.add(new, new.cost * MANY + new.burden)
-            if new.kind == "barrier" and new not in self._meetings:
-                for other in self._meetings:
+            if new.kind == "barrier" and new not in self._barriers:
+                for other in self._barriers:
                     self._sets.forbid((new, other))
-                self._meetings.append(new)
-        # Without what takes an order away the violation may not be there.
+                self._barriers.append(new)
         self._sets.demand(ordered, [each for each in chosen if each.adds_runs])
         return True
 
     def _broken_by(self, candidate: Candidate, chosen: Iterable[Candidate]) -> tuple[Broken, ...]:
-        """The violations that ``candidate`` makes impossible: of what there is with ``chosen`` alone, if there are."""
+        """The violations that ``candidate`` makes impossible; if possible only those of the source with edits of
+        ``chosen``."""
         found = [broken for clause, broken in self._seen if candidate in clause]
         edits = set(_edits(chosen))
         return tuple(broken for broken in found if edits.issuperset(broken.edits)) or tuple(found)
 
     def _fail(self, violation: Verdict, chosen: frozenset[Candidate]) -> None:
-        """What is learned of ``violation``, which there is with all of ``chosen``."""
+        """Learn from ``violation``, which the program with all of ``chosen`` has."""
         if not self._learn(violation, chosen):
-            # It is there with anything else too, and without what only takes runs away.
+            # No candidate excludes it, so all programs have it but those without a chosen candidate that adds runs.
             self._sets.forbid([each for each in chosen if each.adds_runs])
 
     def _with(self, chosen: Collection[Candidate]) -> Tried:
         return self._verifier.tried(_edits(chosen), any(each.acts_in_sc for each in chosen))
 
     def _tried(self, chosen: frozenset[Candidate]) -> tuple[Tried, frozenset[Candidate]]:
-        """What the source is with ``chosen``, or with more that shows it.
+        """Check the source with ``chosen``, or with more candidates if these fail too; the result is about the latter.
 
-        Barriers, for which there are many places, are tried with everything that may help, and alone if that does.
+        A set with a barrier, for which places are many, is tried with all harmless candidates first, and by itself only
+        if these leave no violation.
         """
         if any(each.kind == "barrier" for each in chosen) and (grown := self._grown(chosen)) != chosen:
             tried = self._with(grown)
@@ -238,8 +241,8 @@ class _Search:
     def _grown(self, chosen: frozenset[Candidate]) -> frozenset[Candidate]:
         """``chosen`` with all other candidates that only take runs away, and none of SC.
 
-        If these do not do either, the clause is a strong one: solvers with hitting sets grow in this way what fails. In
-        a program that polls nothing goes into loops, for it may be what makes them a poll or none.
+        If these leave a violation too, its clause is a strong one: implicit hitting set solvers grow failing sets so.
+        In a program that polls, nothing is added within loops, where it might make a loop a poll, or no poll.
         """
         edits, grown = _edits(chosen), set(chosen)
         polls = any(each.polls is not False for each in self._verifier.verdicts)
@@ -249,11 +252,6 @@ class _Search:
                 grown.add(each)
                 edits = _edits(grown)
         return frozenset(grown)
-
-    def _reject(self, chosen: frozenset[Candidate], why: str, undecided: bool = False) -> None:
-        """No repair has all of ``chosen``."""
-        self._rejected.append(Rejected(tuple(sorted(chosen)), why, undecided))
-        self._sets.forbid(chosen)
 
 
 def _edits(candidates: Iterable[Candidate]) -> tuple[Edit, ...]:

@@ -1,4 +1,4 @@
-"""The statements of a source text, and edits that insert or remove one."""
+"""Finds the statements of a source text, and makes edits that insert or remove one."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from pgasrob.program.program import Program
 
 LAST, OUTSIDE = 100, 200
-"""The order of a closing brace, behind all that is in it, and what is added to the order of what stands outside."""
+"""The order of a closing brace, after all insertions inside, and what is added to the order of insertions outside."""
 BLANK_OR_COMMENT = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``text[start:end]`` with its semicolon. ``head``: only its condition is meant, and others are within.
+    """``text[start:end]`` with its semicolon. ``head``: the head of an `if` or a loop, with other statements inside.
 
-    ``loops``: the loops around it, in C also those around the calls of its function. ``alone``: it is all that an `if`,
-    a loop without braces or a label governs. ``insertable``: whether another may stand before it. ``leaves``: nothing
-    behind it is reached. ``function``: that it is in.
+    ``loops``: the number of loops around it, in C also of those around the calls of its function. ``alone``: it is the
+    only statement that an `if`, a loop without braces or a label governs. ``insertable``: whether another statement may
+    be inserted before it. ``leaves``: control never reaches what follows. ``function``: the one that it is in.
     """
 
     start: int
@@ -59,7 +59,7 @@ class Statement:
 
 
 class Statements:
-    """Those of one source."""
+    """The statements of one source."""
 
     def __init__(self, text: str, found: list[Statement], code: Collection[Span] | None = None) -> None:
         self.text = text
@@ -126,15 +126,10 @@ class Statements:
 
     def repeats(self, statement: Statement) -> bool:
         """Whether a rank may execute ``statement`` more than once."""
-        return statement.loops > 0 or self._jumps
-
-    @cached_property
-    def _jumps(self) -> bool:
-        return re.search(r"\bgoto\b", self.text) is not None
+        return statement.loops > 0 or re.search(r"\bgoto\b", self.text) is not None
 
     def enclosing(self, statement: Statement, other: Statement | None) -> list[Statement]:
-        """The conditions and loops that ``statement`` is in and ``other`` is not, with all that is within; None is in
-        none."""
+        """The `if` statements and loops that contain ``statement`` but not ``other``, which may be None."""
         return [
             each
             for each in self._found
@@ -143,7 +138,7 @@ class Statements:
         ]
 
     def callers(self, statement: Statement) -> list[Statement]:
-        """The statements that call the function that ``statement`` is in, and those that call theirs."""
+        """The statements that call the function that ``statement`` is in, and those that call their functions."""
         found: list[Statement] = []
         functions = [statement.function]
         for function in functions:
@@ -196,7 +191,7 @@ class Statements:
         return Statements(self.text, found, self._code)
 
     def without(self, statement: Statement) -> Edit:
-        """``statement`` taken out, with its line where nothing else is in it."""
+        """The edit that removes ``statement``, and its line if it has nothing else."""
         if statement.alone:
             return Edit(statement.start, statement.end, 0, ";")
         begin = self.text.rfind("\n", 0, statement.start) + 1
@@ -206,7 +201,7 @@ class Statements:
         return Edit(begin, rest.end(), 0, "")
 
     def before(self, statement: Statement, text: str, order: int = 0) -> tuple[Edit, ...]:
-        """``text``, a statement, put before ``statement``."""
+        """The edits that insert ``text``, a statement, before ``statement``."""
         if statement.alone:
             return self._braced(statement, text, "", order)
         begin = self.text.rfind("\n", 0, statement.start) + 1
@@ -217,7 +212,7 @@ class Statements:
         return (Edit(begin, begin, order, f"{indent}{text}{self._newline}"),)
 
     def after(self, statement: Statement, text: str, order: int = 0) -> tuple[Edit, ...]:
-        """``text``, a statement, put behind ``statement``."""
+        """The edits that insert ``text``, a statement, after ``statement``."""
         if statement.alone:
             return self._braced(statement, "", text, order)
         rest = BLANK_OR_COMMENT.match(self.text, statement.end)
@@ -233,7 +228,7 @@ class Statements:
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def _braced(self, statement: Statement, first: str, last: str, order: int) -> tuple[Edit, ...]:
-        """``statement`` in braces, behind ``first`` and before ``last``, one of which is empty."""
+        """The edits that put ``statement`` in braces, after ``first`` and before ``last``, one of which is empty."""
         ahead = self.text[: statement.start].rstrip()
         between = self.text[len(ahead) : statement.start]
         rest = BLANK_OR_COMMENT.match(self.text, statement.end)
@@ -249,7 +244,7 @@ class Statements:
         outer, indent = line[: len(line) - len(line.lstrip())], between.rpartition("\n")[2]
         begin = statement.start - len(indent)
         where = begin if first else rest.end()
-        # The braces are the same for all that is put there, so that they are written once.
+        # The braces are equal edits for all insertions there, so they are applied once.
         return (
             Edit(len(ahead), len(ahead), 0, " {"),
             Edit(where, where, order, f"{indent}{first or last}{self._newline}"),
@@ -332,7 +327,7 @@ def _inside(root: Node, to_char: list[int], lines: list[bytes]) -> Iterator[Stat
             if not in_header and not (parent is None or parent.type == "translation_unit"):
                 start, end = to_char[node.start_byte], to_char[node.end_byte]
                 above = _directive_above(node, lines)
-                # A line of the preprocessor may stand between it and what governs it.
+                # A directive may separate it from the statement that governs it.
                 alone = governed or _is_labelled(node) or (above is not None and node.type == "expression_statement")
                 free = above is None or (alone and not above.startswith("#pragma"))
                 yield Statement(start, end, loops, node.type in HEADS, alone, free, node.type in LEAVING, function)
@@ -351,7 +346,7 @@ def _directive_above(node: Node, lines: list[bytes]) -> str | None:
 
 
 def _is_labelled(node: Node) -> bool:
-    """Whether it is the only statement of a label or a case, which needs one."""
+    """Whether ``node`` is the only statement of a label or a case, which needs one."""
     parent = node.parent
     if parent is None or parent.type not in ("labeled_statement", "case_statement"):
         return False

@@ -1,7 +1,7 @@
-"""Finds what can be left out of a robust program: each saving by itself, and the set of them that saves most.
+"""Finds what a robust program can leave out: each saving by itself, and the set of savings that saves most.
 
-A set of savings that breaks the program is shrunk to a smallest one that does; of each such set something has to stay.
-The cheapest hitting set of these stays, and all else can go.
+A set of savings that breaks the program is shrunk to a smallest one that does; one call of each such set has to stay.
+The cheapest hitting set of these stays, and all other calls can go.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Thrift:
-    """The result: `thrifty` (nothing can be left out), `can save`, or why nothing was searched.
+    """The result: `thrifty` (no call can be left out), `can save`, or why no search took place.
 
     ``judged``: all savings one by one. ``together``: those that save most together, ``after`` the text with them, which
     is verified too; ``most``: whether no other set saves more. ``same``: how the SC outcomes compare. ``text``: the
-    source. ``reason``: why it ended early.
+    source. ``reason``: why the search ended early.
     """
 
     state: State
@@ -104,9 +104,9 @@ class _Search:
         return self._together(found, safe) if safe else replace(found, most=True)
 
     def _together(self, found: Thrift, safe: list[Saving]) -> Thrift:
-        """The largest set of ``safe`` savings that keeps the program as it has to be."""
+        """The set of ``safe`` savings that saves most and keeps the program robust."""
         stay: Cheapest[Saving] = Cheapest()
-        # Of two sets that save as much the one is better of which fewer calls stay.
+        # Of two sets that save the same, prefer the one that leaves out more calls.
         for each in safe:
             stay.add(each, max(each.saves, 1) * MANY + (1 if each.instead else 10))
         for one, other in combinations(safe, 2):
@@ -139,7 +139,7 @@ class _Search:
         return left
 
     def _greedy(self, found: Thrift, safe: list[Saving], reason: str) -> Thrift:
-        """The best single saving, for when time is over."""
+        """The best single saving, the answer when time is up."""
         best = max(safe, key=lambda each: each.saves)
         tried = next(each.tried for each in found.judged if each.saving == best)
         return replace(found, together=(best,), after=tried.text, same=tried.same, reason=reason)

@@ -1,4 +1,4 @@
-"""Checks changed texts: they must be robust on all node counts, and nothing else may be worse or different."""
+"""Checks changed texts: they must be robust on all node counts, and in nothing else worse than the source."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ class Tried:
     """The check of a changed text: its ``violation`` where it is not robust, else ``why`` it is refused, "" when it is
     not.
 
-    ``undecided``: it was not found out, because of a limit; ``in_sc``: it is about SC runs. ``same``: how its SC
-    outcomes compare.
+    ``undecided``: a limit left it open; ``in_sc``: the reason is about SC runs. ``same``: how its SC outcomes compare.
     """
 
     text: str
@@ -85,7 +84,7 @@ class Verifier:
         return next((self.limit or reason for reason in reasons), "")
 
     def tried(self, edits: Collection[Edit], acts_in_sc: bool) -> Tried:
-        """What the source is with ``edits``; ``acts_in_sc``: whether these change what SC runs there are."""
+        """Check the source with ``edits``; ``acts_in_sc``: whether these may change its SC runs."""
         self.checks += 1
         watch = Watch(self._limits_left, None, time.monotonic())
         with until_limit() as stopped:
@@ -100,7 +99,7 @@ class Verifier:
         try:
             program = self._parse(text)
         except SourceError as error:
-            return Tried(text, _no_program(error))
+            return Tried(text, f"it is no program any more: {error.diagnostics[0].message}")
         for nodes, before in zip(self.nodes, self.verdicts, strict=True):
             after = self._check(program, nodes)
             if acts_in_sc and (why := _worse_in_sc(before, after)):
@@ -121,10 +120,6 @@ class Verifier:
     def _limits_left(self) -> Limits:
         left = self.seconds_left
         return replace(self._limits, timeout=None if left is None else max(left, 0.001))
-
-
-def _no_program(error: SourceError) -> str:
-    return f"it is no program any more: {error.diagnostics[0].message}"
 
 
 def _worse(before: Verdict, after: Verdict) -> str:

@@ -1,4 +1,4 @@
-"""Finds registers and cells by the names that a user has given."""
+"""Finds the registers and cells that a user has named."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def chosen(instance: Instance, names: Iterable[str]) -> tuple[Place, ...]:
     found: dict[Place, None] = {}
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, known) or _what_there_is(known)
+            hint = did_you_mean(name, known) or _listed(known)
             raise UnknownPlace(f"no register or cell {name!r} on {instance.nodes} nodes; {hint}")
         found.update(dict.fromkeys(known[name]))
     return tuple(found)
 
 
-def _what_there_is(known: Iterable[str]) -> str:
+def _listed(known: Iterable[str]) -> str:
     names = [name for name in known if "@" not in name and "[" not in name]
     return f"there is {', '.join(names[:10])}{', ...' * (len(names) > 10)}" if names else "the program declares none"

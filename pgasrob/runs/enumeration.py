@@ -1,4 +1,4 @@
-"""The enumeration behind `runs.outcomes`: maximal runs without loops, counted by how they end."""
+"""Counts the maximal runs of a loop-free program by how they end (for `runs.outcomes`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Word = tuple[Letter, ...]
 
 
 class HasLoop(Exception):
-    """The program has a loop, so that its runs need not end; ``line`` is where it begins, 0 when that is unknown."""
+    """The program has a loop, so its runs need not end; ``line`` is the first one of the loop, 0 when unknown."""
 
     def __init__(self, rank: int, line: int) -> None:
         super().__init__(f"rank {rank} has a loop in line {line}")
@@ -39,7 +39,7 @@ class Key(NamedTuple):
 
 
 def heights_of(instance: Instance, rank: int) -> list[int]:
-    """For each control state of ``rank`` more events than can follow; raises :class:`HasLoop` when there is no end."""
+    """For each control state of ``rank`` an upper bound of the events that can follow; raises :class:`HasLoop`."""
     out = instance.automata[rank].out
     heights = [-1] * len(out)
     open_: set[int] = set()
@@ -51,8 +51,8 @@ def heights_of(instance: Instance, rank: int) -> list[int]:
         back = [edge for edge in left if edge.target in open_]
         if back:
             inside = stack[stack.index(back[0].target) :]
-            on_the_way = [edge for state in inside for edge in out[state] if edge.target in inside]
-            raise HasLoop(rank, min(edge.span.line for edge in on_the_way))
+            edges = [edge for state in inside for edge in out[state] if edge.target in inside]
+            raise HasLoop(rank, min(edge.span.line for edge in edges))
         if left:
             stack.append(left[0].target)
             continue
@@ -64,7 +64,7 @@ def heights_of(instance: Instance, rank: int) -> list[int]:
 
 
 class _Standing(Protocol):
-    """What states of X(P, N) and of the SC runs have in common."""
+    """The common part of states of X(P, N) and of SC runs."""
 
     @property
     def control(self) -> tuple[int, ...]: ...
@@ -101,11 +101,11 @@ class _Nodes:
 
 
 class Enumeration(Generic[S]):
-    """The maximal runs of ``space``, counted.
+    """Counts the maximal runs of ``space`` by their outcomes.
 
-    A node is a state and the assertions that have failed before. Every transition takes away from the events that can
-    still follow (``heights``, which bounds them), so nodes are looked at in the order of that number: when it is the
-    turn of one, all paths to it are known, whatever their lengths, and its state can be forgotten afterwards.
+    A node is a state and the assertions that have failed before. Every transition decreases the bound on the events
+    that can still follow (``heights``), so nodes are expanded in descending order of that bound: when a node's turn
+    comes, all paths to it are known, whatever their lengths, and its state can be forgotten afterwards.
     """
 
     def __init__(self, instance: Instance, space: _Space[S], look_at: tuple[Place, ...], heights: list[list[int]]):
@@ -177,7 +177,8 @@ class Enumeration(Generic[S]):
                 continue
             self._runs[known] += runs
             if cost < self._nodes.cost[known]:
-                self._set(known, node, word, cost)
+                self._nodes.parent[known], self._nodes.cost[known] = node, cost
+                self._nodes.word[known] = self._words.setdefault(word, word)
         if stuck:
             self._note_end(state, failed, node, runs)
 
@@ -201,10 +202,6 @@ class Enumeration(Generic[S]):
         self._runs.append(runs)
         return len(self._runs) - 1
 
-    def _set(self, node: int, parent: int, word: Word, cost: tuple[int, int]) -> None:
-        nodes = self._nodes
-        nodes.parent[node], nodes.word[node], nodes.cost[node] = parent, self._words.setdefault(word, word), cost
-
     def _height(self, state: S) -> int:
         height = sum(heights[control] for heights, control in zip(self._heights, state.control, strict=True))
         if isinstance(state, State):
@@ -215,7 +212,7 @@ class Enumeration(Generic[S]):
         return height
 
     def _note_faults(self, state: S) -> None:
-        """Note the next commands of ranks that cannot be evaluated."""
+        """Note the next commands of all ranks that fault."""
         for rank, standing in enumerate(zip(state.control, state.registers, strict=True)):
             key = (rank, *standing)
             if key in self._evaluated:

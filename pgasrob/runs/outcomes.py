@@ -1,4 +1,4 @@
-"""Outcomes: with which values the runs of a loop-free program end, and how many runs end so.
+"""Finds the outcomes of a loop-free program: the values with which its runs end, and how many runs end so.
 
 A run is a maximal computation: nothing more can happen, so nothing is pending either, for the earliest pending
 operation of a rank can always take its next step. A rank that faults, is stopped by an assume or waits for ever does
@@ -19,7 +19,6 @@ from typing import Any
 
 from pgasrob.display import Result
 from pgasrob.program.control import may_be_left_out
-from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance, instantiate
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import AnyValue, Reason, RunsLeftOut
@@ -96,8 +95,8 @@ class Outcomes(Result):
 
     @property
     def polls(self) -> bool:
-        """Whether there are reads that are no events when they fail, as robustness is decided by default; here they may
-        well be."""
+        """Whether some reads are polls in the default reading of robustness, in which failed polls are no events; here
+        they are counted as events."""
         return instantiate(self.instance.program, self.instance.nodes).polls
 
     @property
@@ -134,7 +133,11 @@ def outcomes(
     watch = Watch(limits or Limits(), progress, started)
     sc = Enumeration(instance, SequentialSpace(instance), look_at, heights)
     network = Enumeration(instance, StateSpace(instance), look_at, heights)
-    reason = sc.run(watch, SC_RUNS) or network.run(watch, NETWORK_RUNS) or _unknown_values(instance.program)
+    reason = sc.run(watch, SC_RUNS) or network.run(watch, NETWORK_RUNS)
+    if reason is None and instance.program.gaps:
+        reason = RunsLeftOut(instance.program.gaps)
+    elif reason is None and instance.program.uncertain:
+        reason = AnyValue(instance.program.uncertain)
     return Outcomes(
         instance,
         look_at,
@@ -149,22 +152,15 @@ def outcomes(
     )
 
 
-def _unknown_values(program: Declared) -> Reason | None:
-    """Why outcomes of a C program may be missing: it has values or calls that are not modelled."""
-    if program.gaps:
-        return RunsLeftOut(program.gaps)
-    return AnyValue(program.uncertain) if program.uncertain else None
-
-
 def _left_out(instance: Instance) -> tuple[int, ...]:
-    """A command that no rank can stand before cannot be left out."""
+    """The lines of the commands at which a process may end instead; commands that no rank can reach do not count."""
     reachable = {edge.span for automaton in instance.automata for edge in automaton.transitions}
     bodies = [process.body for process in instance.program.processes]
     return tuple(sorted({span.line for body in bodies for span in may_be_left_out(body) if span in reachable}))
 
 
 def joined(sc: Enumeration[Any], network: Enumeration[Any]) -> Iterator[Outcome]:
-    """The outcomes of both enumerations. None is called network-only before all SC runs have been seen."""
+    """The outcomes of both enumerations. No outcome is called network-only before all SC runs have been seen."""
     for key in sorted({*sc.found, *network.found}, key=lambda key: (ENDINGS.index(key.ending), *key[1:])):
         in_sc, on_network = sc.found.get(key), network.found.get(key)
         known = in_sc or on_network

@@ -1,4 +1,4 @@
-"""Makes a witness of a run: with its cycle, or the SC run that it looks like, and the fault at its end."""
+"""Turns a run into a witness: with its cycle, or the SC run that it looks like, and the fault at its end."""
 
 from __future__ import annotations
 

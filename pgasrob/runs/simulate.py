@@ -1,7 +1,7 @@
-"""Simulation: one random run of a program, under SC or on the network.
+"""Simulates one random run of a program, under SC or on the network.
 
 The same seed gives the same run of the same program on every machine and under every version of Python: the only
-source of chance is `random.Random.randrange`, and what there is to choose from always comes in the same order.
+source of chance is `random.Random.randrange`, and the choices always come in the same order.
 """
 
 from __future__ import annotations
@@ -60,15 +60,9 @@ class Simulated(Result):
     @property
     def failed(self) -> tuple[FailedAssertion, ...]:
         """The assertions that were false."""
-        return tuple(
-            sorted(
-                {
-                    FailedAssertion(each.event.rank, each.span.line, each.event.occurrence)
-                    for each in self.run.events
-                    if each.holds is False
-                }
-            )
-        )
+        failed = (each for each in self.run.events if each.holds is False)
+        found = {FailedAssertion(each.event.rank, each.span.line, each.event.occurrence) for each in failed}
+        return tuple(sorted(found))
 
     def shows(self, wanted: Wanted) -> bool:
         """Whether it is a run of that kind: with a cycle, a false assertion, or such an ending."""
@@ -100,8 +94,8 @@ def search(
     seeds: range,
     look_around: Callable[[int], None] = lambda tried: None,
 ) -> Simulated | None:
-    """The first run that shows what is ``wanted``, of those that ``simulated`` makes from ``seeds``; None if none does,
-    which says nothing of other runs. ``look_around`` is called before each run with the number of those before it."""
+    """The first run that shows what is ``wanted``, of those that ``simulated`` makes from ``seeds``; None if none does;
+    other seeds may. ``look_around`` is called before each run with the number of those before it."""
     for tried, seed in enumerate(seeds):
         look_around(tried)
         found = simulated(seed)

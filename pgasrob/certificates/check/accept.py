@@ -1,4 +1,4 @@
-"""Whether a certificate proves that a program is robust."""
+"""Reads a certificate, and decides whether it proves that a program is robust."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def read(text: str) -> dict[str, Any]:
 
     Each part has ``files``, ``phases`` and ``back`` for `Values`; for each source that is ``infeasible`` what makes its
     `Fixpoint`; and ``states``, each with the ranks that move there, for `States`. Sets are written as ``{"set":
-    elements}``, and mappings as ``{"map": pairs}``. No number is anything but an integer. Besides, nothing is checked:
-    what does not belong there is of no use.
+    elements}``, and mappings as ``{"map": pairs}``. All numbers are integers. Nothing else is checked here: further
+    entries have no effect.
     """
-    found: dict[str, Any] = json.loads(text, object_hook=_made, parse_float=int, parse_constant=int)
+    found: dict[str, Any] = json.loads(text, object_hook=_decoded, parse_float=int, parse_constant=int)
     found["reading"] = Reading(found["failed_polls"], found["conflicts"])
     counts = found["frame"] or [found["nodes"]]
     if found["format"] != FORMAT or found["reading"] not in READINGS or any(type(each) is not int for each in counts):
@@ -36,7 +36,7 @@ def read(text: str) -> dict[str, Any]:
     return found
 
 
-def _made(found: dict[str, Any]) -> Any:
+def _decoded(found: dict[str, Any]) -> Any:
     frozen = {name: _frozen(value) for name, value in found.items()}
     return frozenset(frozen["set"]) if "set" in frozen else dict(frozen["map"]) if "map" in frozen else frozen
 
@@ -63,8 +63,7 @@ class Answer(NamedTuple):
 
 
 def examine(program: Instantiable, text: str, look: Look = str) -> Answer:
-    """Whether the certificate in ``text`` proves that ``program`` is robust; ``look`` is called with what is looked
-    at."""
+    """Whether the certificate in ``text`` proves that ``program`` is robust; ``look`` is called with the progress."""
     try:
         found = read(text)
         about = subjects(program, found["nodes"], found["frame"], found["reading"])

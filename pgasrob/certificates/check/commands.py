@@ -1,11 +1,11 @@
-"""What commands may do, and what ranks may have in their registers: checked to be closed.
+"""Checks that the evidence on values is closed under commands, and says what each command may do.
 
 The evidence has register files for every rank, or name of ranks, and control state, in which registers may be unknown,
-and the control states that ranks may be in between two barriers. Of memory nothing is known.
+and the control states that ranks may be in between two barriers. It says of memory at most what cells may hold.
 
-Of the delayed steps of a rank a few *facts* are kept (R1, in full in `proofs/state-space.md`, section 5), each a tuple:
+The delayed steps of a rank are summarised by *facts* (R1, in full in `proofs/state-space.md`, section 5), each a tuple:
 ``pending``, ``local`` (a queue), ``stage`` (queue, stage), ``fenced``, ``bound`` (queue, target), ``written`` (target),
-``bundled``, ``located`` (cell). What is not known is None, and no fact is about it.
+``bundled``, ``located`` (cell). None stands for an unknown value, and no fact has one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from pgasrob.program.instance import Instance
 from pgasrob.semantics.effect import put
 
 MOST = 256
-"""Phases, register files at a control state, ways of a place: evidence has fewer, and each is looked at with each."""
+"""Phases, register files at a control state, ways of a place that evidence may have: all pairs are examined."""
 Files = Sequence[Sequence[tuple[frozenset[int], frozenset[File]]]]
 """Of each rank, at each control state: the registers that are unknown in all files, and the files."""
 Held = Sequence[Set[int | None]]
-"""For each address what its cells may hold, None: anything."""
+"""For each address the values that its cells may hold; None among them: any value."""
 Phases = Sequence[Sequence[frozenset[int]]]
 """For each phase and rank the control states that it may be in between two barriers."""
 Fact = tuple[Any, ...]
@@ -39,8 +39,8 @@ Touched = frozenset[Touch]
 
 
 class Reach(NamedTuple):
-    """An access of a command: the accesses that it may be, those they conflict with, its ``cell`` when only one is
-    possible."""
+    """The possibilities of one access of a command: the accesses that it may be, those that conflict with one of them,
+    and its ``cell`` when only one is possible."""
 
     touches: Touched
     conflicts: Touched
@@ -60,10 +60,10 @@ def may_hit(chain: Iterable[Reach], touched: Touched) -> bool:
 
 @dataclass(frozen=True)
 class Command:
-    """What a transition may do with a register ``file``: what that is behind it, as far as it is known (``left``; none:
-    it is never issued), the accesses at its issue and those of its steps, and the rank and queue that it names. ``at``:
-    its rank, control state, and place there. ``legal``: it always has a value. ``stores``: what it may write to which
-    addresses, None: anything."""
+    """The possible effects of a transition with a register ``file``: the files after it (``left``; none: it is never
+    issued), the accesses at its issue (``bound``) and those of its steps, and the rank and queue that it names. ``at``:
+    its rank, control state, and place there. ``legal``: it never faults. ``stores``: pairs of an address and a value
+    that it may write there, None: any."""
 
     instance: Instance = field(compare=False)
     at: tuple[int, int, int]
@@ -87,8 +87,8 @@ class Command:
 
     @cached_property
     def _order(self) -> list[list[tuple[Fact, bool, bool]]]:
-        """For each step the facts of R1: whether a fact holds behind the step when it is delayed, and whether the step
-        has to wait where it holds."""
+        """For each step the facts of R1, each with whether it holds after the step is delayed, and whether the step has
+        to wait while it holds."""
         queue, to, form, instance = self.queue, self.to, self.transition.form, self.instance
         fifo, everywhere = queue not in instance.unordered, isinstance(form, core.Transfer) and form.everywhere
         return [
@@ -111,7 +111,7 @@ class Command:
         return next(late, len(self.steps))
 
     def after(self, facts: Facts, first: int) -> Facts:
-        """The facts behind it when its steps from ``first`` on are delayed."""
+        """The facts after it when its steps from ``first`` on are delayed."""
         match self.transition.form:
             case core.Bundle():
                 return facts - {("bundled",)}
@@ -133,10 +133,10 @@ def touches(chain: Iterable[Reach]) -> Touched:
 
 
 class Known(NamedTuple):
-    """What is known of an attack and of a rank: what the access of the source may be, and what may be in t, and in t or
-    d; what is certain to be in d, and of the rank's delayed steps.
+    """The knowledge about an attack and a rank: the possible accesses of the source, those that may be in t (``done``)
+    and in t or d (``made``), those certainly in d (``delayed``), and the facts about the rank's delayed steps.
 
-    Where the rank is not in T, nothing of its own counts as ``done`` or ``made``.
+    Where the rank is not in T, none of its own accesses count as ``done`` or ``made``.
     """
 
     source: Touched
@@ -156,8 +156,8 @@ class Known(NamedTuple):
         return False
 
     def goes_on(self, command: Command) -> Iterator[tuple[int, bool]]:
-        """In which ways the command may be one of sigma: how many of its steps happen now, or more than do, and whether
-        it is reached; (m3) and (m3'), F2 and F4 to F6."""
+        """The ways in which the command may be one of sigma: an upper bound of its steps that happen now, and whether
+        it joins T; (m3) and (m3'), F2 and F4 to F6."""
         if command.waits(self.facts) or any(each.must_hit(self.delayed) for each in command.bound):
             return
         entered = self.tainted or may_hit(command.chain, self.done)
@@ -171,8 +171,8 @@ class Known(NamedTuple):
 
 
 class Values:
-    """The evidence: ``memory`` says what the cells of each address may hold, of any rank; behind the last of the
-    ``phases`` comes that with number ``back``."""
+    """The evidence: ``memory`` has the values that the cells of each address may hold, at any rank; the last of the
+    ``phases`` is followed by the one with number ``back``."""
 
     def __init__(self, case: Case, files: Files, memory: Held, phases: Phases, back: int) -> None:
         self.case, self.instance, self.files, self.memory = case, case.instance, files, memory
@@ -182,7 +182,7 @@ class Values:
         self.issue, self.possible, self.touched = cache(self._issue), cache(self._possible), cache(self._touched)
 
     def demands(self) -> Iterator[str]:
-        """What the evidence lacks; nothing when it is closed."""
+        """Descriptions of what the evidence lacks; none when it is closed."""
         ranks = range(self.instance.nodes)
         reached = [(0, rank, 0, self._hidden(rank, 0, self.instance.registers)) for rank in ranks]
         for number, phase in enumerate(self.phases):
@@ -213,7 +213,7 @@ class Values:
         return (each for file in self.files[rank][state][1] for each in self.issued(rank, state, file))
 
     def _possible(self, rank: int, state: int) -> list[Command]:
-        """The commands that may be issued at a control state, without the register files behind them."""
+        """The commands that may be issued at a control state, without the register files after them."""
         return list(dict.fromkeys(each for each in self._leaving(rank, state) if each.left))
 
     @cached_property
@@ -264,14 +264,15 @@ class Values:
         accesses = list(zip(core.accesses_of(form), addresses, strict=True))
         chain = tuple(self._reach(rank, access, to, within) for access, within in accesses)
         bound = len(chain) - len(core.steps_of(form))
-        update = getattr(form, "update", None)  # what it writes it has found, or has been given, or computes
+        # Without an update, or with one that chooses, it writes a value that it read or was given.
+        update = getattr(form, "update", None)
         written = held | operands if update is None or update.operation in core.CHOOSING else {None}
         stores = frozenset((at, each) for access, of in accesses if access.writes for at in of for each in written)
         return Command(*about, files, chain[:bound], chain[bound:], to, queue, legal, stores)
 
     def _reach(self, rank: int, access: core.Access[Place], target: Value, addresses: range) -> Reach:
-        """What an access may be. Cells of a rest are two for each address: one for what a rank of it accesses in its
-        own memory, where no other one of them does so, and one for all else; and are never certain."""
+        """The possibilities of an access. A rest has two cells for each address: one that stands for accesses of its
+        ranks to their own memory, which do not conflict with each other, and one for all others; neither is certain."""
         names, size = self.case.names, self.instance.size
         to = names[rank].me if access.cell.rank is None else target
         ranks = tuple(self.case.named(rank, to))

@@ -1,7 +1,8 @@
-"""Sources from which nothing leads to Found: the rules F1 to F6, E1 and E2 of `proofs/reductions.md`, section 2.
+"""Checks that no run leads from a source to Found: rules F1 to F6, E1 and E2 of `proofs/reductions.md`, section 2.
 
-The evidence for one source has what its rules demand, or more: accesses that ranks may have made, and the places that
-tainted ranks come to, with what is certain of them there. The values of memory and the way of the others do not count.
+The evidence for one source has all that the rules demand, or more: accesses that ranks may have made, and the places
+that tainted ranks reach, with the facts that are certain there. It ignores the values of memory, and how other ranks
+get to their places.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from pgasrob.certificates.check.commands import MOST, Command, Facts, Known, Reach, Touch, Touched, Values
 
 PHASES = 4
-"""Barriers since the choice of the source that are counted; the last number stands for all from there on."""
+"""The greatest number of barriers since the choice of the source that is distinguished from greater ones."""
 Place = tuple[int, int, int]
 """A tainted rank, its control state, and the barriers since the choice of the source."""
 
@@ -35,9 +36,9 @@ class Fixpoint(NamedTuple):
 
 
 Demand = tuple[str, Any, Any]
-"""What is missing: ("done" or "made", the rank, the access), or ("place", the place, the way); or `E`."""
+"""A missing piece of evidence: ("done" or "made", the rank, the access), or ("place", the place, the way); or `E`."""
 E: Demand = "no command that may close a cycle", None, None
-"""What cannot be put there."""
+"""The demand that no evidence meets."""
 
 
 class Infeasible:
@@ -82,13 +83,13 @@ class Infeasible:
         return frozenset().union(*(each for other, each in enumerate(touched) if other != rank or rest))
 
     def _issued(self, known: Fixpoint, place: Place, way: Way, command: Command, first: int) -> Iterator[Demand]:
-        """A command that is reached, whose steps from ``first`` on are delayed for certain."""
+        """The demands of a command that joins T with its steps from ``first`` on delayed."""
         rank, _, phase = place
         now = command.bound + command.steps[:first]
         for name, touched, accesses in (("made", known.made, command.chain), ("done", known.done, now)):
             yield from ((name, rank, touch) for each in accesses for touch in each.touches - touched[rank])
-        behind = Way(command.after(way.facts, first), way.delayed | _certain(command.steps[first:]))
-        yield from self._at(known, (rank, command.transition.target, phase), behind)
+        after = Way(command.after(way.facts, first), way.delayed | _certain(command.steps[first:]))
+        yield from self._at(known, (rank, command.transition.target, phase), after)
 
     def _at(self, known: Fixpoint, place: Place, way: Way) -> Iterator[Demand]:
         if not any(facts <= way.facts and delayed <= way.delayed for facts, delayed in known.places.get(place, ())):

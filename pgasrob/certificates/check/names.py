@@ -1,8 +1,9 @@
-"""Ranks and numbers on every number of nodes (`proofs/every-n.md`, sections 1 and 2).
+"""Names for ranks, and linear forms for numbers, on every number of nodes (`proofs/every-n.md`, sections 1 and 2).
 
 In each case the source's rank is the first name, ranks around it and at both ends have names, and all others are the
-rest, the last names. With a modulus m > 1 ranks and numbers of nodes are m x + r and m N + s, by what they leave.
-Numbers are linear forms a x + b N + c. The ranks of an instance are names, too, on its one number of nodes.
+rest, the last names. With a modulus m > 1 ranks are m x + r and numbers of nodes m N + s, with a case for each pair of
+remainders r, s. Numbers are linear forms a x + b N + c. The ranks of an instance are names, too, on its one number of
+nodes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Linear(NamedTuple):
 
 
 Value = int | Linear | None
-"""One that is the same for all ranks x and all N, or a form, or not known."""
+"""A number that is the same for all ranks x and all N, a linear form, or None: unknown."""
 File = tuple[Value, ...]
 """A value for each register."""
 
@@ -52,22 +53,22 @@ class Domain(NamedTuple):
     nodes: int = 0
 
     def at(self, by: int) -> Linear:
-        """The rank that is so many above."""
+        """The rank that is ``by`` above x."""
         return Linear(self.modulus, 0, self.rank + by)
 
     def last(self, place: int) -> Linear:
-        """The rank that has so many above it."""
+        """The rank with ``place`` ranks above it."""
         return Linear(0, self.modulus, self.nodes - 1 - place)
 
     def range(self, of: int | Linear) -> tuple[int, int]:
-        """The least and greatest value of a form: they are at the corners of the domain."""
+        """The least and greatest value of a form, which it takes at corners of the domain."""
         x, n, c = linear(of)
         found = [x * at + n * count + c for count in self[:2] for at in (self.low, count - 1 - self.high)]
         return min(found), max(found)
 
     def value(self, expr: e.Expr, file: Sequence[Value], me: Value) -> Value:
-        """The value of ``expr`` of rank ``me``. Raises ``Fault`` when it never has one; when it is known it always has
-        one."""
+        """The value of ``expr`` of rank ``me``. Raises ``Fault`` when it faults for all x and N; a known value means
+        that it faults for none."""
         match expr:
             case e.Register(_, index):
                 return file[index]
@@ -85,7 +86,7 @@ class Domain(NamedTuple):
             return e.evaluator(e.rewritten(expr, lambda part: None if part is expr else numbers.pop(0)))(())
         if None in inner or not (isinstance(expr, e.Binary) or (isinstance(expr, e.Unary) and expr.operator == "cast")):
             return None
-        one, other = (linear(each or 0) for each in (*inner, 0)[:2])  # a cast leaves what fits
+        one, other = (linear(each or 0) for each in (*inner, 0)[:2])  # a cast that fits adds 0
         found = self._binary(expr.type, expr.operator if isinstance(expr, e.Binary) else "+", one, other)
         low, high = self.range(found or 0)
         return found if expr.type.range[0] <= low and high <= expr.type.range[1] else None
@@ -120,7 +121,7 @@ class Domain(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A rank, or all that have no other name and leave the same, a ``rest``; ``me`` is its number over ``domain``."""
+    """A rank, or a ``rest``: all unnamed ranks with one remainder; ``me`` is its number over ``domain``."""
 
     me: int | Linear
     domain: Domain
@@ -128,7 +129,8 @@ class Name(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What evidence is about: ``names`` for the ranks of an instance; ``rest``: on every number of nodes."""
+    """The subject of evidence: ``names`` for the ranks of an instance; ``rest``: the case is one of every number of
+    nodes, and has names that stand for many ranks."""
 
     instance: Instance
     names: list[Name]

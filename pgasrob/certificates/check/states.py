@@ -1,8 +1,7 @@
-"""The states of an attack, the moves (m1) to (m4) of `proofs/attack.md`, section 2, and the check of a set of states.
+"""Checks a set of attack states: that it is closed under the moves (m1) to (m4) of `proofs/attack.md`, section 2.
 
-It has the initial state, and is closed under the moves, none of which leads to Found. At a state that says so only the
-moves of some ranks have to be followed: those that no other rank can come in the way of before one of these moves
-(`proofs/certificates.md`, section 4).
+The set must have the initial state, and no move may lead to Found. A state may list some ranks whose moves alone are
+followed: no other rank may be able to disturb them before one of them moves (`proofs/certificates.md`, section 4).
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class States:
         self.initial = State((0,) * count, (instance.registers,) * count, instance.memory, (frozenset(),) * count)
 
     def refusal(self, listed: Mapping[tuple[Any, ...], Sequence[int] | None], look: Look) -> str | None:
-        """Why the states that are ``listed`` are no proof; None when they are. ``look`` is called with the position."""
+        """Why the ``listed`` states are no proof; None when they are one. ``look`` is called with the position."""
         states = {self._state(*each): members for each, members in listed.items()}
         number = {state: place for place, state in enumerate(states)}
         if self.initial not in number:
@@ -133,8 +132,8 @@ class States:
         return begins and set(members) <= set(range(self.instance.nodes)) and self.disturber(state, members) is None
 
     def disturber(self, state: State, members: Collection[int]) -> int | None:
-        """A rank that may access in conflict what the ``members`` are about to access, before one of them moves; where
-        there are none, what the source accesses.
+        """A rank that may make an access in conflict with the next accesses of the ``members`` (without members: with
+        that of the source) before one of them moves; None if no rank may.
 
         The other ranks are followed up to waits for delayed steps, awaits for what nobody changes, and commands that
         come after D; and up to barriers, unless all ranks may come to one.
@@ -151,9 +150,9 @@ class States:
                 if not self._may_issue(state, command, changed):
                     waiting.append((rank, at, file))
                     continue
-                behind = {(rank, command.transition.target, file) for file in command.left}
-                # Where it comes to what no run has, it may do anything.
-                known = all(file in self.values.files[rank][at][1] for _, at, file in behind)
+                after = {(rank, command.transition.target, file) for file in command.left}
+                # The evidence covers only register files of runs; with any other one the rank may do anything.
+                known = all(file in self.values.files[rank][at][1] for _, at, file in after)
                 if not known or may_hit(command.chain, near):
                     return rank
                 written = {cell for each in command.chain for cell, way in each.touches if way != "r"}
@@ -163,10 +162,10 @@ class States:
                 if any(each.must_hit(state.delayed) for each in command.bound):
                     continue
                 if command.is_barrier:
-                    arrived[rank] |= behind
-                    behind = set().union(*arrived.values()) if len(arrived) == self.instance.nodes else set()
-                todo += behind - seen
-                seen |= behind
+                    arrived[rank] |= after
+                    after = set().union(*arrived.values()) if len(arrived) == self.instance.nodes else set()
+                todo += after - seen
+                seen |= after
         return None
 
     def _may_issue(self, state: State, command: Command, changed: Collection[int] = ()) -> bool:
