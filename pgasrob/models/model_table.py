@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pgasrob.models.model_interface import Model
 
 HappensBefore = Literal["any", "least"]
+LocalOrder = Literal["figure", "text"]
 
 
 class UnknownModel(ValueError):
@@ -43,22 +44,15 @@ class Options:
     vpi: bool = False
     hb: HappensBefore = "any"
     repair: bool = True
-    local_order: Literal["figure", "text"] = "figure"
+    local_order: LocalOrder = "figure"
     without: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
         """The differences from the paper, in the words of an expectation: ("no-pcie",), ("without IR", "without
         GA")."""
-        return (
-            *("no-pcie",) * (not self.pcie),
-            *("placed",) * self.placed,
-            *("vpi",) * self.vpi,
-            *("hb-least",) * (self.hb == "least"),
-            *("no-repair",) * (not self.repair),
-            *("local-order-text",) * (self.local_order == "text"),
-            *(f"without {rule}" for rule in sorted(set(self.without))),
-        )
+        chosen = (word for word, (option, value) in WORDS.items() if getattr(self, option) == value)
+        return (*chosen, *(f"without {rule}" for rule in sorted(set(self.without))))
 
 
 STOCK = Options()
@@ -109,15 +103,15 @@ MODELS = {
     )
 }
 NAMES = tuple(MODELS)
-WORDS: dict[str, dict[str, Any]] = {
-    "no-pcie": {"pcie": False},
-    "placed": {"placed": True},
-    "vpi": {"vpi": True},
-    "hb-least": {"hb": "least"},
-    "no-repair": {"repair": False},
-    "local-order-text": {"local_order": "text"},
+WORDS: dict[str, tuple[str, Any]] = {
+    "no-pcie": ("pcie", False),
+    "placed": ("placed", True),
+    "vpi": ("vpi", True),
+    "hb-least": ("hb", "least"),
+    "no-repair": ("repair", False),
+    "local-order-text": ("local_order", "text"),
 }
-"""The option that each word of a variant sets."""
+"""The option that each word of a variant sets, with its value."""
 SPELLED = {
     "pcie": "--no-pcie",
     "placed": "--placed",
@@ -160,7 +154,7 @@ def parted(text: str) -> tuple[str, ...]:
 def words_of(name: str) -> tuple[str, ...]:
     """The words for variants of the model ``name``, except `without` and a rule."""
     entry = known(name)
-    return (*entry.semantics, *(word for word, change in WORDS.items() if set(change) <= set(entry.options)))
+    return (*entry.semantics, *(word for word, (option, _) in WORDS.items() if option in entry.options))
 
 
 def asked(text: str, options: Options = STOCK) -> Model:
@@ -183,7 +177,8 @@ def asked(text: str, options: Options = STOCK) -> Model:
             if (*words, "without")[place] in ("without", *words_of(name)):
                 raise UnknownModel(f"`without` names no rule of {name}; there is {_some(entry.rules())}")
         elif word in WORDS:
-            found, without = replace(found, **WORDS[word]), False
+            option, value = WORDS[word]
+            found, without = replace(found, **{option: value}), False
         elif word in entry.semantics:
             if found.semantics not in (None, word):
                 named_twice = f"{text!r}{'' if named else f' and --semantics {found.semantics}'}"

@@ -35,6 +35,11 @@ def union(*relations: Sequence[int]) -> Rows:
     return rows
 
 
+def overlap(first: Sequence[int], second: Sequence[int]) -> bool:
+    """Whether some pair is in both relations."""
+    return any(row & other for row, other in zip(first, second, strict=True))
+
+
 def composed(first: Sequence[int], second: Sequence[int]) -> Rows:
     """Pairs (a, c) with (a, b) in ``first`` and (b, c) in ``second``."""
     found = []

@@ -91,9 +91,9 @@ def variants() -> list[Model]:
     random = Random("variants of models")
     found = [known.asked(name) for name in known.NAMES]
     for name, entry in known.MODELS.items():
-        changes = [change for change in known.WORDS.values() if set(change) <= set(entry.options)]
+        changes = [change for change in known.WORDS.values() if change[0] in entry.options]
         for _ in range(40):
-            settings = {key: value for change in changes for key, value in change.items() if random.random() < 0.4}
+            settings = {key: value for key, value in changes if random.random() < 0.4}
             semantics = random.choice([None, *entry.semantics])
             rules = entry.rules() if semantics in (None, "declarative") else ()
             without = tuple(random.sample(rules, random.choice((0, 1, 2, 3)))) if rules else ()

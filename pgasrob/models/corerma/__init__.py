@@ -9,62 +9,34 @@ all executions and `outcome_search` one for each outcome, `explanation` the rule
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from pgasrob.models.corerma import order_rules as rules
-from pgasrob.models.corerma.consistent_executions import Frame, HappensBefore, Settings
+from pgasrob.models.corerma.consistent_executions import Frame, Settings
 from pgasrob.models.corerma.execution_graphs import execution_of
 from pgasrob.models.corerma.explanation import explained
 from pgasrob.models.corerma.outcome_search import outcomes
 from pgasrob.models.corerma.program_actions import FORMS, actions_of
 from pgasrob.models.litmus.litmus_program import Outcome, Program, Value
 from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal
+from pgasrob.models.model_table import Options
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 
 
 @dataclass(frozen=True)
-class CoreRma:
-    """coreRMA, stock without arguments.
-
-    ``without``: the rules that are left out, by the names of `order_rules.RULES`. ``vpi``: the model that the paper
-    customises for VPI Verbs: in place of in-order routing (IR) puts stay in order after earlier puts, and gets after
-    earlier gets. ``hb``: happens-before is any partial order that satisfies the rules, or the least one. ``repair``: no
-    read gives what was overwritten before it, or is written after it; the paper's rules require this of atomic accesses
-    only. ``local_order``: rule LO as in Figure 4, or as in the text of section 5.3.
-    """
-
-    without: Collection[str] = frozenset()
-    vpi: bool = False
-    hb: HappensBefore = "any"
-    repair: bool = True
-    local_order: rules.LocalOrder = "figure"
+class CoreRma(Settings):
+    """coreRMA with its settings, stock without arguments."""
 
     name: ClassVar[str] = "corerma"
     semantics: ClassVar[str | None] = None
     RULES: ClassVar[tuple[str, ...]] = rules.RULES
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "without", frozenset(self.without))
-        _ = self.settings  # it knows the names
-
-    @property
-    def settings(self) -> Settings:
-        return Settings(frozenset(self.without), self.vpi, self.hb, self.repair, self.local_order)
-
     @property
     def variant(self) -> str:
-        return ", ".join(
-            (
-                *("vpi",) * self.vpi,
-                *("hb-least",) * (self.hb == "least"),
-                *("no-repair",) * (not self.repair),
-                *("local-order-text",) * (self.local_order == "text"),
-                *(f"without {rule}" for rule in sorted(self.without)),
-            )
-        )
+        return ", ".join(Options(**asdict(self)).words)
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
         return FORMS.refusals(program)
@@ -72,7 +44,7 @@ class CoreRma:
     def frame(self, program: Program) -> Frame:
         """The actions of ``program`` and the rules. Raises :class:`Refused`."""
         FORMS.require(program)
-        return Frame(actions_of(program), self.settings)
+        return Frame(actions_of(program), self)
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
         """All outcomes. Raises :class:`Refused`."""

@@ -39,7 +39,7 @@ def machine(program: Program, settings: Settings | None = None) -> Machine[Local
     """The machine of ``program``; ``settings`` may leave out rules of :data:`NETWORK`. Raises :class:`Refused`, also
     where an access is not atomic."""
     settings = settings or Settings()
-    if unknown := settings.without - NETWORK:
+    if unknown := set(settings.without) - NETWORK:
         raise ValueError(f"the machine cannot be without {', '.join(sorted(unknown))}")
     FORMS.require(program)
     actions = actions_of(program)

@@ -9,36 +9,42 @@ other or in none; no other pair makes a difference to what is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Literal
 
 from pgasrob.analysis.bits import members
 from pgasrob.models.corerma import order_rules as rules
-from pgasrob.models.corerma.order_rules import RULES, LocalOrder, Pair
+from pgasrob.models.corerma.order_rules import RULES, Pair
 from pgasrob.models.corerma.program_actions import Actions, Step
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Outcome, Value
 from pgasrob.models.model_interface import Refusal, Refused
-from pgasrob.models.relations import Rows, converse, empty, joined, union
+from pgasrob.models.model_table import HappensBefore, LocalOrder
+from pgasrob.models.relations import Rows, converse, empty, joined, overlap, union
 from pgasrob.program.expressions import Fault
 
-HappensBefore = Literal["any", "least"]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
-    """Which rules are in force, and which partial orders count."""
+    """Which rules are in force, and which partial orders count.
 
-    without: frozenset[str] = frozenset()
+    ``without``: the rules that are left out, by the names of `order_rules.RULES`. ``vpi``: the model that the paper
+    customises for VPI Verbs: in place of in-order routing (IR) puts stay in order after earlier puts, and gets after
+    earlier gets. ``hb``: happens-before is any partial order that satisfies the rules, or the least one. ``repair``: no
+    read gives what was overwritten before it, or is written after it; the paper's rules require this of atomic accesses
+    only. ``local_order``: rule LO as in Figure 4, or as in the text of section 5.3.
+    """
+
+    without: Collection[str] = frozenset()
     vpi: bool = False
     hb: HappensBefore = "any"
     repair: bool = True
     local_order: LocalOrder = "figure"
 
     def __post_init__(self) -> None:
-        if unknown := self.without - set(RULES):
+        object.__setattr__(self, "without", frozenset(self.without))
+        if unknown := set(self.without) - set(RULES):
             raise ValueError(f"coreRMA has no rule {', '.join(sorted(unknown))}; it has {', '.join(RULES)}")
 
     def has(self, rule: str) -> bool:
@@ -153,7 +159,7 @@ class Frame:
         for order, guess in self.orders():
             source = [-1] * len(self.actions.actions)
             for read in self._reads(order, source, 0):
-                for written in self._writes(read, source):
+                for written in self.written(read, source):
                     for hb in self._any(written, source) if self.settings.hb == "any" else (written,):
                         yield from self._finished(hb, source, guess)
 
@@ -189,12 +195,14 @@ class Frame:
                 hb = order
         return hb
 
-    def _writes(self, hb: Rows, source: Sequence[int]) -> Iterator[Rows]:
-        """Order all atomic writes to each location, in every way."""
+    def written(self, hb: Rows, source: Sequence[int], never: Rows | None = None) -> Iterator[Rows]:
+        """``hb`` with the atomic writes to each location ordered, in every way that keeps the pairs ``never`` out."""
+        if never is not None and overlap(hb, never):
+            return
         if self.settings.has("WS"):
             for first, second in rules.ws(self.actions, hb):
                 for order in self._either(hb, source, first, second):
-                    yield from self._writes(order, source)
+                    yield from self.written(order, source, never)
                 return
         yield hb
 
@@ -210,7 +218,7 @@ class Frame:
         pairs = list(self.actions.conflicting())
 
         def decided(hb: Rows, place: int, apart: Rows) -> Iterator[Rows]:
-            if any(after & row for after, row in zip(hb, apart, strict=True)):
+            if overlap(hb, apart):
                 return
             while place < len(pairs) and _ordered(hb, *pairs[place]):
                 place += 1

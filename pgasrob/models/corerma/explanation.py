@@ -63,7 +63,7 @@ def _matters(frame: Frame, rule: str) -> bool:
 
 def _without(frame: Frame, without: Rules) -> Frame:
     settings = frame.settings
-    return Frame(frame.actions, replace(settings, without=settings.without | without))
+    return Frame(frame.actions, replace(settings, without={*settings.without, *without}))
 
 
 def _witness(frame: Frame, wanted: Wanted, without: Rules) -> Candidate | None:

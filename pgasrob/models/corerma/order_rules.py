@@ -9,14 +9,12 @@ rules its edges are missing, and the values are what they were.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal
 
 from pgasrob.analysis.bits import members
 from pgasrob.models.corerma.program_actions import Action, Actions, Statement
 from pgasrob.models.relations import Rows
 
 Pair = tuple[int, int]
-LocalOrder = Literal["figure", "text"]
 
 RULES = ("R1", "R2", "C", "no-C", "IR", "GA", "CAS-F", "CAS-T", "F1", "F2", "F3", "PG", "LO", "WS", "VPI")
 """In the order of Figure 4. The paper has no name for VPI: it stands for what the customised model for VPI Verbs has

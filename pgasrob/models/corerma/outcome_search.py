@@ -27,7 +27,7 @@ from pgasrob.models.corerma.consistent_executions import Candidate, Frame, is_ac
 from pgasrob.models.corerma.order_rules import Pair
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Outcome, Value
 from pgasrob.models.model_interface import Refused
-from pgasrob.models.relations import Rows, converse, empty, joined
+from pgasrob.models.relations import Rows, converse, empty, joined, overlap
 
 
 class Alternative(NamedTuple):
@@ -208,7 +208,7 @@ class Search:
                 yield _never((write, other)), _never((other, read))
 
     def _r1(self, read: int, write: int, other: int) -> Iterator[Clause]:
-        """The clause of R1 for three atomic actions. Without WS :meth:`_written` looks after R1 instead."""
+        """The clause of R1 for three atomic actions. Without WS :meth:`Frame.closed` looks after R1 instead."""
         if self.has("R1") and self.has("WS"):
             yield _order((other, write)), _order((read, other))
 
@@ -355,7 +355,7 @@ class Search:
                         never = never.copy()
                         for first, second in pairs:
                             never[first] |= 1 << second
-                    if any(after & row for after, row in zip(hb, never, strict=True)):
+                    if overlap(hb, never):
                         return None
             if len(left) == len(clauses):
                 return State(hb, never, tuple(left))
@@ -415,7 +415,8 @@ class Search:
         for read, choice in chosen.items():
             source[read] = choice.write
         racing = [read for read in self.actions.readers if source[read] < 0]
-        for hb in self._written(state.hb, state.never, source):
+        closed = self.frame.closed(state.hb, source)
+        for hb in self.frame.written(closed, source, state.never) if closed else ():
             for sources in product(*(self._raced(hb, read) for read in racing)):
                 for read, write in zip(racing, sources, strict=True):
                     source[read] = write
@@ -423,19 +424,6 @@ class Search:
                     yield source, hb
             for read in racing:
                 source[read] = -1
-
-    def _written(self, hb: Rows, never: Rows, source: Sequence[int]) -> Iterator[Rows]:
-        """``hb`` with the atomic writes to each location in an order that keeps ``never``, in every way."""
-        closed = self.frame.closed(hb, source)
-        if closed is None or any(after & row for after, row in zip(closed, never, strict=True)):
-            return
-        if self.has("WS"):
-            for first, second in rules.ws(self.actions, closed):
-                for pair in ((first, second), (second, first)):
-                    if (order := joined(closed, *pair)) is not None:
-                        yield from self._written(order, never, source)
-                return
-        yield closed
 
     def _raced(self, hb: Rows, read: int) -> Iterator[int]:
         """The writes that a read in conflict may read from: those that it is in conflict with, and the last writes

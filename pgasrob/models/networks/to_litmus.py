@@ -337,27 +337,23 @@ class _Thread:
             return self._atomic(form, rank, queue, peers)
         if rank == self.rank and self.network == RDMA_TSO:
             raise _No("operation to itself")
-        if form.update is not None:  # a put of a value
-            assert form.update.operand is not None
-            copy = self.places.copy(self.rank, edge.occurrence, {each.copy for peer in peers for each in peer.unpolled})
-            put = Put(self._cell(steps[0].access.cell, rank), copy)
-            made: list[Instruction] = [Assign(self.scratch, form.update.operand), Store(copy, self._held()), put]
-            return made, _with(peers, rank, Unpolled(True, queue, copy.name))
-        instructions: list[Instruction] = []
-        if form.captured is not None:
-            source, destination = self._cell(form.captured.cell, self.rank), steps[0].access.cell
-            copy = self.places.copy(self.rank, edge.occurrence, {each.copy for peer in peers for each in peer.unpolled})
-            instructions += [Load(self.scratch, source), Store(copy, self._held())]
-            instructions.append(Put(self._cell(destination, rank), copy))
-            operation = Unpolled(True, queue, copy.name)
-        else:
-            first, second = (step.access.cell for step in steps)
-            if first.rank is None:
-                instructions.append(Put(self._cell(second, rank), self._cell(first, self.rank)))
+        first = steps[0].access.cell
+        if form.captured is not None or form.update is not None:  # a put of what was read at its issue, or of a value
+            if form.captured is not None:
+                read: Instruction = Load(self.scratch, self._cell(form.captured.cell, self.rank))
             else:
-                instructions.append(Get(self._cell(second, self.rank), self._cell(first, rank)))
-            operation = Unpolled(first.rank is None, queue)
-        return instructions, _with(peers, rank, operation)
+                assert form.update is not None and form.update.operand is not None
+                read = Assign(self.scratch, form.update.operand)
+            copy = self.places.copy(self.rank, edge.occurrence, {each.copy for peer in peers for each in peer.unpolled})
+            held = Register(self.register_names[self.scratch], self.scratch)
+            made: list[Instruction] = [read, Store(copy, held), Put(self._cell(first, rank), copy)]
+            return made, _with(peers, rank, Unpolled(True, queue, copy.name))
+        second = steps[1].access.cell
+        if first.rank is None:
+            moved: Instruction = Put(self._cell(second, rank), self._cell(first, self.rank))
+        else:
+            moved = Get(self._cell(second, self.rank), self._cell(first, rank))
+        return [moved], _with(peers, rank, Unpolled(first.rank is None, queue))
 
     def _atomic(
         self, form: core.Transfer[Place, Expr], rank: int, queue: int, peers: Peers
@@ -411,9 +407,6 @@ class _Thread:
             instructions.append(Flush(rank))
             left.append(Peer())
         return instructions, tuple(left)
-
-    def _held(self) -> Expr:
-        return Register(self.register_names[self.scratch], self.scratch)
 
     def _number(self, expr: Expr) -> int:
         value = constant(expr)

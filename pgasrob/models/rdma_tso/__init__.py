@@ -14,6 +14,7 @@ from pgasrob.models.forms import Forms
 from pgasrob.models.litmus.instructions import Flush, GetAccumulate, RemoteCompareAndSet
 from pgasrob.models.litmus.litmus_program import Program, Value
 from pgasrob.models.model_interface import Execution, Forbidden, Outcomes, Refusal
+from pgasrob.models.model_table import Options
 from pgasrob.models.rdma_tso.orders import RULES
 from pgasrob.robustness.watch import Watch
 
@@ -59,8 +60,7 @@ class RdmaTso:
 
     @property
     def variant(self) -> str:
-        words = ["no-pcie"] * (not self.pcie) + ["placed"] * self.placed
-        return " ".join(words + [f"without {rule}" for rule in sorted(self.without)])
+        return " ".join(Options(pcie=self.pcie, placed=self.placed, without=tuple(self.without)).words)
 
     def refusals(self, program: Program) -> tuple[Refusal, ...]:
         """What RDMA-TSO does not know: remote atomics, flush, non-atomic accesses, queue pairs to the own node."""

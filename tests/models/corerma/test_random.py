@@ -135,14 +135,14 @@ def machine_agrees(seed: int, count: int, statements: int) -> Counter[str]:
         drawn = model(random)
         asked = CoreRma(drawn.without & NETWORK, drawn.vpi, local_order=drawn.local_order)  # type: ignore[operator]
         expected = set(asked.outcomes(program).found)
-        assert set(outcomes(machine(program, asked.settings)).found) == expected, (text, asked)
+        assert set(outcomes(machine(program, asked)).found) == expected, (text, asked)
         seen["programs"] += 1
         seen["several outcomes"] += len(expected) > 1
         seen["rga"] += "rga" in text
         seen["cas"] += "cas" in text
         if len(oracle.Small(program).acts) <= 6:
             seen["total orders"] += 1
-            orders = oracle.by_total_orders(program, asked.settings.without, asked.vpi, asked.local_order)
+            orders = oracle.by_total_orders(program, asked.without, asked.vpi, asked.local_order)
             assert orders == expected, (text, asked)
         least = few_executions(CoreRma(asked.without, asked.vpi, "least", local_order=asked.local_order), program, 300)
         if least is not None:
@@ -182,7 +182,7 @@ def test_the_machine_makes_graphs_of_its_runs() -> None:
 def test_what_the_machine_refuses() -> None:
     atomic = parse("x@1=0 :: 1: x = 1").program
     with pytest.raises(ValueError, match="the machine cannot be without R1"):
-        machine(atomic, CoreRma({"R1", "IR"}).settings)
+        machine(atomic, CoreRma({"R1", "IR"}))
     with pytest.raises(Exception, match="the machine has atomic accesses alone"):
         machine(parse("x@1=0 :: 1: x.n = 1").program)
 
