@@ -57,6 +57,10 @@ class Box:
         return [" " * indent + fitted(" ".join(node.lines), LONGEST - indent) for node in self.nodes]
 
     @property
+    def least_width(self) -> float:
+        return max(map(width_of, [self.heading, *self.lines])) + 2 * PADDING
+
+    @property
     def height(self) -> float:
         return (len(self.nodes) + bool(self.heading)) * LINE + 9
 
@@ -134,7 +138,7 @@ def layout(graph: Graph) -> Picture:
     routes = _routes(edges, _by_node(boxes), crossing, gaps)
     channels = _channels(routes, len(graph.lanes))
     widths = [
-        max([width_of(title), *(_box_width(box) for box in boxes if box.lane == lane)])
+        max([width_of(title), *(box.least_width for box in boxes if box.lane == lane)])
         for lane, title in graph.lanes.items()
     ]
     lefts = settle(channels, widths, 0.0, [NARROWEST] * len(channels))
@@ -144,8 +148,10 @@ def layout(graph: Graph) -> Picture:
         mine = [box for box in boxes if box.lane == lane]
         ends = (min(box.y for box in mine), max(box.y + box.height for box in mine)) if mine else (0.0, 0.0)
         lanes.append(Lane(title, x, width, *ends))
-    box_of = _by_node(boxes)
-    ways = [_down(edge, box_of[edge.source], box_of[edge.target]) for edge in straight]
+    box_of, ways = _by_node(boxes), []
+    for edge in straight:
+        source, target = box_of[edge.source], box_of[edge.target]
+        ways.append(Way(edge, ((source.x + AXIS, source.y + source.height), (source.x + AXIS, target.y)), None))
     ways += _ways(routes, box_of, channels)
     return Picture(channels[-1].end, height, tuple(lanes), tuple(boxes), tuple(ways))
 
@@ -159,15 +165,6 @@ def _next_below(edge: Edge, boxes: Sequence[Box]) -> bool:
     source, target = (_by_node(boxes)[end] for end in (edge.source, edge.target))
     rows = sorted(box.row for box in boxes if box.lane == source.lane)
     return source.lane == target.lane and rows.index(target.row) == rows.index(source.row) + 1
-
-
-def _down(edge: Edge, source: Box, target: Box) -> Way:
-    x = source.x + AXIS
-    return Way(edge, ((x, source.y + source.height), (x, target.y)), None)
-
-
-def _box_width(box: Box) -> float:
-    return max(map(width_of, [box.heading, *box.lines])) + 2 * PADDING
 
 
 def _crossing(edges: Sequence[Edge], boxes: Sequence[Box]) -> dict[int, _Across]:

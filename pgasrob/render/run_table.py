@@ -7,6 +7,7 @@ JSON object alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import rows, summary, words
@@ -241,14 +242,9 @@ def _lanes(found: list[_TableRow], ranks: list[int], gutter: int, lane: int, gly
             part = row.part
             lines.append(_separator(part, gutter, [lane] * len(ranks), glyphs, named))
         cells = {rank: entry.lines(lane) for rank, entry in row.by_rank.items()}
-        for index in range(max(map(len, cells.values()))):
-            number = row.number if index == 0 else ""
-            lines.append(line(number, [_nth(cells.get(rank, []), index) for rank in ranks]))
+        for index, beside in enumerate(zip_longest(*(cells.get(rank, []) for rank in ranks), fillvalue=Line())):
+            lines.append(line(row.number if index == 0 else "", list(beside)))
     return lines
-
-
-def _nth(lines: list[Line], index: int) -> Line:
-    return lines[index] if index < len(lines) else []
 
 
 def _part_name(part: int | None, named: bool, glyphs: Glyphs) -> str:

@@ -7,6 +7,7 @@ Every premise of a rule has a name, and can be left out (``without``), so that t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from pgasrob.models.litmus import instructions as litmus
@@ -114,18 +115,13 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
         be empty.
         """
         options: list[Option] = []
-        for may_be_first, option in self._changes(local):
+        of_pairs = (self._pairs.changes(local, pair) for pair in range(len(self.nodes)))
+        for may_be_first, option in chain(chain.from_iterable(of_pairs), self._debuffed(local)):
             if may_be_first and self.reduced:
                 return True, (option,)
             options.append(option)
         first, mine = self._control.executed(local)
         return (True, mine) if first and self.reduced else (False, mine + options)
-
-    def _changes(self, local: Local[Pair]) -> Iterator[PairChange]:
-        """The steps of the queue pairs and of the store buffer."""
-        for pair in range(len(self.nodes)):
-            yield from self._pairs.changes(local, pair)
-        yield from self._debuffed(local)
 
     def _debuffed(self, local: Local[Pair]) -> Iterator[PairChange]:
         """The steps in which an entry leaves the store buffer: the oldest one."""

@@ -116,11 +116,6 @@ def _effects(event: Event) -> list[str]:
     return [f"{effect};" for effect in effects[:-1]] + effects[-1:]
 
 
-def _together(effect: str) -> str:
-    """``effect`` with no-break spaces where lines should not be broken: `x@0 = 1`, `0 → 1`."""
-    return effect.replace(" = ", "\u00a0=\u00a0").replace(" → ", "\u00a0→\u00a0")
-
-
 def _full_issued(event: Event) -> str:
     where = f"line {event['line']}: " if event["line"] else ""
     return " — ".join([f"{where}{visible(event['command'])}", *filter(None, [" ".join(_effects(event))])])
@@ -139,7 +134,9 @@ def _filled(chunks: Sequence[str], room: int) -> list[str]:
         if lines and len(lines[-1]) + 1 + len(chunk) <= room:
             lines[-1] += f" {chunk}"
         else:
-            pieces = textwrap.wrap(_together(chunk), max(room, 8), break_on_hyphens=False) or [""]
+            # No line is broken within `x@0 = 1` or `0 → 1` where that can be avoided.
+            kept = chunk.replace(" = ", "\u00a0=\u00a0").replace(" → ", "\u00a0→\u00a0")
+            pieces = textwrap.wrap(kept, max(room, 8), break_on_hyphens=False) or [""]
             lines += [piece.replace("\u00a0", " ").strip() for piece in pieces]
     if len(lines) > MOST_LINES:
         lines[MOST_LINES - 1 :] = [cut(" ".join(lines[MOST_LINES - 1 :]), room)]

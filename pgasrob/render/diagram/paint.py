@@ -178,7 +178,9 @@ def _diagram(pen: Pen, diagram: Diagram, witness: Witness) -> None:
             pen.line(((lane.axis, HEADING), (lane.axis, stands.get(index, diagram.height - GAP))))
             pen.text(lane.x, 18, f"rank {lane.rank}", "rank")
     for _, barrier in groupby((box for box in diagram.boxes if box.kind == "barrier"), lambda box: box.row):
-        _bar(pen, list(barrier))
+        joined = list(barrier)
+        left, right = min(box.x for box in joined), max(box.x + box.width for box in joined)
+        pen.box(left, joined[0].y, right - left, joined[0].height, "bar")
     for band in diagram.bands:
         with pen.group("fold", title=band.full, data={"step": band.place, "steps": list(band.folded)}):
             pen.box(diagram.gutter + 8, band.y, diagram.width - diagram.gutter - 8, band.height)
@@ -221,12 +223,6 @@ def _part(pen: Pen, part: Part, diagram: Diagram) -> None:
         pen.box(0, top, diagram.width, part.height)
     pen.line(((10, top + 4), (4, top + 4), (4, bottom - 4), (10, bottom - 4)), "bracket")
     pen.text(8, top + 19, UNICODE.tau + UNICODE.subscript(part.number), "part-name")
-
-
-def _bar(pen: Pen, boxes: Sequence[Box]) -> None:
-    """Draw the bar that joins the events of a barrier."""
-    left, right = min(box.x for box in boxes), max(box.x + box.width for box in boxes)
-    pen.box(left, boxes[0].y, right - left, boxes[0].height, "bar")
 
 
 def _box(pen: Pen, box: Box, lanes: Sequence[Lane]) -> None:
