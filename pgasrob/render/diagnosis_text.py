@@ -80,7 +80,7 @@ class Diagnosis:
         if edge.relation == "id":
             lines = sorted({self._line(source), self._line(target)})
             return f"both have passed the {self._name(source)} in {english.lines(lines)}"
-        if self._is_of_library(source):
+        if self._calls.is_of_library(self._events[source].event.cell):
             return f"{self._actor(target)} comes after {self._actor(source)}"
         first, second = self._events[source], self._events[target]
         if first.cell_change is None:
@@ -174,9 +174,6 @@ class Diagnosis:
             kind = self._kind(place)
             return kind if self._events[place].event.is_step or kind in ATOMICS else None
         return self._calls.of(self._issued(place))
-
-    def _is_of_library(self, place: int) -> bool:
-        return self._calls.is_of_library(self._events[place].event.cell)
 
     def _cell(self, place: int, rank: int | None) -> str:
         """The cell by its name, as ``rank`` sees it, whose own is nobody else's; None: without a rank."""

@@ -78,6 +78,8 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
     runs = list(words.runs(result))
     about = [run_words(result, key, run) for key, run in runs]
     script = "\n".join(part(name) for name in SCRIPTS) if runs else ""
+    events = runs[0][1]["computation"] if runs else []
+    has_steps = any(event["event"] in words.STEPS for event in events)
     values = {
         "heading": html.escape(_program(result)),
         "verdict": html.escape(_verdict(result)),
@@ -90,7 +92,7 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
         "repair": _repair(result),
         "late": html.escape(words.diagnosis(result["witness"])),
         "report": html.escape(plain(report(result)) if not runs else ""),
-        "steps": html.escape(_steps(runs[0][1]) if runs else ""),
+        "steps": html.escape(" ".join(verdict_text.steps_in(events)) if has_steps else ""),
         "script": script,
         "result": embedded(as_texts({**result, "effect_run": None})),
         "about": embedded(about),
@@ -98,7 +100,7 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
     }
     values["name"] = filled(part("name.html"), values)
     body = filled(part("page.html" if runs else "verdict.html"), values)
-    return framed(_title(result), part("style.css"), body, script)
+    return framed(f"{_program(result)}: {_verdict(result)}", part("style.css"), body, script)
 
 
 def _repair(result: Result) -> str:
@@ -112,14 +114,6 @@ def _repair(result: Result) -> str:
         for line in repair["diff"].splitlines()[2:]
     )
     return filled(part("repair.html"), {"sentence": html.escape(visible(repair["told"])), "diff": lines})
-
-
-def _steps(run: Witness) -> str:
-    return " ".join(verdict_text.steps_in(run["computation"])) if any(map(_is_step, run["computation"])) else ""
-
-
-def _is_step(event: Event) -> bool:
-    return event["event"] in words.STEPS
 
 
 def embedded(value: object) -> str:
@@ -223,10 +217,6 @@ def _program(result: Result) -> str:
 
 def _verdict(result: Result) -> str:
     return (result["verdict"] or one_run_text.kind(result)) + english.on_nodes(result["nodes"])
-
-
-def _title(result: Result) -> str:
-    return f"{_program(result)}: {_verdict(result)}"
 
 
 def _further(result: Result) -> list[str]:

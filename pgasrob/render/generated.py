@@ -101,12 +101,10 @@ def generated_to_json(test: Generated, number: int) -> GeneratedResult:
 
 
 def _values(names: Sequence[str], outcomes: Iterable[tuple[Value, ...]]) -> list[Values]:
-    return [dict(zip(names, outcome, strict=False)) for outcome in sorted(outcomes, key=_order)]
+    def undefined_last(outcome: tuple[Value, ...]) -> list[tuple[bool, Value]]:
+        return [(value == "T", value) for value in outcome]
 
-
-def _order(outcome: tuple[Value, ...]) -> list[tuple[bool, Value]]:
-    """The undefined value behind the numbers."""
-    return [(value == "T", value) for value in outcome]
+    return [dict(zip(names, outcome, strict=False)) for outcome in sorted(outcomes, key=undefined_last)]
 
 
 def generated_row(result: GeneratedResult) -> list[str]:

@@ -70,17 +70,12 @@ def said(text: str) -> str:
 
 
 def _row(path: Path, test: LitmusTest) -> str:
-    program = "<br>".join(f"`{line}`" for line in _threads(test))
+    locations, _, threads = in_one_line(test.program).partition(" :: ")
+    program = "<br>".join(f"`{line}`" for line in (f"{locations} ::", *threads.split(" || ")))
     lines = "<br>".join(map(_line, test.expectations))
     about = "<br>".join(filter(None, (said(test.source.text), lines)))
     cells = [f"[{path.stem}]({path.as_posix()})", program, about]
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def _threads(test: LitmusTest) -> list[str]:
-    """The locations, then one thread a line."""
-    locations, _, threads = in_one_line(test.program).partition(" :: ")
-    return [f"{locations} ::", *threads.split(" || ")]
 
 
 def _line(line: Expectation) -> str:

@@ -15,7 +15,7 @@ from pgasrob.render.shared_json import SCHEMA, Error, unicode_name
 if TYPE_CHECKING:
     from pgasrob.models.litmus.expected_outcomes import Compared, LitmusTest
     from pgasrob.models.litmus_answers import Answer, Why
-    from pgasrob.models.model_interface import CycleEdge, Event, Execution, Model, Refusal
+    from pgasrob.models.model_interface import CycleEdge, Event, Execution, Model
 
 
 class LocationObject(TypedDict):
@@ -138,7 +138,9 @@ def litmus_to_json(file: str, answer: Answer, *, executions: bool = False) -> Li
         **_about(file, test, model),
         "complete": answer.complete,
         "reason": None if answer.reason is None else str(answer.reason),
-        "refusals": [_refusal(each) for each in answer.refusals],
+        "refusals": [
+            {"reason": each.reason, "line": each.span.line, "column": each.span.column} for each in answer.refusals
+        ],
         "outcomes": [named(test.program.names, outcome) for outcome in ordered],
         "expected": [_expected(each) for each in answer.compared],
         "as_expected": answer.as_expected,
@@ -231,10 +233,6 @@ def _about(file: str, test: LitmusTest, model: Model) -> LitmusResult:
 def _sorting(outcome: tuple[Value, ...]) -> list[tuple[bool, int]]:
     """Numbers before undefined values."""
     return [(True, 0) if value == "T" else (False, value) for value in outcome]
-
-
-def _refusal(refusal: Refusal) -> RefusalObject:
-    return {"reason": refusal.reason, "line": refusal.span.line, "column": refusal.span.column}
 
 
 def _expected(compared: Compared) -> ExpectedObject:

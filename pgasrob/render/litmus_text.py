@@ -343,8 +343,9 @@ def comparison_report(one: LitmusResult, other: LitmusResult, width: int = 80) -
         surely = "" if against["complete"] else " (as far as is known)"
         lines.append([])
         if not only:
+            surely_all = "" if result["complete"] else ", as far as is known"
             lines += paragraph(
-                f"{result['label']} allows nothing that {against['label']} does not{_open(result)}.", width, "heading"
+                f"{result['label']} allows nothing that {against['label']} does not{surely_all}.", width, "heading"
             )
         for number in only:
             title = f"{result['label']} allows {values_text(result['outcomes'][number])}, {against['label']} does not"
@@ -354,10 +355,6 @@ def comparison_report(one: LitmusResult, other: LitmusResult, width: int = 80) -
             else:
                 lines += paragraph(f"{title}{surely}.", width)
     return lines
-
-
-def _open(result: LitmusResult) -> str:
-    return "" if result["complete"] else ", as far as is known"
 
 
 def summary(results: Sequence[LitmusResult]) -> Line:

@@ -129,15 +129,12 @@ def model_report(result: ModelResult, width: int = 80, *, list_assumptions: bool
         text = f"line {misuse['line']}: {misuse['message']} (rank {misuse['rank']}; rule {misuse['rule']})"
         yield from paragraph(text, width, "bad", "  ")
     for race in result["races"]:
-        yield from paragraph(f"{_lines(race)}: {sentence(race)}.", width, "bad", "  ")
+        lines = english.lines(list(dict.fromkeys(access["line"] for access in race["accesses"])))
+        yield from paragraph(f"{lines}: {sentence(race)}.", width, "bad", "  ")
     for text, style in _meaning(result):
         yield from paragraph(text, width, style, "  ")
     if list_assumptions:
         yield from assumptions_text.listed(result, width)  # type: ignore[arg-type]
-
-
-def _lines(race: ModelRace) -> str:
-    return english.lines(list(dict.fromkeys(access["line"] for access in race["accesses"])))
 
 
 def sentence(race: ModelRace) -> str:

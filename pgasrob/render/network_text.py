@@ -58,14 +58,11 @@ def network_headline(result: NetworkResult, width: int = 80) -> list[Line]:
     if result["nodes"] is not None:
         rest.append((f", {english.count(result['nodes'], 'node')}", "heading"))
     if "as_expected" in result:
+        network = f"{result['network']} {result['variant']}".strip()
         right, expected = result["as_expected"], result.get("expected")
-        wrong = f"expected {expected}" if expected else f"nothing expected of {_line(result)}"
+        wrong = f"expected {expected}" if expected else f"nothing expected of {network}"
         rest.append((" (as expected)" if right else f" ({wrong})", "good" if right else "bad"))
     return headline(f"{visible(result['file'])}: ", rest, width)
-
-
-def _line(result: NetworkResult) -> str:
-    return f"{result['network']} {result['variant']}".strip()
 
 
 def _refusals(result: NetworkResult, width: int) -> list[Line]:

@@ -12,9 +12,9 @@ from pgasrob.semantics.endings import places
 
 if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
-    from pgasrob.runs.outcomes import FaultMet, Outcome, Outcomes
+    from pgasrob.runs.outcomes import Outcome, Outcomes
     from pgasrob.semantics.computation import Computation
-    from pgasrob.semantics.endings import Ending, Place
+    from pgasrob.semantics.endings import Ending
 
 
 class Column(TypedDict):
@@ -112,7 +112,10 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         "sc_complete": found.sc_complete,
         "reason": None if found.reason is None else str(found.reason),
         "chosen": len(found.places) < len(places(found.instance)),
-        "columns": [_column(place) for place in found.places],
+        "columns": [
+            {"name": place.name, "rank": place.rank, "kind": "cell" if place.register is None else "register"}
+            for place in found.places
+        ],
         "doubles": [place.name for place in found.places if isinstance(value(place.name, 0, program.doubles), Double)],
         "outcomes": [
             _row(found, row, outcome, examples is None or row in examples)
@@ -121,7 +124,10 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         "sc_runs": found.sc_runs,
         "network_runs": found.network_runs,
         "network_only": None if unknown else len(found.network_only),
-        "faults": [_fault(fault) for fault in found.faults],
+        "faults": [
+            {"rank": fault.rank, "line": fault.line, "reason": fault.reason, "in_sc": fault.in_sc}
+            for fault in found.faults
+        ],
         "left_out": list(found.left_out),
         "polls": found.polls,
         "stats": {
@@ -183,11 +189,3 @@ def _row(found: Outcomes, row: int, outcome: Outcome, shown: bool) -> OutcomeRow
         "network_only": outcome.network_only,
         "example": example_to_json(found.instance, outcome.example) if shown else None,
     }
-
-
-def _column(place: Place) -> Column:
-    return {"name": place.name, "rank": place.rank, "kind": "cell" if place.register is None else "register"}
-
-
-def _fault(fault: FaultMet) -> PossibleFault:
-    return {"rank": fault.rank, "line": fault.line, "reason": fault.reason, "in_sc": fault.in_sc}

@@ -6,10 +6,11 @@ Each renderer is imported when it is used. A file is complete or not there: it i
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 
@@ -19,37 +20,39 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 100
 
 
-class Render(Protocol):
-    """Makes a text of results; ``cycle_only`` is for those that draw."""
-
-    def __call__(self, results: Sequence[Result], cycle_only: bool = False) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format by its ``ending``, and how results become a text of it, all of the run or its cycle only.
+    """A format by its ``ending``, and what makes a text of it: a function of several results or, where it ``draws``,
+    a module and its function that draw the run of one, in which what is not on the cycle can be folded away.
 
-    ``draws``: it has a picture, in which what the cycle does not pass can be folded away. ``needs_run``: a result
-    without a run has nothing to show in it. ``holds_many``: a file can hold several results. ``verdicts_only``: it says
-    nothing of a run that no verdict stands behind.
+    ``needs_run``: a result without a run has nothing to show in it. ``holds_many``: a file can hold several results.
+    ``verdicts_only``: it cannot show a run that belongs to no verdict, such as one of `pgasrob run`.
     """
 
     ending: str
-    render: Render
-    draws: bool = False
+    texts: Callable[[Sequence[Result]], str] | None = None
+    drawn_by: tuple[str, str] | None = None
     needs_run: bool = True
     holds_many: bool = False
     verdicts_only: bool = False
+
+    @property
+    def draws(self) -> bool:
+        return self.drawn_by is not None
 
     def can_show(self, result: Result | RaceResult) -> bool:
         from pgasrob.render.diagram.model import shown
 
         return not self.needs_run or shown(drawable(result)) is not None
 
-    def text(self, results: Sequence[Result | RaceResult], cycle_only: bool) -> str:
+    def text(self, results: Sequence[Result | RaceResult], cycle_only: bool = False) -> str:
         """The text of ``results`` in this format; pictures show the first race of an answer about races."""
-        shown = [drawable(result) if self.draws else cast("Result", result) for result in results]
-        return self.render(shown, cycle_only)
+        if self.texts is not None:
+            return self.texts(cast("Sequence[Result]", results))
+        assert self.drawn_by is not None
+        module, function = self.drawn_by
+        draw = getattr(import_module(f"pgasrob.render.{module}"), function)
+        return str(draw(drawable(results[0]), cycle_only=cycle_only))
 
 
 class UnknownFormat(ValueError):
@@ -67,49 +70,19 @@ def drawable(result: Result | RaceResult) -> Result:
     return cast("Result", result)
 
 
-def _svg(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.run_svg import to_svg
-
-    return to_svg(results[0], cycle_only=cycle_only)
-
-
-def _html(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.explorer import to_html
-
-    return to_html(results[0], cycle_only=cycle_only)
-
-
-def _dot(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.run_graph import to_dot
-
-    return to_dot(results[0], cycle_only=cycle_only)
-
-
-def _mermaid(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.run_graph import to_mermaid
-
-    return to_mermaid(results[0], cycle_only=cycle_only)
-
-
-def _tikz(results: Sequence[Result], cycle_only: bool = False) -> str:
-    from pgasrob.render.run_tikz import to_tikz
-
-    return to_tikz(results[0], cycle_only=cycle_only)
-
-
-def _json(results: Sequence[Result], cycle_only: bool = False) -> str:
+def _json(results: Sequence[Result]) -> str:
     from pgasrob.render.source_places import dumps
 
     return "".join(dumps(result) + "\n" for result in results)
 
 
-def _sarif(results: Sequence[Result], cycle_only: bool = False) -> str:
+def _sarif(results: Sequence[Result]) -> str:
     from pgasrob.render.sarif import to_sarif
 
     return to_sarif(results)
 
 
-def _text(results: Sequence[Result], cycle_only: bool = False) -> str:
+def _text(results: Sequence[Result]) -> str:
     from pgasrob.render.lines import plain
     from pgasrob.render.result_report import report
 
@@ -119,11 +92,11 @@ def _text(results: Sequence[Result], cycle_only: bool = False) -> str:
 FORMATS = {
     format_.ending: format_
     for format_ in (
-        Format(".svg", _svg, draws=True),
-        Format(".html", _html, draws=True, needs_run=False),
-        Format(".dot", _dot, draws=True),
-        Format(".mmd", _mermaid, draws=True),
-        Format(".tex", _tikz, draws=True),
+        Format(".svg", drawn_by=("run_svg", "to_svg")),
+        Format(".html", drawn_by=("explorer", "to_html"), needs_run=False),
+        Format(".dot", drawn_by=("run_graph", "to_dot")),
+        Format(".mmd", drawn_by=("run_graph", "to_mermaid")),
+        Format(".tex", drawn_by=("run_tikz", "to_tikz")),
         Format(".json", _json, needs_run=False, holds_many=True),
         Format(".sarif", _sarif, needs_run=False, holds_many=True, verdicts_only=True),
         Format(".txt", _text, needs_run=False, holds_many=True),

@@ -12,7 +12,7 @@ from pgasrob.render import assumptions_text, english, words
 from pgasrob.render.errors import error_lines, in_one_line
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
 from pgasrob.render.races_json import counted, with_accesses
-from pgasrob.render.run_json import Fault, Witness
+from pgasrob.render.run_json import Witness
 from pgasrob.render.source_places import located
 from pgasrob.render.verdict_json import Race, RaceResult, RacingAccess, Result
 from pgasrob.render.verdict_text import SC, section, verdict_report
@@ -259,14 +259,10 @@ def brief(result: RaceResult, several: bool = False) -> Iterator[str]:
         case "error":
             yield from (f"{in_one_line(result['file'], error)}{wrongly}" for error in result["errors"])
             if run := result.get("witness"):
-                yield f"{visible(words.fault(result['file'], _fault(run)))}{wrongly}"
+                assert run["fault"] is not None
+                yield f"{visible(words.fault(result['file'], run['fault']))}{wrongly}"
             elif not result["errors"]:
                 yield f"{file}: error: {visible(result['reason'] or 'no reason is known')}{wrongly}"
-
-
-def _fault(run: Witness) -> Fault:
-    assert run["fault"] is not None
-    return run["fault"]
 
 
 def drawable(result: RaceResult) -> Result:

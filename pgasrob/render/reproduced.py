@@ -160,7 +160,7 @@ def reproduced_lines(
 def _side_by_side(found: Reproduction, width: int) -> Iterator[TextLine]:
     shown = found.reproduced[0]
     right = "held back" if found.all_held else "reproduced run"
-    columns = [_column(found.normal), _column(shown)]
+    columns = [[[*map(visible, lines)] for lines in execution.output] for execution in (found.normal, shown)]
     longest = max(len(line) for line in (_end(found.normal), *(line for rank in columns[0] for line in rank)))
     room = min(max(11, longest) + 3, max(14, width // 2))
     yield [(f"{'':9}{'normal run':{room}}{right}", "heading")]
@@ -175,10 +175,6 @@ def _side_by_side(found: Reproduction, width: int) -> Iterator[TextLine]:
     ends = [_end(found.normal), _end(shown)]
     if any(ends):
         yield [(f"{'':9}{_cut(ends[0], room - 2):{room}}", ""), (ends[1], "bad")]
-
-
-def _column(execution: Execution) -> list[list[str]]:
-    return [[visible(line) for line in lines] for lines in execution.output]
 
 
 def _cut(text: str, width: int) -> str:

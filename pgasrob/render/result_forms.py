@@ -15,18 +15,9 @@ from pgasrob.render.verdict_json import RaceResult, Result
 
 R = TypeVar("R", Result, RaceResult)
 
-ASSERTIONS: dict[object, Segment] = {
-    "hold": ("hold", "good"),
-    "violated": ("fail", "bad"),
-    "unknown": ("?", "open"),
-    None: ("-", "faint"),
-}
-DEADLOCK: dict[object, Segment] = {
-    False: ("no", "good"),
-    True: ("yes", "bad"),
-    "unknown": ("?", "open"),
-    None: ("-", "faint"),
-}
+OPEN: dict[object, Segment] = {"unknown": ("?", "open"), None: ("-", "faint")}
+ASSERTIONS: dict[object, Segment] = {"hold": ("hold", "good"), "violated": ("fail", "bad"), **OPEN}
+DEADLOCK: dict[object, Segment] = {False: ("no", "good"), True: ("yes", "bad"), **OPEN}
 ROBUSTNESS = {"robust": "good", "not robust": "bad", "unknown": "open", "error": "bad"}
 
 Column = tuple[str, str]
@@ -115,23 +106,13 @@ class VerdictForm(Form[Result]):
     verdicts = ("robust", "not robust", "unknown", "error")
     shows_more = "not robust"
     plain = (
-        ("nodes", "{:>7}"),
-        ("verdict", "  {:<10}"),
-        ("asserts", "  {:<7}"),
-        ("deadlock", "  {:<8}"),
-        ("states", "{:>7}"),
-        ("seconds", "{:>9}"),
-    )
+        ("nodes", "{:>7}"), ("verdict", "  {:<10}"), ("asserts", "  {:<7}"), ("deadlock", "  {:<8}"),
+        ("states", "{:>7}"), ("seconds", "{:>9}"),
+    )  # fmt: skip
     expecting = (
-        ("nodes", "{:>6}"),
-        ("found", "  {:<10}"),
-        ("", " {:<2}"),
-        ("expected", " {:<10}"),
-        ("asserts", " {:<7}"),
-        ("deadlock", " {:<8}"),
-        ("states", "{:>7}"),
-        ("seconds", "{:>8}"),
-    )
+        ("nodes", "{:>6}"), ("found", "  {:<10}"), ("", " {:<2}"), ("expected", " {:<10}"), ("asserts", " {:<7}"),
+        ("deadlock", " {:<8}"), ("states", "{:>7}"), ("seconds", "{:>8}"),
+    )  # fmt: skip
 
     def brief(self, result: Result, several: bool) -> Iterator[str]:
         return brief.brief(result, several)
@@ -178,23 +159,13 @@ class RaceForm(Form[RaceResult]):
     verdicts = ("no race", "race", "unknown", "error")
     shows_more = "race"
     plain = (
-        ("nodes", "{:>7}"),
-        ("verdict", "  {:<8}"),
-        ("pairs", "{:>6}"),
-        ("beside", "  {:<10}"),
-        ("states", "{:>8}"),
+        ("nodes", "{:>7}"), ("verdict", "  {:<8}"), ("pairs", "{:>6}"), ("beside", "  {:<10}"), ("states", "{:>8}"),
         ("seconds", "{:>9}"),
-    )
+    )  # fmt: skip
     expecting = (
-        ("nodes", "{:>6}"),
-        ("found", "  {:<9}"),
-        ("", " {:<2}"),
-        ("expected", " {:<9}"),
-        ("pairs", "{:>6}"),
-        ("beside", "  {:<10}"),
-        ("states", "{:>7}"),
-        ("seconds", "{:>8}"),
-    )
+        ("nodes", "{:>6}"), ("found", "  {:<9}"), ("", " {:<2}"), ("expected", " {:<9}"), ("pairs", "{:>6}"),
+        ("beside", "  {:<10}"), ("states", "{:>7}"), ("seconds", "{:>8}"),
+    )  # fmt: skip
 
     def __init__(
         self, expect: bool = False, list_assumptions: bool = False, full: bool = False, every_run: bool = False

@@ -78,16 +78,12 @@ def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
         ],
         "saved": thrift.saved,
         "most": thrift.most,
-        "outcomes": None if thrift.same is None else _outcomes(thrift.same.compared),
+        "outcomes": None if thrift.same is None else "same" if thrift.same.compared is Compared.SAME else "untouched",
         "diff": diff(file, thrift),
         "checks": thrift.checks,
         "seconds": round(thrift.seconds, 6),
         "errors": errors_to_json([error for verdict in thrift.verdicts for error in verdict.errors], file),
     }
-
-
-def _outcomes(compared: Compared) -> str:
-    return "same" if compared is Compared.SAME else "untouched"
 
 
 def diff(file: str, thrift: Thrift) -> str:

@@ -426,7 +426,7 @@ def effect(result: Result) -> str:
         broken = [f"a failing assertion of rank {_at(each)}" for each in failed]
         pieces.append(f"with {listed(broken or ['none failing'])}")
     same = " in the same iterations or calls" if any(map(_there, [*values, *(failed or ())])) else ""
-    if held := [_held(each) for each in values if each["line"] is None]:
+    if held := [f"{_of_rank(each['name'])} = {each['value']}" for each in values if each["line"] is None]:
         pieces.insert(0, f"with {listed(held)}")
     if read := [f"rank {each['rank']} can {_read(each)}" for each in values if each["line"] is not None]:
         ends = f", which ends {', '.join(pieces)}" if pieces else ""
@@ -477,10 +477,6 @@ def _read(value: EffectValue) -> str:
 def _is_unnamed(value: EffectValue) -> bool:
     """Whether it is within a library, such as a message."""
     return bool(value.get("made_up")) and value["name"].rpartition("@")[0].isidentifier()
-
-
-def _held(value: EffectValue) -> str:
-    return f"{_of_rank(value['name'])} = {value['value']}"
 
 
 def _of_rank(name: str, own: int | None = None) -> str:

@@ -104,16 +104,16 @@ def test_without_a_run(ending: str) -> None:
     assert FORMATS[ending].can_show(result) is not FORMATS[ending].needs_run
     if ending in (".dot", ".mmd", ".tex"):
         with pytest.raises(NoRun):
-            FORMATS[ending].render([result])
+            FORMATS[ending].text([result])
     elif ending != ".svg":
-        assert FORMATS[ending].render([result])
+        assert FORMATS[ending].text([result])
 
 
 def test_several_results_in_a_file() -> None:
     both = [result_of(ROBUST), result_of(ONE_TO_ONE)]
-    assert [json.loads(line) for line in FORMATS[".json"].render(both).splitlines()] == both
-    assert len(json.loads(FORMATS[".sarif"].render(both))["runs"][0]["results"]) == 1
-    report = FORMATS[".txt"].render(both)
+    assert [json.loads(line) for line in FORMATS[".json"].text(both).splitlines()] == both
+    assert len(json.loads(FORMATS[".sarif"].text(both))["runs"][0]["results"]) == 1
+    report = FORMATS[".txt"].text(both)
     assert "example.pgas: robust" in report and "example.pgas: not robust" in report
     assert "\x1b" not in report
     assert 80 < max(map(len, report.splitlines())) <= 100
@@ -125,13 +125,13 @@ def test_every_run_of_the_corpus() -> None:
     for file, witness in runs:
         result = of_witness(file, witness)
         for ending in (".dot", ".mmd", ".tex", ".sarif", ".txt"):
-            FORMATS[ending].render([result]).encode()
-        assert read_results(FORMATS[".json"].render([result]).encode()) == [result]
+            FORMATS[ending].text([result]).encode()
+        assert read_results(FORMATS[".json"].text([result]).encode()) == [result]
 
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_nasty_texts(ending: str) -> None:
-    text = FORMATS[ending].render([nasty()])
+    text = FORMATS[ending].text([nasty()])
     text.encode()
     if ending not in (".json", ".sarif"):
         assert not [char for char in text if not char.isprintable() and char not in "\n\u00a0\u200b"]
@@ -203,7 +203,7 @@ def folding() -> Result:
 @pytest.mark.parametrize("ending", FORMATS)
 def test_what_the_cycle_does_not_pass_is_folded_in_pictures(ending: str) -> None:
     format_ = FORMATS[ending]
-    whole, folded = format_.render([folding()]), format_.render([folding()], cycle_only=True)
+    whole, folded = format_.text([folding()]), format_.text([folding()], cycle_only=True)
     if not format_.draws:
         assert folded == whole
         return
