@@ -1,4 +1,4 @@
-"""Compilation databases: `compile_commands.json`, as CMake, Meson and `bear` write them.
+"""Reads compilation databases (`compile_commands.json`), as CMake, Meson and `bear` write them.
 
 https://clang.llvm.org/docs/JSONCompilationDatabase.html. They say how each file is compiled, and not what is linked.
 """
@@ -93,7 +93,7 @@ def _target(output: str) -> str:
 
 
 def _flags(arguments: list[str], folder: str) -> tuple[Flags, str]:
-    """What matters in a command line for C, and the file that it writes."""
+    """The macros and folders of headers in the command line of a C compiler, and the file that it writes."""
     macros: list[tuple[str, str | None]] = []
     folders: list[str] = []
     later: list[str] = []

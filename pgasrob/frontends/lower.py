@@ -1,4 +1,4 @@
-"""C files as programs: what :class:`~pgasrob.program.program.Program` is for `.pgas` files.
+"""Reads C files as programs, which can be lowered for any number of nodes, as `.pgas` files are read by `program`.
 
 How many nodes there are decides what a C program does, so the text is compiled once and lowered for every node count.
 """
@@ -59,7 +59,8 @@ class CProgram(Displayed):
         return self._lowered(None, marked=False)
 
     def marked(self, nodes: int | None = None) -> Program:
-        """As :meth:`program`, with marks that say which call of MPI does what, for `races.mpi`."""
+        """The program of the calculus with marks that say which call of MPI each command comes from, for
+        `races.mpi`."""
         return self._lowered(self._count(nodes), marked=True)
 
     def _count(self, nodes: int | None) -> int:
@@ -73,7 +74,8 @@ class CProgram(Displayed):
         return self.lowered[count, marked]
 
     def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:
-        """As for a `.pgas` program; raises :class:`pgasrob.diagnostics.SourceError` for what cannot be lowered."""
+        """The instance on ``nodes`` nodes; raises :class:`pgasrob.diagnostics.SourceError` for what cannot be
+        lowered."""
         program = self.program(nodes)
         return program.instantiate(program.nodes, reading)
 

@@ -1,4 +1,4 @@
-"""What the command line says about C files."""
+"""The options with which C files are read: macros, header folders, dialects, further files of a program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Flags:
     forced: tuple[str, ...] = ()
 
     def and_then(self, others: Flags) -> Flags:
-        """These, and then ``others``."""
+        """These options followed by ``others``."""
         return Flags(
             self.macros + others.macros,
             self.folders + others.folders,
@@ -43,7 +43,7 @@ class BuildOptions:
     all: Flags
 
     def targets(self, file: str) -> frozenset[str]:
-        """What ``file`` is built for, as far as it is known."""
+        """The targets that the compilation database names for ``file``; none where it names none."""
         return frozenset(target for _, target in self.files.get(os.path.abspath(file), ()) if target)
 
     def of(self, file: str, targets: frozenset[str] = frozenset()) -> tuple[Flags, ...]:
@@ -77,7 +77,8 @@ class FrontEnd:
     commands: tuple[tuple[str, Flags, str], ...] = ()
 
     def build_options(self) -> BuildOptions:
-        """What the compilation database says of each file, by its absolute path, and the options for all files."""
+        """The options of each file from the compilation database, by its absolute path, and the options for all
+        files."""
         found: dict[str, list[tuple[Flags, str]]] = {}
         for file, flags, target in self.commands:
             found.setdefault(os.path.abspath(file), []).append((flags, target))

@@ -1,4 +1,4 @@
-"""Which of some C files are programs, and which are parts of programs."""
+"""Tells C files that are programs (they have a `main`) from those that are further units of programs."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def without_times(text: str) -> str:
 
 
 def reason(text: str) -> str:
-    """Why the expected verdict holds: the comment behind the first line of a corpus program."""
+    """Why the expected verdict holds: the comment after the first line of a corpus program."""
     return " ".join(comment for comment in _comments(text) if not comment.startswith(SETTINGS))
 
 

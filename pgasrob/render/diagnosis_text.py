@@ -30,7 +30,8 @@ class Diagnosis:
         return f"{english.capital(self.overtaking(late))}. {english.capital(self._lacking(late))}."
 
     def overtaking(self, late: Late) -> str:
-        """Which access is ahead of which operation: ``rank 0 reads x in line 4 before its get has arrived there``."""
+        """The sentence that says which access happens before which operation: ``rank 0 reads x in line 4 before its get
+        has arrived there``."""
         links = [self._link(edge) for edge in late.link]
         although = f", although {' and '.join(links)}" if links else ""
         return f"{self._access(late.ahead)} before {self._arrival(late)}{although}"

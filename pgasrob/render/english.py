@@ -20,19 +20,19 @@ def count(number: int, thing: str) -> str:
 
 
 def on_nodes(nodes: int | Literal["all"] | None) -> str:
-    """`` on 2 nodes``, to be put behind something; nothing when there is no node count."""
+    """`` on 2 nodes``, to follow a word; nothing when there is no node count."""
     if nodes == "all":
         return " on every number of nodes"
     return "" if nodes is None else f" on {nodes} node{'' if nodes == 1 else 's'}"
 
 
 def on_counts(counts: Sequence[int]) -> str:
-    """`` on 1 node``, `` on 2 and 3 nodes``, to be put behind something."""
+    """`` on 1 node``, `` on 2 and 3 nodes``, to follow a word."""
     return f" on {listed(counts)} node{'' if tuple(counts) == (1,) else 's'}"
 
 
 def in_runs(engine: str, nodes: int | Literal["all"] | None) -> str:
-    """In which runs an answer holds that there is nothing: ``On 2 nodes``, or those of a recording."""
+    """The beginning of a sentence that says what no run does: ``On 2 nodes``; for a recording, which runs these are."""
     if engine == RECORDED:
         return "In the recorded run, and in all that differ from it in what nothing orders,"
     return capital(on_nodes(nodes or 0).lstrip())
@@ -42,7 +42,7 @@ NOT_RECORDED = (
     "Of other inputs, other orders of accesses that conflict, and buffers of messages that are in no window, this says "
     "nothing."
 )
-"""What the answer for a recording leaves open."""
+"""The sentence on what an answer for a recording does not cover."""
 
 
 def ranks(numbers: list[int]) -> str:

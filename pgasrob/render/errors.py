@@ -21,7 +21,7 @@ def diagnostic_lines(errors: Iterable[Diagnostic]) -> Iterator[Line]:
 
 
 def error_lines(file: str, errors: Iterable[Error]) -> Iterator[Line]:
-    """The same for the findings of a result in JSON, whose ``file`` it is."""
+    """The lines of the findings ``errors`` in the JSON object of a result about ``file``."""
     for error in errors:
         other, number = place_of(error["line"])
         place = {"file": other or file, "line": number, "notes": tuple(error.get("notes", ()))}

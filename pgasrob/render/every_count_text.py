@@ -35,7 +35,7 @@ def where(result: Result, run: Witness) -> str:
 
 
 def how(result: Result) -> str:
-    """By what a program is known to be robust on every number of nodes."""
+    """The clause that says by which checks and which proof a program is robust on every number of nodes."""
     return f"checked on {checked(result)}, {_proved(result)}"
 
 
@@ -47,8 +47,8 @@ def _proved(result: Result) -> str:
 
 
 def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
-    """Where no proof for every number of nodes was found: what is known all the same, and the obstacles. Sentences with
-    styles."""
+    """Sentences with styles for a program without a proof for every number of nodes: on which numbers it is known to be
+    robust, and what was in the way of a proof."""
     known = checked(result)
     if "proved" not in result or result["verdict"] == "robust":
         return
@@ -64,8 +64,8 @@ def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
-    """What is known of assertions and deadlocks on the checked numbers of nodes, and the obstacles to a proof for the
-    others. Sentences with styles."""
+    """Sentences with styles about assertions and deadlocks: what holds on the checked numbers of nodes, and what was in
+    the way of a proof for the others."""
     counts = [each for each in result.get("checked", []) if each["verdict"] == "robust"]
     claims = result.get("assertions_beyond", []) if result["assertions"] == "unknown" else []
     deadlock = result.get("deadlock_beyond") if result["deadlock"] == "unknown" else None

@@ -1,4 +1,4 @@
-"""Generated litmus tests: as rows of text, as `.litmus` files, and as JSON, one object a test."""
+"""Prints generated litmus tests as rows of text, `.litmus` files, or JSON with one object a test."""
 
 from __future__ import annotations
 

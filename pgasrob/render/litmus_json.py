@@ -154,7 +154,7 @@ def litmus_to_json(file: str, answer: Answer, *, executions: bool = False) -> Li
 
 
 def compared_to_json(file: str, one: Answer, other: Answer, *, executions: bool = False) -> list[LitmusResult]:
-    """As :func:`litmus_to_json` for two models, each object with what it ``only`` allows, if both take the test."""
+    """The objects of two models, each with the outcomes that it ``only`` allows unless one of them refuses the test."""
     results = [litmus_to_json(file, each, executions=executions) for each in (one, other)]
     if not any(result["refusals"] for result in results):
         for result, against in zip(results, reversed(results), strict=True):

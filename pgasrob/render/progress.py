@@ -1,4 +1,4 @@
-"""Shows on the terminal how far long checks are. The search does not know of it."""
+"""Shows on the terminal how far long checks are. The search itself prints nothing."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _number(result: RaceResult) -> str:
 
 
 def wrong(result: RaceResult) -> str:
-    """That the header expects another number of pairs, or none."""
+    """A note that the header expects another number of racing pairs, or none; "" where it does not."""
     expected = result.get("expected")
     return f"expected {expected}" if expected else nothing_expected(result)
 
@@ -125,7 +125,8 @@ def distinct(race: Race) -> list[int]:
 
 
 def lines_race(race: Race) -> str:
-    """Which lines race for what: ``lines 16 and 20 race for x of rank 1 (remote memory)``."""
+    """The clause that names the lines and memory of a race: ``lines 16 and 20 race for x of rank 1 (remote
+    memory)``."""
     lines, address = distinct(race), race["accesses"][0]["address"]
     races = "race" if len(lines) > 1 else "races with itself"
     where = f" for {visible(address['name'])} of rank {address['rank']}" if address else ""
@@ -133,7 +134,7 @@ def lines_race(race: Race) -> str:
 
 
 def sentence(race: Race) -> str:
-    """Which lines race, and the two accesses."""
+    """The clause that names the lines of a race and its two accesses."""
     one, other = phrases(race)
     return f"{lines_race(race)}: {one}, and {other}, in either order"
 
@@ -172,7 +173,7 @@ def excerpts(result: RaceResult, race: Race, width: int) -> Iterator[Line]:
 
 
 def atomic(access: RacingAccess) -> str:
-    """In which type an access is atomic."""
+    """The words for the type in which an access is atomic."""
     return f"atomic, {access['atomic']}"
 
 

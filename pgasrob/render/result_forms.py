@@ -62,7 +62,7 @@ class Form(ABC, Generic[R]):
 
     @abstractmethod
     def found(self, result: R) -> str:
-        """What was found, as a header would expect it."""
+        """What was found, in the words in which a header says what it expects."""
 
     @abstractmethod
     def nothing_expected(self, result: R) -> str:

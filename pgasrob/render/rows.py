@@ -1,7 +1,7 @@
 """The rows of a table of a run: one for an operation, however many cells it has, and one for folded events.
 
 A barrier is a row of all ranks, with what its calls do before where that comes right before it. Of a C program, the
-events of one call of one rank are a row as far as nothing comes between them; of a `.pgas` text every event has its
+events of one call of one rank are a row while nothing comes between them; of a `.pgas` text every event has its
 own, for commands and steps are what it is about. Rows in a row that have nothing to do with the cycle are folded into
 one. What lies on the cycle keeps its own number: a row has at most one event on it, and an access that is shown by
 which the cycle goes from command to command shares its row with no other.

@@ -1,6 +1,6 @@
 """The commands of an instance as a report shows them: as written, with `me` and `nodes` folded into the numbers.
 
-The control automata hold commands that are evaluated as far as they go, and these have lost the names of their source:
+The control automata hold commands in which all known values are folded, and these have lost the names of their source:
 `slot + me` has become an address and `if (me == 0)` an `assume(1)`. A C program is shown as its source has it: the
 call, assignment or condition that a command comes from.
 """

@@ -121,7 +121,7 @@ def _events(run: library.BufferedRun) -> list[BufferedEvent]:
 
 
 def sentence(on_tso: OnTso, verdict: str) -> str:
-    """What store buffers make of the verdict."""
+    """Sentences on what store buffers change for the verdict."""
     if verdict == "not robust":
         return (
             "Without store buffers (--cpu sc) every run looks like an SC run; with those of x86 a load may overtake a "

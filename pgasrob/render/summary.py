@@ -126,7 +126,7 @@ def folded(events: Sequence[Event]) -> str:
 
 
 def folded_of_ranks(events: Sequence[Event]) -> str:
-    """The same of several: ``12 events of rank 0 in lines 15-31, 4 of rank 1``."""
+    """What is not shown of several ranks: ``12 events of rank 0 in lines 15-31, 4 of rank 1``."""
     ranks = sorted({event["rank"] for event in events})
     if len(ranks) > 3:
         count, _, where = folded(events).partition(" in ")

@@ -58,7 +58,7 @@ class Table(Generic[R]):
         return line
 
     def end(self, results: Sequence[R], seconds: float, strict: bool = False) -> list[Line]:
-        """What follows the rows: errors, reasons, verdicts other than expected, and the summary.
+        """The lines below the rows: errors, reasons, verdicts other than expected, and the summary.
 
         With ``strict`` the summary says how many results a failing assertion or a deadlock alone makes fail.
         """

@@ -199,7 +199,7 @@ def section(
 
 
 def initially(witness: Witness) -> str:
-    """The initial values of all memory, as far as they are not 0."""
+    """The initial values of all memory that is not 0 at the beginning."""
     by_name: dict[str, dict[int, list[int]]] = {}
     for cell in witness["memory"]:
         by_name.setdefault(cell["name"].partition("[")[0], {}).setdefault(cell["rank"], []).append(cell["value"])
@@ -229,7 +229,8 @@ def _values(name: str, held: dict[int, list[int]], array: bool) -> list[str]:
 
 
 def _value(values: list[int], array: bool) -> str:
-    """As in a declaration: the zeros at the end of an array are left out, and of a long one the middle."""
+    """The value of memory as a declaration has it: the zeros at the end of an array are left out, and of a long one the
+    middle."""
     if not array:
         return str(values[0])
     used = max((place + 1 for place, value in enumerate(values) if value), default=0)
@@ -260,7 +261,8 @@ def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
 
 
 def _of_a_rank(witness: Witness, full: bool) -> str:
-    """What `x@1` means, explained on a cell of the table, if possible one of another rank with a short name."""
+    """A sentence that explains the notation `x@1` on a cell of the table, if possible one of another rank with a short
+    name."""
     events = witness["computation"]
     rows = every_event(witness) if full else in_short(witness)
     shown = [events[place] for row in rows if not row.folded for place in row.places]
@@ -274,7 +276,8 @@ def _of_a_rank(witness: Witness, full: bool) -> str:
 
 
 def steps_in(events: list[Event]) -> list[str]:
-    """What the steps popa to popd in the table are; nothing for a C program, whose rows use its own words."""
+    """Sentences that explain the steps popa to popd of a table; nothing for a C program, whose rows use its own
+    words."""
     if any(map(words.is_c, events)):
         return []
     steps = {event["event"] for event in events if event["event"] in words.STEPS}
@@ -327,7 +330,7 @@ def _marked_word(witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
 
 
 def _fault(file: str, fault: Fault, witness: Witness, width: int) -> list[Line]:
-    """What cannot be evaluated, with its source line and the registers of its rank."""
+    """The lines about a command that cannot be evaluated: its source line and the registers of its rank."""
     other, line = place_of(fault["line"])
     source = (witness.get("sources", {}).get(other, "") if other else witness["source"]).splitlines()
     excerpt = source[line - 1].strip() if 0 < line <= len(source) else ""

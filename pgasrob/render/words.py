@@ -28,7 +28,7 @@ FAILS = "FAILS"
 
 
 def alike(counts: Alike) -> str:
-    """That only some of the elements that are accessed alike are in the runs."""
+    """A sentence that the runs show only some of the elements of memory that are accessed alike."""
     return (
         f"{counts['elements']:,} elements of memory are accessed alike, and {counts['shown']:,} of them stand for all: "
         "what is done to the others is left out."
@@ -113,7 +113,7 @@ def _change(cell: str, before: int, after: int) -> str:
 
 
 def variable(register: RegisterChange) -> str:
-    """What the source calls the register."""
+    """The name of a register in the source."""
     return register.get("variable", register["name"])
 
 
@@ -128,7 +128,7 @@ def is_c(event: Event) -> bool:
 
 
 def name(event: Event) -> str:
-    """What the event is of: the call in C, else the command."""
+    """The call in C, or the command, that the event belongs to."""
     return event.get("call") or event["event"]
 
 
@@ -150,7 +150,7 @@ def step_name(place: int, computation: list[Event]) -> str:
 def phrase(place: int, computation: list[Event], at: str = "") -> str:
     """What happens at ``place``, in a few words: ``rank 0 loads y@0``, ``the write of rank 1 arrives at y@0``.
 
-    ``at`` is put behind the rank whose step it is.
+    ``at`` follows the name of the rank whose step it is.
     """
     event = computation[place]
     rank, where = f"rank {event['rank']}{at}", cell(event["address"])
@@ -183,7 +183,7 @@ def phrase(place: int, computation: list[Event], at: str = "") -> str:
 
 
 def _phrase_of_call(event: Event, rank: str) -> str:
-    """The same for C. What changes the value that it finds counts as reading it, too."""
+    """As `phrase`, for a call of a C program. An event that changes the value that it finds counts as a read, too."""
     call, where = event.get("call"), cell(event["address"])
     whose = f"the {call} of {rank}" if call else rank
     if is_hidden(event["address"]):
@@ -253,7 +253,7 @@ def cycle(edges: list[Edge], computation: list[Event]) -> list[str]:
 
 
 def contradiction(edges: Sequence[Edge]) -> str:
-    """What follows from a cycle, to be said behind its edges."""
+    """The contradiction that follows from a cycle, as a sentence to follow those on its edges."""
     return f"So step {edges[0]['from'] + 1} would have to come before itself."
 
 
@@ -375,7 +375,7 @@ def nothing_expected(result: Result) -> str:
 
 
 def explained(codes: list[str]) -> str:
-    """Where ``codes`` are explained."""
+    """A sentence that names the command that explains the error ``codes``."""
     if len(codes) == 1:
         return f"`pgasrob explain-error {codes[0]}` explains the error."
     return f"`pgasrob explain-error CODE` explains {', '.join(codes[:-1])} and {codes[-1]}."
@@ -402,7 +402,8 @@ def diagnosis(witness: Witness | None) -> str:
 
 
 def effect(result: Result) -> str:
-    """What the missing robustness changes for the outcome, in a sentence or two; "" when that was not looked for."""
+    """How a run on the network can differ from all SC runs in its outcome, in a sentence or two; "" when that was not
+    looked for."""
     detail = result.get("effect_detail")
     if detail is None:
         return ""
@@ -451,7 +452,7 @@ def _at(place: EffectPlace) -> str:
 
 
 def _there(what: EffectPlace | EffectValue) -> str:
-    """That the same one of several commands at this place of the source is meant, as an end of a sentence."""
+    """The end of a sentence about one of several commands from one place of the source: the same one is meant."""
     return " in the same iteration or call" if (what["copies"] or 1) > 1 else ""
 
 

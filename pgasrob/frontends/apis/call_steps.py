@@ -61,7 +61,7 @@ class Steps:
         self.state[key] = value
 
     def recall(self, key: str, default: Hashable = None) -> Hashable:
-        """What this rank remembers under ``key``."""
+        """The note that this rank keeps under ``key``."""
         if key in self.state:
             return self.state[key]
         return self.call.state.get(key, default)

@@ -1,4 +1,4 @@
-"""Collectives as data flow over cells that programs do not see: barriers, exchanges, messages.
+"""Makes the commands of collectives (barriers, exchanges, messages): accesses to cells that no program names.
 
 Every function adds to the `Steps` of a call, for a :class:`Group` that has the same key and members on all ranks that
 take part. A rank remembers from call to call only counts modulo a small number, so that loops come back to the state
@@ -159,8 +159,8 @@ def await_arrival(steps: Steps, group: Group, collective: str, member: int | Exp
 
 
 def end_phase(steps: Steps, group: Group, collective: str) -> None:
-    """This rank waits for nobody else in this phase. Before the next phase but one all ranks have to be done with
-    it."""
+    """The end of a phase, in which this rank waits for no more ranks. All ranks must have ended it before the next
+    phase but one."""
     steps.count(group.name(f"departed.{collective}"), 4)
 
 
@@ -257,9 +257,9 @@ def send(
     the same ``number``.
 
     The values lie with the sender until the receiver has fetched them. The sender goes on at once, or waits until they
-    have been received (``until_received``). A wait for room would order it behind the receiver, which nobody promises.
-    So there is room for twice as many messages as the sender sends without hearing from the receiver (`_ahead`), and
-    where that is not enough, 1 / 0 is a fault.
+    have been received (``until_received``). To wait for room would order the sender after the receiver, which no
+    specification promises. So there is room for twice as many messages as the sender sends without hearing from the
+    receiver (`_ahead`), and where that is not enough, 1 / 0 is a fault.
     """
     call = steps.call
     depth = _deepened(steps, channel)
@@ -298,7 +298,8 @@ def _ahead(group: Group, receiver: int | str) -> str:
 
 
 def _heard_from(steps: Steps, group: Group) -> None:
-    """This rank hears from the others of the group, which most likely have received all that it sent before."""
+    """Note that this rank has heard from the others of the group, which most likely have received all it sent
+    before."""
     before = _ahead(group, "")
     for name in {*steps.call.state, *steps.state}:
         if name.startswith(before) and steps.recall(name) and int(name.removeprefix(before)) in group.members:

@@ -157,7 +157,8 @@ DONE.does(f"int writeDmaGPI({_TRANSFER})")(lambda call, steps: _transfer(steps, 
 
 @FUNCTIONS.does("int waitDmaGPI(const unsigned int queue); int waitDma2GPI(const unsigned int queue)")
 def wait(call: Call, steps: Steps) -> int:
-    """Both sides of everything in the queue, whatever the rank. It returns the number of events: here 1 for some."""
+    """Wait until all operations in the queue are complete on both sides, whatever the rank. It returns the number of
+    events: here 1 for some."""
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     number = _number(call, 0)
     mine = [(queue, rank) for queue, rank in open_queues(call) if queue == number]
@@ -168,8 +169,8 @@ def wait(call: Call, steps: Steps) -> int:
 
 @FUNCTIONS.calls("int openDMARequestsGPI(const unsigned int queue)")
 def open_requests(call: Call) -> Sequence[Outcome]:
-    """What is in the queue now: 0 or 1 here, and 0 if nothing was posted since the last wait for the queue. It may be
-    less than what was posted, and says nothing about completion."""
+    """The number of operations in the queue now: 0 or 1 here, and 0 if nothing was posted since the last wait for the
+    queue. It may be less than what was posted, and says nothing about completion."""
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     number = _number(call, 0)
     sizes = (0, 1) if any(queue == number for queue, _ in open_queues(call)) else (0,)

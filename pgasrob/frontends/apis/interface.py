@@ -127,7 +127,7 @@ class Call(Protocol):
 
     @property
     def state(self) -> Mapping[str, Hashable]:
-        """What APIs remember of this rank, by keys that begin with the API's name; empty at the beginning."""
+        """The notes that APIs keep about this rank, by keys that begin with the API's name; empty at the beginning."""
 
     # Arguments
 
@@ -136,7 +136,7 @@ class Call(Protocol):
         which argument, and that a constant per rank is needed."""
 
     def extent(self, index: int) -> int | Extent:
-        """The same for a number of bytes to allocate, which may depend on the number of nodes."""
+        """Argument ``index``, a number of bytes to allocate that must be known but for the number of nodes."""
 
     def expression(self, index: int) -> Expr:
         """Argument ``index``, an integer (or a double's bits) that need not be known."""
@@ -181,9 +181,9 @@ class Call(Protocol):
     def walked_cells(
         self, first: Address, second: Address, bytes: int, element: int | None
     ) -> tuple[Register, int, Expr, Expr] | None:
-        """The same for a long transfer, for a loop: a register, the number of elements, and the two cells of the
-        element that the register counts. None where the cells are few, or of several sizes, and have to be named one by
-        one."""
+        """The cells of a long transfer, as `paired_cells` has them, for a loop: a register, the number of elements, and
+        the two cells of the element that the register counts. None where the cells are few, or of several sizes, and
+        have to be named one by one."""
 
     def load(self, address: Address, type: CType) -> Value | None:
         """The scalar at ``address`` when it is known without an access, else None."""
@@ -271,7 +271,7 @@ class Call(Protocol):
         """Commands (or statements) of the calculus as statements that carry the source position of the call."""
 
     def rests_on(self, kind: Kind, *about: str) -> None:
-        """The outcome is right as far as an assumption holds; ``about`` completes its sentence."""
+        """Record that the outcome is right only if an assumption holds; ``about`` completes its sentence."""
 
     def fail(self, message: str, hint: str) -> NoReturn:
         """Report an error in the program, or something unsupported, at this call: ``message`` says what, ``hint`` what

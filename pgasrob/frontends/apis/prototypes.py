@@ -36,7 +36,7 @@ class Prototypes:
     handlers: dict[str, Handler] = field(default_factory=dict)
 
     def returning(self, result: Value, before: str = "") -> Prototypes:
-        """The same table, for functions with another result and another beginning of their declarations."""
+        """This table for functions with another result type and another beginning of their declarations."""
         return Prototypes(before, result, self.declarations, self.handlers)
 
     def calls(self, prototypes: str) -> Callable[[H], H]:
@@ -63,7 +63,7 @@ class Prototypes:
         return add
 
     def nothing(self, prototypes: str, rests_on: Kind | None = None) -> None:
-        """Functions without an effect on what the program does, as far as an assumption holds (``rests_on``)."""
+        """Functions without an effect on what the program does, if an assumption holds (``rests_on``)."""
         self.returns(prototypes, self.result, rests_on)
 
     def returns(self, prototypes: str, answer: Answer, rests_on: Kind | None = None) -> None:

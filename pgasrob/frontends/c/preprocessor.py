@@ -152,7 +152,7 @@ class _Preprocessor:
         self._flush(pending, output)
 
     def _ends_in_call(self, pending: list[Token]) -> bool:
-        """Whether a macro call is still open, which goes on behind the directive."""
+        """Whether a macro call is still open, which goes on after the directive."""
         depth = 0
         for token in reversed(pending[-200:]):
             if token.text in (";", "{", "}"):
@@ -167,6 +167,7 @@ class _Preprocessor:
         pending.clear()
 
     def _conditional(self, line: list[Token], conditions: list[_Condition]) -> bool:
+        """Follow `#if` and the like (C11, 6.10.1); False for other directives."""
         name, rest = line[0], line[1:]
         outer = not conditions or conditions[-1].active
         match name.text:
@@ -192,6 +193,8 @@ class _Preprocessor:
         return True
 
     def _holds(self, directive: Token, line: list[Token]) -> bool:
+        """Whether the condition of `#if`, `#ifdef` or `#ifndef` holds, with macros expanded but in `defined` (C11,
+        6.10.1)."""
         if directive.text in ("ifdef", "ifndef"):
             if not line or line[0].kind != "name":
                 raise error("PG102", f"`#{directive.text}` needs the name of a macro", directive)
@@ -257,6 +260,7 @@ class _Preprocessor:
     # Includes
 
     def _include(self, name: Token, line: list[Token], source: Source, output: list[Token], depth: int) -> None:
+        """`#include` (C11, 6.10.2): choose an API, read the header, or skip one of the system."""
         if line and line[0].kind != "string" and line[0].text != "<":
             line = self._expand(line, 0)
         if not line:
@@ -286,16 +290,16 @@ class _Preprocessor:
         else:
             raise self._missing(header, quoted, line)
 
-    def _found(self, header: str, quoted: bool, source: Source, behind: bool = False) -> str | None:
-        """The path of ``header``, as compilers look for it; ``behind``: only in the folders after that of
-        ``source``."""
+    def _found(self, header: str, quoted: bool, source: Source, next_only: bool = False) -> str | None:
+        """The path of ``header``, as compilers look for it; ``next_only`` (`#include_next`): only in the folders
+        after that of ``source``."""
         beside, folders = os.path.dirname(source.file), list(self.flags.folders)
-        if quoted and not behind:
+        if quoted and not next_only:
             folders = [beside, *self.flags.quoted, *folders]
         paths = [os.path.normpath(os.path.join(folder, header)) for folder in folders]
         if header in STANDARD_HEADERS | SYSTEM_HEADERS or header.startswith(SYSTEM_FOLDERS):
             paths = [path for path in paths if not os.path.abspath(path).startswith(SYSTEM_PATHS)]
-        if behind and source.file in paths:
+        if next_only and source.file in paths:
             paths = paths[paths.index(source.file) + 1 :]
         return next((path for path in paths if self.files.is_file(path)), None)
 
@@ -310,13 +314,14 @@ class _Preprocessor:
         return error("PG109", f"cannot find the header {visible(written)}{where}", line[0], hint, end=line[-1])
 
     def include_first(self, file: str, output: list[Token]) -> None:
-        """What `-include` does."""
+        """Read ``file`` before the first line of the program, as `-include` asks."""
         if self.files.is_file(file):
             self._read(file, Token("name", file, NOWHERE, self.main), self.main, output, 0)
         else:
             raise error_at("PG109", f"cannot find {visible(file)}, which -include names", NOWHERE, self.main)
 
     def _read(self, path: str, name: Token, source: Source, output: list[Token], depth: int) -> None:
+        """Run the header ``path`` unless it asked to be read once; errors in it name the includes that led there."""
         if path in self.once:
             return
         if depth >= MAX_INCLUDES:
@@ -510,7 +515,7 @@ def _builtin(token: Token) -> Token:
 
 
 def _macro(line: list[Token]) -> Macro:
-    """The macro that is defined by ``line``, the tokens behind `#define`."""
+    """The macro that is defined by ``line``, the tokens after `#define`."""
     name = line[0]
     if name.kind != "name":
         raise error("PG102", "`#define` needs the name of a macro", name)
@@ -543,7 +548,7 @@ def _macro(line: list[Token]) -> Macro:
 
 @lru_cache(4096)
 def _predefined(head: str, body: str) -> Macro:
-    """The same macros are there for every program."""
+    """The macro that `-D` or a standard header defines; cached, since these are the same for every program."""
     return _macro(list(tokenise(Source("<predefined>", f"{head} {body}"))))
 
 

@@ -1,4 +1,4 @@
-"""What the headers of the C library and of POSIX define as macros and types, on 64-bit Unix.
+"""The macros and types that headers of the C library and of POSIX define, on 64-bit Unix.
 
 Their functions, and names such as `stdout`, are in `library`.
 """

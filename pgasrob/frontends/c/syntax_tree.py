@@ -111,7 +111,7 @@ def _without_attributes(tokens: list[Token]) -> list[Token]:
 
 
 def _closing(tokens: list[Token], position: int, start: Token) -> int:
-    """The place behind the brackets that open at ``position``."""
+    """The place after the brackets that open at ``position``."""
     if position >= len(tokens) or tokens[position].text != "(":
         raise error("PG107", f"`{start.text}` needs parentheses behind it", start)
     depth = 0
@@ -275,7 +275,7 @@ _PREFIX = {"unary_expression": "argument", "pointer_expression": "argument", "up
 
 
 def _mend(node: Node) -> None:
-    """`- x ++` is taken for `(- x) ++`: put the operator behind it where it belongs."""
+    """`- x ++` is taken for `(- x) ++`: move the operator after it to where it belongs."""
     outer = _POSTFIX.get(node.type, "")
     inner = node.get(outer)
     if inner is None or inner.first != node.first or inner.type not in _PREFIX:

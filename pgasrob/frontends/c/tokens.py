@@ -83,7 +83,7 @@ def error_at(
 
 
 def expansion(tokens: Sequence[Token], place: int) -> tuple[str, ...]:
-    """What the macro stands for from which the token at ``place`` comes, as a note; none when it stands in the text."""
+    """A note with the text of the macro that the token at ``place`` comes from; none when no macro made it."""
     token = tokens[place]
     if token.direct:
         return ()
@@ -99,7 +99,7 @@ def expansion(tokens: Sequence[Token], place: int) -> tuple[str, ...]:
 
 
 def expanded_at(tokens: Sequence[Token], span: Span) -> tuple[str, ...]:
-    """What the macro stands for that is used at ``span``, as a note; none where no macro is."""
+    """A note with the text of the macro that is used at ``span``; none where no macro is."""
     place = next((place for place, token in enumerate(tokens) if token.span == span and not token.direct), None)
     return () if place is None else expansion(tokens, place)
 

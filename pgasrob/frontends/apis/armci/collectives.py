@@ -113,7 +113,8 @@ def send(call: Call, steps: Steps) -> None:
 
 @FUNCTIONS.does("void armci_msg_rcv(int tag, void *data, int room, int *bytes, int from)")
 def receive(call: Call, steps: Steps) -> None:
-    """As many bytes as the other process sends with that tag, always the same; a null pointer does not ask."""
+    """Receive as many bytes as the other process sends with that tag, always the same; the length is not stored where
+    its pointer is null."""
     sender, room = call.known(4), call.known(2)
     sizes = _sent(call, sender, _sizes(call, sender, call.rank))
     size = sizes[0] if sizes else room
@@ -133,5 +134,5 @@ def _sizes(call: Call, sender: int, receiver: int) -> str:
 
 
 def _sent(call: Call, sender: int, key: str) -> tuple[int, ...]:
-    """The sizes of the messages that ``sender`` sends under ``key``, as far as is known."""
+    """The sizes of messages that ``sender`` is known to send under ``key``."""
     return cast("tuple[int, ...]", call.published(sender, key) or ())

@@ -138,7 +138,7 @@ def uses_shared_memory(call: Call, steps: Steps) -> int:
 
 @DONE.does("int ARMCI_Malloc_group(void **addresses, armci_size_t bytes, ARMCI_Group *group)")
 def malloc(call: Call, steps: Steps) -> None:
-    """As ARMCI_Malloc, with the addresses of the members in their order."""
+    """ARMCI_Malloc for a group: the addresses of the memory of its members, in their order."""
     call.rests_on(Kind.CREATION_WAITS, call.name)
     target(call, 0)
     asked, group = call.known(1), _group(call, 2)

@@ -36,7 +36,7 @@ def test(call: Call) -> Sequence[Outcome]:
 
 @DONE.does("int ARMCI_WaitProc(int proc)")
 def wait_process(call: Call, steps: Steps) -> None:
-    """What has no handle and goes to one process."""
+    """Wait for the operations without a handle to one process."""
     process = queues.named(queues.process_in(call, 0))
     if process != queues.SOMEWHERE:
         queues.wait_local(steps, lambda key, other: key == queues.IMPLICIT and other == process)

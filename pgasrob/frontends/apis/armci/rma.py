@@ -30,7 +30,7 @@ class Piece:
     bytes: int
 
 
-# The pieces that the arguments from ``first`` on name, and the index of the process, which stands behind them.
+# The pieces that the arguments from ``first`` on name, and the index of the process, which is the argument after them.
 
 
 def contiguous(call: Call, first: int) -> tuple[list[Piece], int]:

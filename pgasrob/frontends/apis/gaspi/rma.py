@@ -57,7 +57,7 @@ def one_piece(call: Call) -> tuple[list[Piece], Expr, int]:
 
 
 def many_pieces(call: Call) -> tuple[list[Piece], Expr, int]:
-    """The same for a list of writes or reads."""
+    """The pieces of a list of writes or reads."""
     count = call.known(0)
     columns = [integers(call, index, count, type) for index, type in _LISTS]
     return [Piece(*row) for row in zip(*columns, strict=True)], call.expression(3), 7

@@ -63,7 +63,7 @@ _FROM_TO = (
 
 
 def _sent(steps: Steps) -> list[Expr]:
-    """What this rank sends: its buffer, count and type are the first arguments."""
+    """The values that this rank sends: its buffer, count and type are the first arguments."""
     return buffer_values(steps, 0, bounded(steps.call, 1), datatype(steps.call, 2))
 
 
@@ -239,7 +239,7 @@ def scan(call: Call, steps: Steps) -> None:
 
 
 def _operand(steps: Steps) -> list[Expr]:
-    """What this rank brings into a reduction."""
+    """The values that this rank contributes to a reduction."""
     call = steps.call
     return buffer_values(steps, 1 if in_place(call, 0) else 0, bounded(call, 2), datatype(call, 3))
 

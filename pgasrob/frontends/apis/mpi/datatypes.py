@@ -200,7 +200,7 @@ def type_vector(call: Call) -> Datatype:
 
 
 def _unit(call: Call, old: Datatype) -> int:
-    """What strides and displacements are counted in: items, or bytes where the name says so."""
+    """The unit of strides and displacements, in bytes: an item, or one byte where the name of the call says so."""
     return 1 if call.name.rpartition("_")[2].startswith("h") else old.extent
 
 

@@ -66,6 +66,7 @@ def unlock_all(call: Call, steps: Steps) -> None:
 
 
 def _acquire(steps: Steps, of: Window, target: Target, kind: int) -> None:
+    """Lock the window at one target: set the cells that keep out the ranks which this lock excludes (see above)."""
     held, name = _held(steps, of), named(target)
     if name in dict(held):
         steps.call.fail(f"rank {shown(target)} of the window is locked already", "unlock it before it is locked again")

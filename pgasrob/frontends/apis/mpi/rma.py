@@ -52,7 +52,8 @@ class Operation:
         self.window = next(text for text, found in zip(call.texts, handles, strict=False) if found)
 
     def _published(self, key: str, what: str) -> Hashable | None:
-        """What the target has published; what all have, where that is any of all ranks."""
+        """The fact that the target has published under ``key``; where any rank may be the target, the fact that all
+        share."""
         for member in self.of.ranks(self.target):
             return published(self.call, member, self.of.key(key), what)
         return self.call.own_fact(self.of.key(key))
@@ -93,7 +94,7 @@ class Operation:
         return self.call.moved(part.base, start)
 
     def _within_growing(self, part: Part, bytes: Extent, first: int, end: int) -> Address:
-        """The same where the size of the window depends on the number of nodes."""
+        """The address that the displacement names in a window whose size depends on the number of nodes."""
         assert part.base is not None
         place = Const(self.displacement) if isinstance(self.displacement, int) else self.displacement
         start = Binary("*", place, Const(part.unit), LONG)
@@ -161,7 +162,7 @@ def _targets(
 
 
 def _displacements(call: Call, of: Window, member: int | None, type_index: int) -> Iterable[int]:
-    """Those that there may be something at, in the window of ``member``, or of any rank."""
+    """The displacements at which the window of ``member``, or of any rank, may have memory."""
     part = call.own_fact(of.key("part")) if member is None else call.published(member, of.key("part"))
     if not isinstance(part, Part):
         return range(1)
@@ -276,7 +277,7 @@ def _pairs(
 
 
 def _pieces(call: Call, local: list[Element], remote: list[Element]) -> Iterator[tuple[Address, Address, int]]:
-    """What lies together on both sides: from where to where, and how many bytes."""
+    """The pieces of a transfer that are contiguous on both sides: from where to where, and how many bytes."""
     ours, theirs = _runs(call, local), _runs(call, remote)
     while ours and theirs:
         (here, some), (there, more) = ours.pop(), theirs.pop()
@@ -289,7 +290,7 @@ def _pieces(call: Call, local: list[Element], remote: list[Element]) -> Iterator
 
 
 def _runs(call: Call, found: list[Element]) -> list[tuple[Address, int]]:
-    """The pieces that lie together, with their bytes, the last one first."""
+    """The contiguous pieces of a buffer with their sizes, the last one first."""
     runs: list[tuple[Address, int, int]] = []
     for address, place, type in found:
         size = call.size_of(type)

@@ -190,7 +190,7 @@ def comm_split(call: Call, steps: Steps) -> None:
 
 @does("Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)")
 def comm_split_type(call: Call, steps: Steps) -> None:
-    """By nodes: those that share memory. The order within one is that of the parent, whatever the keys are."""
+    """Split into the ranks that share memory. They keep the order of the parent, whatever the keys are."""
     parent, kind = communicator(call, 0), call.known(1)
     if kind == UNDEFINED:
         in_order(steps, parent)

@@ -140,7 +140,7 @@ def allocate_shared(call: Call, steps: Steps) -> None:
 
 @does("Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)")
 def shared_query(call: Call, steps: Steps) -> None:
-    """The memory of one rank, or for MPI_PROC_NULL that of the first one that has some. It need not lie behind that of
+    """The memory of one rank, or for MPI_PROC_NULL that of the first one that has some. It need not lie after that of
     the rank before (12.2.3, alloc_shared_noncontig), and here it does not: beyond its end is outside of memory."""
     of, place = window(call, 0), call.known(1)
     if place != PROC_NULL and not 0 <= place < len(of.members):
@@ -324,7 +324,7 @@ def wait(call: Call, steps: Steps) -> None:
 
 @calls("Win_test(MPI_Win win, int *flag)")
 def test(call: Call) -> list[Way]:
-    """As a wait, or 0, which it may answer at any time."""
+    """Either wait and answer 1, or answer 0 at once, which it may at any time."""
     steps, not_yet = Steps(call), Steps(call)
     wait(call, steps)
     steps.answer(1, 1, INT)

@@ -66,7 +66,7 @@ class Arguments:
         return address
 
     def target(self, index: int) -> CType:
-        """What a pointer points to, as the prototype says."""
+        """The type that a pointer parameter points to, by the prototype."""
         type = self.call.types[self.first + index]
         assert isinstance(type, Pointer), type
         return type.to
@@ -114,7 +114,7 @@ class Arguments:
 
     @property
     def queue(self) -> Const:
-        """What is issued in the context and not complete."""
+        """The queue of the context: operations issued in it and not complete."""
         return queue_of(self.call, self.context[0])
 
 

@@ -69,7 +69,7 @@ class Functions(Prototypes):
     """A table of prototypes with type-generic names as well.
 
     In a template ``{N}_`` is a type name of a function and ``{C}`` the type that it stands for. Where a function can
-    take a context, ``{ctx}`` stands before the rest of its name and ``{ctx_t}`` before its parameters.
+    take a context, ``{ctx}`` precedes the rest of its name and ``{ctx_t}`` before its parameters.
     """
 
     generics: dict[str, str] = field(default_factory=dict)

@@ -74,7 +74,7 @@ def barrier_set(call: Call, steps: Steps) -> None:
 
 @FUNCTIONS.does("void shmem_sync_all(void)")
 def sync_all(call: Call, steps: Steps) -> None:
-    """The same as a sync of the team of all (1.5, section 9.11.5)."""
+    """A sync of the team of all ranks (1.5, section 9.11.5)."""
     barrier(steps, everyone(call), "shmem_team_sync")
 
 
@@ -117,7 +117,7 @@ def test_lock(call: Call) -> list[Way]:
 
 @FUNCTIONS.does("void shmem_clear_lock(long *lock)")
 def clear_lock(call: Call, steps: Steps) -> None:
-    """What the holder has issued in the default context is complete before the lock is free."""
+    """Complete what the holder has issued in the default context, then free the lock."""
     release = Swap(call.register("held"), Const(0), _lock(call), Const(0), atomic=LOCK)
     steps.do(Wait(default_queue(call)), release)
 

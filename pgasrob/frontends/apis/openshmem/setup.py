@@ -153,7 +153,7 @@ _allocation(
 
 @FUNCTIONS.does("void *shmem_realloc(void *ptr, size_t size); void *shrealloc(void *ptr, size_t size)")
 def reallocate(call: Call, steps: Steps) -> Value:
-    """New memory with what the old holds, as far as it fits; a barrier before and after (1.5, section 9.3)."""
+    """New memory, with as many bytes of the old as fit; a barrier before and after (1.5, section 9.3)."""
     old, size = call.pointer(0), call.known(1)
     held = None if old is None else call.state.get(_size_of(old))
     if old is not None:

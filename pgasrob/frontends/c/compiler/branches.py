@@ -49,6 +49,7 @@ class Branches:
             self.emitter.emit(Branch(self.emitter.slot_of(operand), yes, no))
 
     def logical(self, node: Node) -> Operand:
+        """`&&` or `||` (C11, 6.5.13 and 6.5.14): the right side is evaluated only when the left does not decide."""
         sign = node["operator"].type
         absorbing = 0 if sign == "&&" else 1
         first = self.constants.truth(node["left"])
@@ -70,6 +71,7 @@ class Branches:
         return Operand(INT, result)
 
     def conditional(self, node: Node) -> Operand:
+        """`?:` (C11, 6.5.15). Of a known condition the branch not taken is only checked, and emits no code."""
         condition, alternative = node["condition"], node["alternative"]
         consequence = node.get("consequence")
         if consequence is None:

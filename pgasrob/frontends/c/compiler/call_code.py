@@ -89,6 +89,7 @@ class Calls:
         return self._finish_call(name, declared, values, node)
 
     def unknown_function(self, name: str, node: Node, declared: bool) -> SourceError:
+        """The error for a call of a function that no file defines and no API has, with the most likely remedy."""
         scope = self.emitter.scope
         own = [each for each in scope.all_names() if each != name and isinstance(scope.find(each), FunctionName)]
         near = did_you_mean(name, [*own, *self._functions_like(name)], 0.75)
@@ -122,6 +123,8 @@ class Calls:
         return NOTHING
 
     def _finish_call(self, function: str | Slot, type: Function, values: list[Operand], node: Node) -> Operand:
+        """Convert the arguments (C11, 6.5.2.2: to the parameters, by default promotions beyond them) and emit the
+        call."""
         nodes = node["arguments"].children
         expected = len(type.parameters)
         if len(values) != expected and not (type.variadic and len(values) >= expected):

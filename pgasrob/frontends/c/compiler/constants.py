@@ -1,4 +1,4 @@
-"""What is known of expressions from the text alone."""
+"""Evaluates constant expressions, and tells from the text what else is known of expressions."""
 
 from __future__ import annotations
 

@@ -60,6 +60,7 @@ class Conversions:
         return Operand(to, self.emitter.compute(to, Move, operand.slot))
 
     def _arithmetic(self, operand: Operand, to: CType, node: Node) -> Operand:
+        """``operand`` converted between integer and floating types (C11, 6.3.1); constants are folded."""
         of = operand.type
         if of == to:
             return operand

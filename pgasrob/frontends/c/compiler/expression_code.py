@@ -232,6 +232,7 @@ class Expressions:
         return self.conversions.convert(self.value(node["value"]), type, node)
 
     def _sizeof(self, node: Node) -> Operand:
+        """`sizeof` (C11, 6.5.3.4): its operand is not evaluated, so the code for it is thrown away."""
         if (named := node.get("type")) is not None:
             type = self.types.type_name(named)
         else:
@@ -267,6 +268,7 @@ class Expressions:
         raise self.context.error("PG122", f"{shown(type)} has no member `{name}`", node)
 
     def _generic(self, node: Node) -> Operand:
+        """`_Generic` (C11, 6.5.1.1): only the chosen expression is compiled."""
         controlling, *rest = node.children
         type = self.type_of(controlling)
         default: Node | None = None
@@ -282,6 +284,8 @@ class Expressions:
     # Assignments
 
     def _assignment(self, node: Node) -> Operand:
+        """`=` and compound assignments (C11, 6.5.16). The address on the left is computed once, before the right
+        side."""
         sign = node["operator"].type
         with self.emitter.at(node):
             place = self.places.of(node["left"])

@@ -97,6 +97,7 @@ class File:
         return Function(self.context.complete(type.result), type.parameters, type.variadic)
 
     def _definition(self, node: Node) -> None:
+        """Declare a function; its body is compiled after all declarations of the file, which it may need."""
         if node.get("type") is None or any(child.type == "declaration" for child in node.children):
             raise self.context.error("PG120", "functions of the old style, without types, are not supported", node)
         between = node["declarator"].last + 1
@@ -136,6 +137,7 @@ class File:
     def _variable_of_file(
         self, name: str, type: CType, initial: Node | None, extern: bool, node: Node, whole: Node
     ) -> None:
+        """Declare a variable of the file, perhaps again: tentative definitions are one object (C11, 6.9.2)."""
         objects = self.context.unit.objects
         before = objects.get(name)
         if not isinstance(self.names.get(name), GlobalVariable | None):

@@ -119,6 +119,7 @@ class Initialisers:
     def _aggregate(
         self, type: Array | Struct, offset: int, items: _Items, leaves: list[Leaf], node: Node, braced: bool
     ) -> int:
+        """The parts of an array, struct or union from ``items``; without braces only as many as it has (C11, 6.7.9)."""
         self.context.defined_type(type, node)
         count = len(type.fields) if isinstance(type, Struct) else type.length
         index = highest = 0
@@ -156,7 +157,7 @@ class Initialisers:
     def _range(
         self, type: Array, offset: int, designators: list[Node], value: Node, items: _Items, leaves: list[Leaf]
     ) -> int:
-        """GNU C's `[first ... last] = value`; the index behind it."""
+        """GNU C's `[first ... last] = value`; the index after it."""
         first, last = (self.constants.number(child, "a designator") for child in designators[0].children[:2])
         if first < 0 or last < first or (type.length is not None and last >= type.length):
             raise self.context.error("PG123", f"there are no elements {first} to {last}", designators[0])

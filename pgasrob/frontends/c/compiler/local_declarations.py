@@ -59,6 +59,7 @@ class Declarations:
         names[name] = symbol
 
     def _local(self, declared: Declarator, name: Node, storage: set[str], initial: Node | None, node: Node) -> None:
+        """Declare a name in a block: in a slot unless it needs an address (C11, 6.7)."""
         type = self.context.complete(declared.type)
         word = self.context.word(name)
         if isinstance(type, Function):

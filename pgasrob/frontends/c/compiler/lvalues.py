@@ -98,6 +98,8 @@ class Places:
         raise self.context.error("PG123", f"`{name}` is a constant, not a variable", node)
 
     def _element(self, node: Node) -> MemoryPlace:
+        """`a[i]` (C11, 6.5.2.1). An element of an array by a known index is at a known offset, without pointer
+        arithmetic."""
         argument, index_node = node["argument"], node["index"]
         inner = self.context.inside(argument)
         base: Place | None = None
@@ -127,6 +129,7 @@ class Places:
         return MemoryPlace(self.operations.offset(pointer, index, node), of)
 
     def _member(self, node: Node) -> MemoryPlace:
+        """`s.m` or `p->m` (C11, 6.5.2.3)."""
         argument = node["argument"]
         if node["operator"].type == "->":
             pointer = self.evaluator.value(argument)

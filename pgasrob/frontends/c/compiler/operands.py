@@ -28,7 +28,7 @@ class SlotPlace:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlace:
-    """``offset`` bytes behind what the pointer in ``slot`` points to."""
+    """``offset`` bytes after what the pointer in ``slot`` points to."""
 
     slot: Slot
     type: CType

@@ -90,7 +90,7 @@ class Operations:
         return Operand(type, source_slot)
 
     def sized(self, pointer: Pointer, node: Node) -> CType:
-        """What ``pointer`` points to, which must have a size."""
+        """The type that ``pointer`` points to; an error where it has no size."""
         type = self.context.defined_type(pointer.to, node)
         self.context.need_length(type, node)
         return type
@@ -146,6 +146,7 @@ class Operations:
         return None
 
     def _on_pointers(self, sign: str, left: Operand, right: Operand, node: Node) -> Operand:
+        """Comparisons, sums and differences with a pointer or opaque value (C11, 6.5.6, 6.5.8, 6.5.9)."""
         if sign in _RELATIONS:
             type = next(
                 each for kind in (Opaque, Pointer) for each in (left.type, right.type) if isinstance(each, kind)

@@ -1,4 +1,4 @@
-"""What names mean, and what the compilation of one file shares."""
+"""Scopes (what each name of a C file means) and the state that the compilers of one file share."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ _DECLARATIONS: dict[tuple[object, ...], tuple[Sequence[Api], Function]] = {}
 
 @dataclass(slots=True)
 class Context:
-    """What the compilation of a file knows: its tokens, its APIs, the structs by unique tag, what it gives.
+    """The state of the compilation of a file: its tokens, its APIs, the structs by unique tag, what it gives.
 
     ``api_like``: the API whose functions have names like a given one, included or not. ``read_declaration``: the type
     of the function that a declaration of one of the APIs, as text, declares. ``unread``: the headers that are not read,
@@ -185,7 +185,7 @@ class Context:
         return error_at(code, message, first.span, first.source, hint, end, expansion(self.tokens, node.first))
 
     def inside(self, node: Node) -> Node:
-        """What the parentheses of ``node`` hold."""
+        """The expression in the parentheses of ``node``."""
         while node.type == "parenthesized_expression":
             if len(node.children) != 1:
                 raise self.error("PG107", "an expression was expected in these parentheses", node)

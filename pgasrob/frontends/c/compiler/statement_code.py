@@ -122,16 +122,19 @@ class Statements:
             self.emitter.join()
 
     def _short_circuit(self, node: Node) -> bool:
+        """Whether ``node`` is `&&` or `||`, so that several jumps lead to each branch and have to be joined there."""
         inner = self.context.inside(node)
         while inner.type == "unary_expression" and inner["operator"].type == "!":
             inner = self.context.inside(inner["argument"])
         return inner.type == "binary_expression" and inner["operator"].type in ("&&", "||")
 
     def _scoped(self, node: Node) -> None:
+        """The branch or loop body ``node`` in a block of its own (C11, 6.8.4 and 6.8.5)."""
         with self.emitter.block(node):
             self.statement(node)
 
     def _switch(self, node: Node) -> None:
+        """Compare the promoted value with each case, converted to its type (C11, 6.8.4.2), then jump into the body."""
         with self.emitter.at(node["condition"]):
             value = self.conversions.promoted(self.expressions.integer(node["condition"]), node["condition"])
             slot = self.emitter.slot_of(value)
@@ -180,6 +183,7 @@ class Statements:
     # Loops
 
     def _body(self, node: Node, leave: int, repeat: int) -> None:
+        """The body of a loop, with the labels that `break` and `continue` jump to."""
         self.breaks.append((leave, self.emitter.scope))
         self.continues.append((repeat, self.emitter.scope))
         self._scoped(node)
@@ -200,6 +204,7 @@ class Statements:
             self._loop(node, node.get("condition"), node.get("update"))
 
     def _loop(self, node: Node, condition: Node | None, update: Node | None) -> None:
+        """A `while` or `for`: its condition, body and update; `continue` goes to the update."""
         enter, again, leave = self.emitter.new_labels(3)
         repeat = again if node.type == "while_statement" else self.emitter.new_label()
         with self.emitter.at(condition or node):
@@ -254,10 +259,12 @@ class Statements:
         self._jump(node, *self.continues[-1])
 
     def _jump(self, node: Node, label: Label, scope: Scope) -> None:
+        """Leave the blocks inside ``scope``, whose objects end, and go to ``label``."""
         self.emitter.leave(scope, node)
         self.emitter.jump(label)
 
     def _goto(self, node: Node) -> None:
+        """Jump to a label. Which objects end there is known once the label has been compiled, perhaps only later."""
         name = self.context.word(node["label"])
         target = self.targets.get(name)
         if target is None:
@@ -276,6 +283,7 @@ class Statements:
             self.emitter.jump_back(target.head)
 
     def _labelled(self, node: Node) -> None:
+        """Place a label, and complete the jumps to it from above, which did not know which objects end."""
         name = self.context.word(node["label"])
         target = self.targets[name]
         if target.placed:
@@ -295,6 +303,7 @@ class Statements:
             self.statement(child)
 
     def _return(self, node: Node) -> None:
+        """Convert the value to the result type (C11, 6.8.6.4); a struct is copied to where the caller wants it."""
         with self.emitter.at(node):
             operand = self.expressions.value(node.children[0]) if node.children else NOTHING
             if isinstance(self.result, Void):

@@ -1,4 +1,4 @@
-"""Types and declarators as the program writes them."""
+"""Finds the C types that type names, specifiers and declarators of a program mean."""
 
 from __future__ import annotations
 
@@ -132,6 +132,8 @@ class Types:
         return f"<{self.context.token(node).span.line}:{self.context.token(node).span.column}>"
 
     def _struct(self, node: Node, union: bool) -> CType:
+        """The struct or union ``node``: declared in this scope if it has a body, else the one in sight (C11,
+        6.7.2.3)."""
         tag = self._tag(node)
         body = node.get("body")
         if body is None:
@@ -147,6 +149,7 @@ class Types:
         return struct
 
     def _new_tag(self, tag: str) -> str:
+        """A name for a struct that is unique in the file: scopes may reuse a tag."""
         scope = self.emitter.scope
         taken = {*self.context.structs, *(name for each in scope.outwards() for name in each.tags.values())}
         names = chain((tag,), (f"{tag}#{number}" for number in count(2)))
@@ -154,6 +157,8 @@ class Types:
         return unique
 
     def _members(self, body: Node) -> list[tuple[str, CType]]:
+        """The members of a struct or union by name (C11, 6.7.2.1); those of an unnamed struct member count as its
+        own."""
         members: list[tuple[str, CType]] = []
         for declaration in body.children:
             if declaration.type == "expression_statement" or declaration.type == ";":
@@ -192,6 +197,7 @@ class Types:
             raise self.context.error("PG124", "this is larger than any memory", node)
 
     def _enum(self, node: Node) -> CType:
+        """Declare the enumerators of ``node``, of which each is one more than the one before (C11, 6.7.2.2)."""
         body, tag, scope = node.get("body"), self._tag(node), self.emitter.scope
         if body is not None or scope.find_tag(tag) is None:
             scope.tags[tag] = "enum"
@@ -214,7 +220,7 @@ class Types:
     # Declarators
 
     def declarator(self, node: Node | None, type: CType, parameter: bool = False) -> Declarator:
-        """What ``node`` declares when the specifiers before it say ``type``."""
+        """The name and type that ``node`` declares when the specifiers before it mean ``type``."""
         function: Node | None = None
         length: Node | None = None
         while node is not None:
@@ -231,9 +237,9 @@ class Types:
                 case "function_declarator" | "abstract_function_declarator":
                     if isinstance(type, Array | Function):
                         raise self.context.error("PG121", f"a function cannot return {with_article(type)}", node)
-                    behind = node["parameters"].last + 1
-                    if node.last >= behind:
-                        token = self.context.tokens[behind]
+                    after = node["parameters"].last + 1
+                    if node.last >= after:
+                        token = self.context.tokens[after]
                         raise error("PG107", f"syntax error at `{token.text}`", token)
                     parameters, variadic = self.parameters(node["parameters"])
                     type = Function(type, tuple(each.type for each in parameters), variadic)
@@ -253,6 +259,7 @@ class Types:
         return Declarator(None, type, function, length)
 
     def _array(self, node: Node, type: CType, length: Node | None, parameter: bool) -> tuple[CType, Node | None]:
+        """The type of an array of ``type``; its length as a node where only the run gives it (C11, 6.7.6.2)."""
         if length is not None:
             raise self.context.error(
                 "PG124", "only the first length of an array may be unknown", node, "make the inner lengths constants"

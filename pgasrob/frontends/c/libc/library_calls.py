@@ -50,7 +50,7 @@ LONGEST_STRING = 65_536
 
 
 def machine_of(call: Call) -> MachineCall:
-    """``call`` with the machine behind it, whose memory the library works on."""
+    """``call`` with the machine that makes it, on whose memory the library works."""
     from pgasrob.frontends.c.calls import MachineCall
 
     assert isinstance(call, MachineCall)

@@ -1,4 +1,4 @@
-"""<math.h> and the like."""
+"""The functions of <math.h>, and those of <stdlib.h> and compilers on integers and bits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def absolute(call: Call) -> Outcome:
 
 
 def _whole(round: Callable[[float], int]) -> Callable[[float], float]:
-    """``round`` to a whole number, which keeps the sign of a zero, and what has no part behind the point."""
+    """``round`` for all doubles: keeps the sign of a zero, and numbers of 2^52 or more, which are whole."""
     return lambda x: math.copysign(round(x), x) if abs(x) < 2.0**52 else x
 
 
@@ -122,7 +122,7 @@ def _expression(name: str, operands: list[Expr]) -> Expr:
     if name == "fabs":
         return size
     if name in ("floor", "ceil", "trunc"):
-        # What has 2^52 or more has nothing behind the point, and need not fit a long.
+        # What has 2^52 or more has no fraction, and need not fit a long.
         whole: Expr = Unary("float", Unary("int", first, LONG), LONG)
         if name in ("floor", "ceil"):
             above = Binary(">." if name == "floor" else "<.", whole, first)
@@ -175,7 +175,7 @@ _BITS: Mapping[str, Callable[[int, int], int]] = {
     + "int ffs(int x); int ffsl(long x); int ffsll(long x);"
 )
 def bits(call: Call) -> Outcome:
-    """What the compiler knows of bits; that of 0 is open for ctz and clz."""
+    """The result of a bit function on a known value; ctz and clz have none for 0, so theirs is unknown there."""
     name = call.name.removeprefix("__builtin_")
     stem = next(each for each in _BITS if name.startswith(each))
     width = 32 if name == stem else 64

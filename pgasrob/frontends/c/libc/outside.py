@@ -1,4 +1,4 @@
-"""Functions that read from outside of the program: arguments, files, the machine. What they read is not known."""
+"""Functions that read from outside of the program: arguments, files, the machine. Their results are unknown."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def write(call: Call) -> Outcome:
     """
 )
 def answer(call: Call) -> Outcome:
-    """What the machine answers."""
+    """An unknown answer of the operating system, in the range of the function; the size of a page is known."""
     if call.name == "getpagesize" or (call.name == "sysconf" and call.arguments[0] == Known(_SC_PAGESIZE)):
         call.rests_on(Kind.FIXED_ANSWERS, call.name)
         return Outcome(result=Known(PAGE))

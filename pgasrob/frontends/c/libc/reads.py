@@ -59,7 +59,7 @@ FILLED: dict[str, dict[int, int]] = {
     "rand_r": {0: 4}, "nrand48": {0: 6}, "erand48": {0: 6}, "sigaddset": {0: 128}, "sigprocmask": {2: 128},
     "setitimer": {2: 32}, "sigaction": {2: 152}, "clock_getres": {1: 16}, "gettimeofday": {1: 8}, "stat": {1: 144},
 }  # fmt: skip
-"""How many bytes behind an argument get unknown contents, where they lie in cells."""
+"""How many bytes at the address in an argument get unknown contents, where they lie in cells."""
 FORMATS = {
     "printf": 0, "warn": 0, "warnx": 0, "fprintf": 1, "dprintf": 1, "sprintf": 1, "syslog": 1, "err": 1, "errx": 1,
     "snprintf": 2,

@@ -92,7 +92,7 @@ def compare(call: Call) -> Outcome:
 
 
 def _compared(call: Call) -> Outcome:
-    """The same of strings in cells: byte by byte, up to the first that differ or are zero."""
+    """Compare strings in cells: byte by byte, up to the first that differ or are zero."""
     most = call.known(2) if call.name.startswith("strn") else None
     places = [call.pointer(0), call.pointer(1)]
     if not any(each is not None and in_cells(call, each) for each in places):
@@ -200,7 +200,7 @@ def number_of(call: Call) -> Outcome:
 
 
 def _number_read(call: Call, type: IntType) -> Outcome:
-    """The same of a string in cells, which is read up to the first byte that does not belong to the number."""
+    """Read a number from a string in cells, up to the first byte that does not belong to the number."""
     address = call.pointer(0)
     assert address is not None
     if not in_cells(call, address):
@@ -342,7 +342,7 @@ _UNSIGNED = {b"": 32, b"hh": 8, b"h": 16}
 
 
 def _printed(call: Call, place: int) -> bytes | None:
-    """What the format, argument ``place``, and what follows it give; None where that is not known."""
+    """The text that the format, argument ``place``, and the arguments after it print; None where that is not known."""
     form = text_of(call, place)
     if form is None or call.name.startswith("v"):
         return None
