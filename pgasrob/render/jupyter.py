@@ -31,7 +31,7 @@ from pgasrob.render.races_text import sentences as of_races
 from pgasrob.render.repair_text import answer_text, beside
 from pgasrob.render.repair_text import sentences as of_repair
 from pgasrob.render.run_json import Witness
-from pgasrob.render.verdict_json import Result, to_json
+from pgasrob.render.verdict_json import RaceResult, Result, to_json
 from pgasrob.render.verdict_text import initially
 from pgasrob.render.verdict_text import sentences as of_verdict
 from pgasrob.repairs import Repair
@@ -129,35 +129,35 @@ def svg(shown: Answered | Program | CProgram) -> str | None:
 def verdict_html(verdict: Verdict) -> str:
     """The headline, what is known, and the runs that show it, each with its cycle in sentences."""
     result = to_json(verdict)
-    bad = result["verdict"] in ("not robust", "error")
-    body = [_heading(result["program"], result["verdict"], result["file"], result["nodes"], bad)]
-    if result["reason"] and not result["errors"] and not (result["witness"] and result["witness"]["fault"]):
-        body.append(f"<p>{_text(result['reason'])}</p>")
-    body += [f"<p>{_text(sentence)}</p>" for sentence, _ in of_verdict(result)]
-    body += [f"<pre>{escape(error.render())}</pre>" for error in verdict.errors]
-    for _, run in words.runs(result):
-        body += _run(result, run)
-    stats = result["stats"]
-    if stats["seconds"]:
-        body.append(f'<p class="pgasrob-faint">{_text(words.cost(result))}</p>')
-    return _fragment(body)
+    faults = result["witness"] and result["witness"]["fault"]  # its run says why there is no verdict
+    runs = [each for _, run in words.runs(result) for each in _run(result, run)]
+    return _answer(verdict, result, not faults, [text for text, _ in of_verdict(result)], runs, words.cost(result))
 
 
 def races_html(verdict: RaceVerdict) -> str:
     """The headline, the races in sentences, what else is known, and the run to the first one."""
     result = races_to_json(verdict)
-    bad = result["verdict"] in ("race", "error")
-    body = [_heading(result["program"], result["verdict"], result["file"], result["nodes"], bad)]
-    if result["reason"] and not result["errors"]:
-        body.append(f"<p>{_text(result['reason'])}</p>")
-    body += [f"<p>{_text(english.capital(sentence(race)))}.</p>" for race in result["races"]]
-    body += [f"<p>{_text(each)}</p>" for each, _ in of_races(result)]
-    body += [f"<pre>{escape(error.render())}</pre>" for error in verdict.errors]
     drawn = drawable(result)
-    if run := shown(drawn):
-        body += _run(drawn, run)
+    run = shown(drawn)
+    sentences = [f"{english.capital(sentence(race))}." for race in result["races"]]
+    sentences += [text for text, _ in of_races(result)]
+    return _answer(verdict, result, True, sentences, _run(drawn, run) if run else (), cost(result))
+
+
+def _answer(
+    verdict: Verdict | RaceVerdict, result: Result | RaceResult, with_reason: bool, sentences: Iterable[str],
+    runs: Iterable[str], cost: str,
+) -> str:  # fmt: skip
+    """The fragment of an answer: its headline, its reason, what else is known, errors, runs, and what it cost."""
+    bad = result["verdict"] in ("not robust", "race", "error")
+    body = [_heading(result["program"], result["verdict"], result["file"], result["nodes"], bad)]
+    if result["reason"] and not result["errors"] and with_reason:
+        body.append(f"<p>{_text(result['reason'])}</p>")
+    body += [f"<p>{_text(each)}</p>" for each in sentences]
+    body += [f"<pre>{escape(error.render())}</pre>" for error in verdict.errors]
+    body += runs
     if result["stats"]["seconds"]:
-        body.append(f'<p class="pgasrob-faint">{_text(cost(result))}</p>')
+        body.append(f'<p class="pgasrob-faint">{_text(cost)}</p>')
     return _fragment(body)
 
 
