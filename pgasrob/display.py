@@ -15,7 +15,7 @@ def _not_set() -> Any:
 
 
 renderer: Callable[[], Any] = _not_set
-"""Gives the module that shows them; called when one is to be shown, and not before."""
+"""Returns the module that renders objects; called only when one is displayed, so that the module is loaded late."""
 
 
 class Displayed:

@@ -1,4 +1,4 @@
-"""What is wrong with a source text: codes, positions, excerpts, hints."""
+"""Diagnostics of source texts: codes, positions, excerpts, hints."""
 
 from pgasrob.diagnostics.diagnostic import Diagnostic, SourceError, on_screen, visible
 

@@ -1,6 +1,6 @@
-"""Every code that a diagnostic can have: what it means, why it is an error, and an example before and after.
+"""Reads the catalogue of diagnostic codes: what each means, why it is an error, and an example before and after.
 
-The texts are in `codes/`. Their examples are programs of their own; the tests parse each of them.
+The texts are in `codes/`. Their examples are complete programs, which the tests parse.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WIDTH = 88
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A code, its title, one paragraph that explains it, and where it makes sense a wrong and a repaired program."""
+    """A code with its title, one paragraph that explains it, and for most codes a wrong and a repaired program."""
 
     code: str
     title: str
@@ -36,7 +36,7 @@ class Entry:
 
 
 class UnknownCode(ValueError):
-    """Asked to explain what is no code of the catalogue."""
+    """Raised for a code that the catalogue does not have."""
 
 
 def entries(package: str, name: str) -> Iterator[Entry]:

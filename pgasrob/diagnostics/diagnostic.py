@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 def visible(name: str) -> str:
-    r"""``name``, of a file say, with an escape for each character that would not show or would disturb a terminal.
+    r"""``name``, that of a file for example, with all unprintable characters escaped.
 
     A byte of a file name that is not UTF-8 (a lone surrogate in Python) becomes `\\xff`, a newline `\\n`.
     """
@@ -21,12 +21,12 @@ def _escaped(char: str) -> str:
 
 
 def on_screen(text: str) -> str:
-    """``text`` with a character that can be seen for each one that a terminal would act on (an escape, a bell, one that
-    turns the direction of writing); line ends and tabs stay. Columns stay where they are."""
-    return text if text.isprintable() else "".join(map(_seen, text))
+    """``text`` with a visible substitute for each character on which a terminal would act (an escape, a bell, one that
+    turns the direction of writing), but not for line ends and tabs. Columns stay the same."""
+    return text if text.isprintable() else "".join(map(_substitute, text))
 
 
-def _seen(char: str) -> str:
+def _substitute(char: str) -> str:
     if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
         return char
     return chr(0x2400 + ord(char)) if char < " " else "\u2421" if char == "\x7f" else "\ufffd"
@@ -45,7 +45,7 @@ class Diagnostic:
     excerpt: str = ""  # the source line
     hint: str = ""
     notes: tuple[str, ...] = ()
-    """How the place comes into the program: what a macro expands to, which file includes this one."""
+    """Where the excerpt comes from: the expansion of a macro, the files that include this one."""
 
     @property
     def position(self) -> str:
@@ -68,7 +68,7 @@ class Diagnostic:
 
 
 class SourceError(Exception):
-    """A source text that is no program: one or more diagnostics, in the order of the text."""
+    """Raised for a source text that is no program, with one or more diagnostics in the order of the text."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
         super().__init__("\n".join(diagnostic.render() for diagnostic in diagnostics))

@@ -1,4 +1,4 @@
-"""What a word that is not known was most likely meant to be."""
+"""Suggests known words for an unknown one."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a verdict rests on beside the node count: each kind of assumption with its code in JSON and its sentence.
+"""The assumptions on which verdicts rest: each kind with its code in JSON and its sentence.
 
-The C front end notes what it takes for granted where it does so (`Call.rests_on`, `Writer.rests_on`) and keeps it with
-the program (`Declared.assumptions`); `robustness/rests_on.py` adds what every verdict takes for granted.
-`assumption_texts.py` explains each kind at length.
+The C front end notes each assumption where it makes it (`Call.rests_on`, `Writer.rests_on`) and stores them with the
+program (`Declared.assumptions`); `robustness/rests_on.py` adds those of every verdict. `assumption_texts.py` explains
+each kind at length.
 """
 
 from __future__ import annotations
@@ -144,23 +144,23 @@ class Assumption:
 def failed_polls(reading: FailedPolls) -> Assumption:
     match reading:
         case "wait":
-            said = "a poll that fails is a wait: it is no event of a run (--failed-polls count: it is one)"
+            sentence = "a poll that fails is a wait: it is no event of a run (--failed-polls count: it is one)"
         case "count":
-            said = "a poll that fails is an access like others, so one that comes too early may be a violation"
+            sentence = "a poll that fails is an access like others, so one that comes too early may be a violation"
         case _:
             assert_never(reading)
-    return Assumption(Kind.FAILED_POLLS, (said,))
+    return Assumption(Kind.FAILED_POLLS, (sentence,))
 
 
 def conflicts(reading: Conflicts) -> Assumption:
     match reading:
         case "commuting":
-            said = "updates by one operation that fetch nothing do not conflict (--conflicts all: they do)"
+            sentence = "updates by one operation that fetch nothing do not conflict (--conflicts all: they do)"
         case "all":
-            said = "two accesses to a cell conflict when one of them writes, also where updates commute"
+            sentence = "two accesses to a cell conflict when one of them writes, also where updates commute"
         case _:
             assert_never(reading)
-    return Assumption(Kind.CONFLICTS, (said,))
+    return Assumption(Kind.CONFLICTS, (sentence,))
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -169,14 +169,14 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 class Noted:
-    """The assumptions of one program while they are noted, those of a kind together."""
+    """Collects the assumptions of one program, and joins those of one kind."""
 
     def __init__(self) -> None:
         self._about: dict[Kind, dict[str, None]] = {}
         self._lines: dict[Kind, set[int]] = {}
 
     def add(self, kind: Kind, *about: str, line: int = 0) -> None:
-        """Note one; ``line`` is where it is needed, 0 when that is no place of the text."""
+        """Note an assumption ``about`` these names; ``line`` is where it is needed, 0 for no place of the text."""
         self._about.setdefault(kind, {}).update(dict.fromkeys(about))
         lines = self._lines.setdefault(kind, set())
         if line:

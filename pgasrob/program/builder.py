@@ -1,8 +1,8 @@
-"""From the grammar's rules to a program: names, bounds, and what else the grammar alone cannot say.
+"""Builds a program from the grammar's rules, and checks names, bounds and all else that the grammar cannot.
 
 A public method of ``ExpressionRules``, ``StatementRules`` or ``DeclarationRules`` with the name of a rule in
 ``grammar.lark`` is the action of that rule. It takes the rule's named terminals and the results of its parts, and is
-called bottom up, in the order of the text. :class:`Builder` puts what they build together to a program.
+called bottom up, in the order of the text. :class:`Builder` assembles the program from their results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Builder:
         self._forgiven: set[str] = set()
         rules = (ExpressionRules(self.scope), self._statements, self._declarations)
         self.actions: dict[str, Callable[..., Any]] = {"file": self.file}
-        """What builds the result of each rule from its parts."""
+        """The actions by rule, which build the result of a rule from its parts."""
         for each in rules:
             self.actions |= {name: getattr(each, name) for name in vars(type(each)) if not name.startswith("_")}
 
@@ -67,7 +67,7 @@ class Builder:
         )
 
     def forgive(self, name: str) -> None:
-        """``name`` stands in a declaration that could not be read: do not call it unknown."""
+        """Do not report ``name`` as unknown: it is in a declaration that could not be read."""
         self._forgiven.add(name)
 
     def knows(self, name: str) -> bool:
@@ -75,7 +75,7 @@ class Builder:
 
 
 def _default_name(file: str) -> str:
-    """What a program without a header is called: its file, as far as that makes a name."""
+    """The name of a program without a header: that of its file, made legal."""
     if file.startswith("<"):
         return "unnamed"
     name = re.sub(r"[^A-Za-z0-9_]", "_", Path(file).stem)

@@ -1,6 +1,6 @@
-"""The corpus of example programs: where it is, what is in it, and copies of it.
+"""Finds, lists and copies the example programs of the corpus.
 
-A wheel has it beside this package, a checkout in `programs/` above it.
+A wheel has the corpus inside this package, a checkout in `programs/` beside it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 SUFFIXES = (".pgas", ".c", ".h", ".litmus")
-"""What the corpus is made of; its pages and pictures are left where they are."""
+"""The endings of the programs of the corpus; its pages and pictures are not listed or copied."""
 
 
 class NoExample(LookupError):
-    """There is no such example, or several; the text says what there is instead."""
+    """No example has the name, or several have; the text lists similar names."""
 
 
 def corpus() -> Path:
@@ -39,7 +39,7 @@ def programs(below: str = "") -> list[PurePosixPath]:
 
 
 def programs_of(path: PurePosixPath) -> list[PurePosixPath]:
-    """The program ``path`` alone, or those in the folder that it is."""
+    """The programs of ``path``: itself, or all in it if it is a folder."""
     known = programs()
     return [path] if path in known else programs(str(path))
 

@@ -1,4 +1,4 @@
-"""The rules of headers and declarations. See ``builder.py``."""
+"""The grammar actions for headers and declarations. See ``builder.py``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_CELLS = 65_536
 
 @dataclass(slots=True)
 class Declarations:
-    """What headers and declarations have said so far."""
+    """The contents of the headers and declarations read so far."""
 
     name: str | None = None
     nodes: int | None = None

@@ -1,4 +1,4 @@
-"""The rules of expressions, and what all rules share: names, integers, bounds, places.
+"""The grammar actions for expressions, and the scope that all actions share: names, integers, bounds, places.
 
 See ``builder.py``.
 """

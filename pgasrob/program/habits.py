@@ -1,4 +1,4 @@
-"""What people type who come from C, OpenSHMEM, GASPI or MPI, and what to write instead.
+"""Recognises what users of C, OpenSHMEM, GASPI or MPI type by habit, and says what to write instead.
 
 The parser asks here when the grammar has no place for a token; :func:`assignment` is also for the rules of statements.
 """
@@ -52,7 +52,7 @@ TARGET = re.compile(r"(?:\bmem\s*\[\s*(?P<address>[^\[\]]*?)\s*\]|\b(?P<name>[A-
 NAME = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)", re.ASCII)
 VALUE = re.compile(r"[ \t]*(?P<value>[^;{}\n]*?)\s*(?=[;}\n]|\Z)")
 MOST = 60
-"""Characters on either side of an assignment that are looked at."""
+"""Characters on either side of an assignment that a hint is made from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ Conflicts = Literal["commuting", "all"]
 class Reading(NamedTuple):
     """What counts as an event, and what as a conflict (the design, section 2: polls, updates that commute).
 
-    ``failed_polls``: a read after which the rank can but come back and read again is no event ("wait"), or is one
+    ``failed_polls``: a read after which the rank only comes back and reads again is no event ("wait"), or is one
     ("count"). ``conflicts``: updates of one kind that fetch nothing do not conflict ("commuting"), or do ("all").
     """
 
@@ -24,4 +24,4 @@ DEFAULT_READING = Reading()
 LITERAL_READING = Reading("count", "all")
 """Every command is an event, and two accesses to a cell of which one writes conflict (the paper, section 3)."""
 READINGS = tuple(starmap(Reading, product(get_args(FailedPolls), get_args(Conflicts))))
-"""All there are."""
+"""All readings."""

@@ -18,7 +18,7 @@ MAX_TEXT = 300
 
 
 class Stop(Exception):
-    """There is no point in reading on; the report says why."""
+    """Raised when the rest of the text is not worth reading; the report says why."""
 
 
 class Report:
@@ -45,7 +45,7 @@ class Report:
         self._found[key] = Diagnostic(code, message, self.source.file, *self._place(span), hint=hint)
 
     def stop(self, code: str, message: str, span: Span = NOWHERE, hint: str = "") -> NoReturn:
-        """Note a finding after which nothing sensible can follow."""
+        """Note a finding, and raise :class:`Stop`: what follows makes no sense."""
         self.add(code, message, span, hint)
         raise Stop
 

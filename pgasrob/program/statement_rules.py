@@ -1,4 +1,4 @@
-"""The rules of processes and statements. See ``builder.py``."""
+"""The grammar actions for processes and statements. See ``builder.py``."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 
 
 CellTest = tuple[Expr, str, Expr]
-"""What an await waits for: the address of a cell, a relation, and the value that the cell is compared with."""
+"""The condition of an await: the address of a cell, a relation, and the value that the cell is compared with."""
 Updating = tuple["Token | None", list[Expr]]
-"""What an update does with the cell, None when it does not say, and its other arguments."""
+"""The operation of an update, None where it is missing, and its other arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What is said of the accesses of a command, at ``place``: the words of the type, and for each its bytes."""
+    """The suffix `as ...` of a command, at ``place``: the words of the type, and the bytes of each access."""
 
     words: tuple[str, ...]
     bytes: tuple[tuple[int, int], ...]
@@ -245,29 +245,29 @@ class StatementRules:
         return Nested(Do(done, self._scope.here(first)), 0)
 
     def _accessing(self, command: Command, how: How) -> Command:
-        """``command`` with its accesses as they are said to be."""
-        words, said = how.words, ""
+        """``command`` with its accesses as the suffix ``how`` describes them."""
+        words, problem = how.words, ""
         polling = words[0] == POLLING and isinstance(command, Load)
         if polling:
             words = words[1:] or (PLAIN,)
         made = len(accesses_of(lower(command)))
         if not isinstance(command, Accessing):
-            said, hint = f"`{command.kind}` accesses no memory", "drop what stands from `as` on"
+            problem, hint = f"`{command.kind}` accesses no memory", "drop what stands from `as` on"
         elif words[0] == POLLING:
-            said, hint = f"`{command.kind}` is no load", "only `r <- mem[e]` polls; an `await` does so by itself"
+            problem, hint = f"`{command.kind}` is no load", "only `r <- mem[e]` polls; an `await` does so by itself"
         elif words[0] == BY or words[-1] == BY or words.count(BY) > 1 or (words[0] == PLAIN and len(words) > 1):
-            said, hint = f"`{' '.join(words)}` is no type", "write `as plain`, `as TYPE` or `as TYPE by OPERATION`"
+            problem, hint = f"`{' '.join(words)}` is no type", "write `as plain`, `as TYPE` or `as TYPE by OPERATION`"
         elif how.bytes and len(how.bytes) != made:
-            said = (
+            problem = (
                 f"bytes of {len(how.bytes)} access{'es' if len(how.bytes) > 1 else ''}, and `{command.kind}` has {made}"
             )
             hint = "name the bytes of each access in order, `as plain[0-3, 0-3]`, or of none"
         elif any(first >= end for first, end in how.bytes):
-            said, hint = "bytes that end before they begin", "write the first and the last byte, `as plain[0-3]`"
+            problem, hint = "bytes that end before they begin", "write the first and the last byte, `as plain[0-3]`"
         else:
             changed = replace(command, atomic="" if words == (PLAIN,) else " ".join(words), bytes=how.bytes)
             return replace(changed, polling=True) if polling and isinstance(changed, Load) else changed
-        self._scope.report.add("PG029", said, how.place, hint)
+        self._scope.report.add("PG029", problem, how.place, hint)
         return command
 
     def _call(

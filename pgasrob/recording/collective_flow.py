@@ -1,7 +1,7 @@
-"""What collectives read and write, and whom they wait for: no more than data flow needs.
+"""Computes what a member of a collective reads and writes, and for whom it waits: only as far as data flow requires.
 
-As in the C front ends (`messages.py` of MPI, `collectives.py` of OpenSHMEM in `frontends/apis`): who needs data of all
-waits for all, and the root of a broadcast waits for nobody.
+As in the C front ends (`messages.py` of MPI, `collectives.py` of OpenSHMEM in `frontends/apis`), a rank that needs data
+of all members waits for all, and the root of a broadcast waits for none.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 Bytes = tuple[int, int]
-"""An address, and how many bytes from there."""
+"""An address and a number of bytes."""
 
 SYNC, BARRIER, BROADCAST, COLLECT, COLLECT_EQUAL, ALL_TO_ALL, _STRIDED, REDUCE_ALL, REDUCE, GATHER, SCATTER = range(11)
 SCAN, SCAN_BEFORE, REDUCE_SCATTER = range(11, 14)
 _EVERYBODY = {SYNC, BARRIER, COLLECT, COLLECT_EQUAL, ALL_TO_ALL, REDUCE_ALL, REDUCE_SCATTER}
 _IN_PLACE = (1, -1)
-"""What `MPI_IN_PLACE` is as an address, with Open MPI and with MPICH."""
+"""The addresses that stand for `MPI_IN_PLACE` in Open MPI and in MPICH."""
 
 
 class Flow(NamedTuple):
-    """Of one member. ``waits_for_all``: and all wait for it. ``sends_to``, ``receives_from``: to whom it sends a
-    signal, and for whose it waits. It reads before it sends, and writes when it has waited."""
+    """The data flow of one member. ``waits_for_all``: it and all others wait for each other. ``sends_to``: the ranks
+    that it signals after its reads; ``receives_from``: those whose signals it awaits before its writes."""
 
     reads: tuple[Bytes, ...] = ()
     waits_for_all: bool = False
@@ -30,8 +30,8 @@ class Flow(NamedTuple):
 
 
 def flow(rank: int, members: tuple[int, ...], named: dict[str, int], brought: int | None) -> Flow | None:
-    """What a call of ``rank`` with the operands ``named`` does; None if that is not known. ``brought``: how many
-    elements all members bring to a collect, once it is known."""
+    """The data flow of a call of ``rank`` with the operands ``named``; None if it is unknown. ``brought``: the number
+    of elements that all members bring to a collect, once known."""
     kind, root, size, count = (named[name] for name in ("kind", "root", "element", "elements"))
     source, to = named["source"], named["destination"]
     others, place = tuple(member for member in members if member != rank), members.index(rank)
@@ -58,7 +58,7 @@ def flow(rank: int, members: tuple[int, ...], named: dict[str, int], brought: in
             if not is_root:
                 return Flow(((source, one),), sends_to=(root,))
             if kind == GATHER and source == to:
-                return None  # the count that is recorded means nothing
+                return None  # the root gathers in place, and the recorded count is not significant
             return Flow(((source, one),), receives_from=others, writes=((to, all_ if kind == GATHER else one),))
         case 10:
             read = ((source, all_),) if is_root else ()

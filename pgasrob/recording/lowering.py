@@ -1,11 +1,11 @@
-"""What the records of a trace mean: its calls and accesses as recorded commands.
+"""Lowers the calls and accesses of a trace to recorded commands.
 
-As in the C front ends, a call is the few commands that do what its library promises (`pgasrob/frontends/apis`). A call
-that is not known here, or is used in a way that is not, raises :class:`NotSupported`: nothing is passed over.
+As in the C front ends, a call becomes the few commands that do what its library promises (`pgasrob/frontends/apis`). An
+unknown call, or an unknown use of one, raises :class:`NotSupported`: no record is ignored.
 
-A command that waits stands where its call has returned, any other one where its call was made. Addresses count bytes:
+The commands of a call that wait come when it returns, all others when it is made. Addresses count bytes:
 ``place << SHIFT | offset``, where a place is a piece of memory that is the same on all ranks (a symmetric object, the
-static data of a module, a window), or one that the library has for itself.
+static data of a module, a window), or internal memory of the library.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ _WHOLE_WORD = (1 << 64) - 1
 
 
 class Request(NamedTuple):
-    """What completes a request. ``key``: what is waited for first. ``number``: that of its queue."""
+    """What completes a request: signals with these ``keys``, then the ``queue`` with this ``number``; ``local``: only
+    the completion at home; ``window``: the window and the target of an operation."""
 
     queue: Const | None = None
     number: int = 0
@@ -70,14 +71,14 @@ class _Rank:
     used: dict[int, set[tuple[int, int]]] = field(default_factory=dict)  # of a window the targets, numbers of requests
     exclusive: set[tuple[int, int]] = field(default_factory=set)  # windows and ranks that are locked so
     epochs: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)  # of a window: posted, started
-    unmet: dict[int, dict[int, int]] = field(default_factory=dict)  # of a window the ranks whose fence may yet come
+    unmet: dict[int, dict[int, int]] = field(default_factory=dict)  # of a window the ranks whose fence is not awaited
     requests: dict[int, Request] = field(default_factory=dict)
     numbers: set[int] = field(default_factory=set)  # of the requests' queues
 
 
 class _Made(NamedTuple):
-    """A call of ``rank``: its operands by name, its ``results``, none while it has not returned, and where it
-    stands."""
+    """A call of ``rank``: its operands by name, its ``results`` (none before it returns), and its place in the
+    source."""
 
     rank: int
     call: Call
@@ -90,9 +91,9 @@ class _Made(NamedTuple):
 
 
 class Lowering:
-    """The commands of a trace. ``places``: what each place is, ``made_up``: those that a library has for itself,
-    ``static_starts``: for those of static data the module, and where in it they begin, ``log``: whose record was
-    read last."""
+    """Lowers one trace. ``places``: the piece of memory of each place, ``made_up``: the places internal to a library,
+    ``static_starts``: for places of static data the module and where they begin in it, ``log``: that of the last
+    record read."""
 
     def __init__(self, trace: Trace, source: Source) -> None:
         self._trace, self._spans = trace, _Spans(trace, source)
@@ -103,7 +104,7 @@ class Lowering:
         self.static_starts: dict[int, tuple[int, int]] = {}
         self._queues: dict[tuple[object, ...], int] = {}
         self.ended: set[int] = set()
-        """Ranks that ended by themselves, as far as the events have been gone through."""
+        """The ranks that have ended by themselves in the events so far."""
         self._all = tuple(range(trace.ranks))
         self._groups: dict[int, tuple[int, ...]] = {WORLD: self._all}
         self._windows: dict[int, tuple[int, ...]] = {}
@@ -113,7 +114,7 @@ class Lowering:
 
     @property
     def queues(self) -> int:
-        """How many queues there are."""
+        """The number of queues."""
         return len(self._queues)
 
     def events(self) -> Iterator[Recorded]:
@@ -154,7 +155,7 @@ class Lowering:
                     self.ended.add(log.rank)
 
     def next_commands(self) -> Iterator[Recorded]:
-        """The commands that were next at the end, of calls that had not returned."""
+        """The next commands of the ranks at the end of the trace: those of calls that had not returned."""
         for rank, each in enumerate(self._ranks):
             if each.pending is not None and each.pending.operation in _DONE_AT_RETURN - {Operation.LOCK_ALL}:
                 yield from list(self._call(self._made(rank, each.pending, ())))[:1]
@@ -193,7 +194,7 @@ class Lowering:
         return _Made(rank, call, call.named(), results, self._spans.of(call.place))
 
     def _call(self, made: _Made) -> Iterator[Recorded]:
-        """What a call does when it is made, or of those in `_DONE_AT_RETURN` when it returns."""
+        """The commands of a call when it is made; for the operations of `_DONE_AT_RETURN`, when it returns."""
         rank, named, operation = made.rank, made.named, made.call.operation
         match operation:
             case Operation.PUT | Operation.GET | Operation.PUT_SIGNAL:
@@ -217,7 +218,7 @@ class Lowering:
                 if request is None or request.keys:
                     raise self._not_supported(made)
             case Operation.COMMUNICATOR:
-                if made.call.function == "MPI_Comm_split":  # everybody must know the colours of all
+                if made.call.function == "MPI_Comm_split":  # each rank needs the colours of all
                     yield from self._arrive(made, self._members(made, "parent"), "split", named["parent"])
             case Operation.INITIALISE:
                 yield made.event(commands.Barrier("begin"))
@@ -293,8 +294,8 @@ class Lowering:
                 raise self._not_supported(made)
 
     def _window_fence(self, made: _Made) -> Iterator[Recorded]:
-        """A fence that nothing precedes need not wait for the others: these wait for it before they access its
-        memory."""
+        """A fence with MPI_MODE_NOPRECEDE need not wait for the other ranks: these wait for it before they access the
+        memory of this one (MPI 4.1, 12.5.1)."""
         rank, window = made.rank, made.named["window"]
         alone = made.call.operation is Operation.WINDOW_FENCE and made.named["assertion"] & _NO_PRECEDE
         yield from self._complete(made, STANDS_FOR_ALL)
@@ -311,7 +312,7 @@ class Lowering:
         self._ranks[rank].unmet[window] = dict.fromkeys(others, number)
 
     def _returned(self, made: _Made) -> Iterator[Recorded]:
-        """What a call waits for that has done something before."""
+        """The commands of a call when it returns: its waits, and accesses after these."""
         rank, named, results, signals = made.rank, made.named, made.results, self._signals
         match made.call.operation:
             case Operation.COLLECTIVE:
@@ -372,6 +373,7 @@ class Lowering:
                 yield made.event(self._signals.send(member, *what, number, made.rank, member), 1)
 
     def _depart(self, made: _Made, members: tuple[int, ...], *what: object) -> Iterator[Recorded]:
+        """The second half of a barrier of ``members``: waits for the signals of all others."""
         if len(members) < len(self._all):
             number = self._signals.last(made.rank, *what)
             for member in members:
@@ -443,7 +445,7 @@ class Lowering:
             yield made.event(commands.Signal("add", Const(1), Const(member), cell, queue), 1)
 
     def _touched(self, made: _Made, pieces: tuple[tuple[int, int], ...], *, writes: bool = False) -> Iterator[Recorded]:
-        """A library's own loads and stores."""
+        """The loads or stores that the library itself makes to these ``pieces``."""
         for address, size in pieces:
             at = self._places.at(made.rank, address)
             if at is None or not size:
@@ -521,7 +523,7 @@ class Lowering:
         return (named["rank"],) if "rank" in named else self._windows[named["window"]]
 
     def _complete(self, made: _Made, target: int, *, local: bool = False) -> Iterator[Recorded]:
-        """The operations on the window that have this ``target``, or any, are complete."""
+        """The waits that complete the operations on the window to this ``target``, or to all."""
         rank, window = made.rank, made.named["window"]
         for each, number in sorted(self._ranks[rank].used.get(window, ())):
             if target in (STANDS_FOR_ALL, each):
@@ -547,8 +549,8 @@ class Lowering:
         return queue
 
     def _fence_of_target(self, made: _Made) -> Iterator[Recorded]:
-        """The wait for the fence of the target that begins the epoch, where a fence waits for nobody (MPI 4.1,
-        12.5.1)."""
+        """The wait for the fence of the target before the first access to its memory, where that fence is not a barrier
+        (MPI 4.1, 12.5.1)."""
         rank, named = made.rank, made.named
         unmet = self._ranks[rank].unmet.get(named["queue"]) if self._trace.api == 2 else None
         if unmet and named["rank"] in unmet:
@@ -625,7 +627,7 @@ class Lowering:
 
 
 class _Spans:
-    """Where in the sources the calls and accesses of ``trace`` stand; ``source``: its first file, and the others."""
+    """Finds the places of the calls and accesses of ``trace`` in the files of ``source``."""
 
     def __init__(self, trace: Trace, source: Source) -> None:
         self._lines, self._source = trace.lines(), source
@@ -641,7 +643,7 @@ class _Spans:
 
 
 def _in_line(source: Source, line: int) -> Span:
-    """The statement in a line: debug information has no columns that can be relied on."""
+    """The span of the statement in a line, since columns of debug information are unreliable."""
     texts = source.lines(line)
     text = texts[line - 1] if 0 < int(line) <= len(texts) else ""
     statement = text.partition("//")[0].rstrip().rstrip(";{").rstrip()

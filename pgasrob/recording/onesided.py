@@ -1,4 +1,4 @@
-"""Recorded one-sided operations as commands, each with how many bytes its accesses are of."""
+"""Lowers recorded one-sided operations to commands, each with the sizes of its accesses in bytes."""
 
 from __future__ import annotations
 
@@ -11,24 +11,14 @@ from pgasrob.program.expressions import Const, IntType, Register
 from pgasrob.runtime.record.records import Call, Operation
 
 VALUE = 4
-"""The flag of a call that is given a value, and no memory with it."""
+"""The flag of a call whose data is an argument, and not in memory."""
 _REGISTER = Register("seen", 0)
-UPDATES = {
-    0: "fetch",
-    1: "set",
-    2: "add",
-    3: "and",
-    4: "or",
-    5: "xor",
-    6: "compare_swap",
-    7: "min",
-    8: "max",
-    9: "mul",
-}
+UPDATES = dict(enumerate(("fetch", "set", "add", "and", "or", "xor", "compare_swap", "min", "max", "mul")))
+"""The operations on cells by their numbers in a trace."""
 
 
 class Ends(NamedTuple):
-    """Where an operation goes to: the address at its target, and where an address of its own rank is."""
+    """Both ends of an operation: the address at its target, and a function that maps addresses of its own rank."""
 
     target: Callable[[], int]
     local: Callable[[int], int]
@@ -37,7 +27,7 @@ class Ends(NamedTuple):
 def transfer(
     call: Call, named: dict[str, int], ends: Ends, queue: Const, nonblocking: bool
 ) -> Iterator[tuple[Command, *tuple[int, ...]]]:
-    """The pieces of a put or a get."""
+    """The commands of a put or a get, one for each piece that is contiguous at both ends."""
     target = Const(named["rank"])
     for far, near, size in _pieces(named, bool(call.flags & VALUE)):
         remote = Const(ends.target() + far)
@@ -52,7 +42,7 @@ def transfer(
 def atomic(
     call: Call, named: dict[str, int], ends: Ends, queue: Const | None, located: bool
 ) -> Iterator[tuple[Command, *tuple[int, ...]]]:
-    """The updates of an atomic, element by element; without a ``queue`` the rank waits for the result of each."""
+    """The commands of an atomic, one for each element; without a ``queue`` the rank waits for the result of each."""
     update, size = UPDATES[named["update"]], named["element"]
     type, width = call.type or "int", IntType(64 if size == 8 else 32, True)
     target = Const(named["rank"])
@@ -93,7 +83,7 @@ def _fetching(
 
 
 def _pieces(named: dict[str, int], value: bool) -> Iterator[tuple[int, int, int]]:
-    """The pieces of a transfer that are in one piece on both sides: where there, where here, how many bytes."""
+    """The pieces of a transfer that are contiguous at both ends: the offset there, the offset here, the size."""
     far = [number * named["stride"] for number in range(named["blocks"])]
     if value:
         yield from ((each, 0, named["block"]) for each in far)

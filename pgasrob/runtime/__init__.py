@@ -1,1 +1,1 @@
-"""Real executions: programs are built with a shim between them and their communication library, and run."""
+"""Builds programs with a shim between them and their communication library, and runs them."""

@@ -1,7 +1,7 @@
 """Reads the functions that the header of a communication library declares, and writes shim functions for them.
 
 A shim defines every function of the library under its own name. The linker prefers the definitions of the program, so
-the program's calls come to the shim, which goes on to the library's function by its name in the profiling interface
+the program calls the shim, which calls the library's function by its name in the profiling interface
 (OpenSHMEM 1.4, section 10; MPI 3.1, section 14.2): ``pshmem_put`` and ``PMPI_Put``, or, where the library has none, by
 the next definition of the plain name.
 """
@@ -31,7 +31,7 @@ PREFIXES: dict[Library, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """``declared`` is its whole declaration, with its name."""
+    """A parameter of a function; ``declared`` is its whole declaration, with its name."""
 
     name: str
     declared: str
@@ -79,7 +79,7 @@ def functions(compiler: Sequence[str], library: Library) -> tuple[Function, ...]
 
 
 def declarations(text: str, prefixes: tuple[str, ...]) -> Iterable[Function]:
-    """The functions with such names that a preprocessed C ``text`` declares."""
+    """The functions that a preprocessed C ``text`` declares, with names that begin with one of ``prefixes``."""
     import tree_sitter_c
     from tree_sitter import Language, Parser
 
@@ -97,7 +97,7 @@ def _text(node: Node | None) -> str:
 
 
 def _function(declaration: Node) -> Function | None:
-    """The function that is declared, unless it is something else that is."""
+    """The function that ``declaration`` declares; None where it declares something else."""
     result, node = _text(declaration.child_by_field_name("type")), declaration.child_by_field_name("declarator")
     while node is not None and node.type == "pointer_declarator":
         result, node = f"{result} *", node.child_by_field_name("declarator")

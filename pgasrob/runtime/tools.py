@@ -1,4 +1,4 @@
-"""The compilers and launchers of communication libraries: where they are, and how they run programs."""
+"""Finds the compilers and launchers of communication libraries, and runs programs with them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TO_INSTALL = "Debian and Ubuntu: apt-get install openmpi-bin libopenmpi-dev; els
 
 
 class ToolError(Exception):
-    """A compiler, a launcher or what they need is missing or does not fit; the message says what to do."""
+    """A compiler or a launcher is missing, or is not the right one; the message says what to do."""
 
 
 def found(tool: str) -> str:
@@ -62,16 +62,16 @@ def has_header(compiler: str, library: Library) -> bool:
 
 @cache
 def is_gcc(compiler: str) -> bool:
-    """Whether the compiler behind the wrapper is of GCC, whose calls for each access are known here."""
+    """Whether the wrapper runs GCC, the only compiler whose calls at each access the recording runtime answers."""
     printed = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
     return "Free Software Foundation" in printed
 
 
 def launch(library: Library, ranks: int, *, tagged: bool = False) -> tuple[list[str], dict[str, str]]:
-    """The command line before the program that runs ``ranks`` of it on this machine, and its environment.
+    """The command line, up to the program, that runs ``ranks`` ranks on this machine, and its environment.
 
-    ``tagged``: each line of output begins with the rank it is of, as Open MPI does it. Raises ``ToolError`` when the
-    launcher is not there, or cannot do that.
+    ``tagged``: each line of output begins with its rank, in the way of Open MPI. Raises ``ToolError`` when the launcher
+    is missing, or cannot do that.
     """
     environment = dict(os.environ)
     tool = found("oshrun" if library == "openshmem" else "mpirun")
@@ -91,13 +91,13 @@ def launch(library: Library, ranks: int, *, tagged: bool = False) -> tuple[list[
 
 
 GRACE = 5.0
-"""Seconds between asking the launcher to end and ending it."""
+"""Seconds between the signals that ask the launcher to end and that kill it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What was printed, where it was ``captured``, and how it ended. ``exit_code``: of the launcher; negative: minus
-    the signal. ``stopped``: it was ended from here, since its time was over or by Ctrl-C."""
+    """The output of a run, if ``captured``, and its end. ``exit_code``: that of the launcher; negative: minus the
+    signal. ``stopped``: this process ended it, because its time was up or by Ctrl-C."""
 
     output: str
     errors: str
@@ -108,7 +108,7 @@ class Ran:
 def run(
     command: Sequence[str], environment: Mapping[str, str], timeout: float | None, *, captured: bool = False
 ) -> Ran:
-    """Runs ``command``, for ``timeout`` seconds at the most. ``captured``: what it prints is kept; it reads nothing.
+    """Runs ``command``, for ``timeout`` seconds at most. ``captured``: its output is kept, and its input is empty.
 
     Raises ``OSError`` when it cannot be started.
     """
@@ -134,7 +134,7 @@ def run(
 
 
 def _ended(running: subprocess.Popen[str]) -> tuple[str, str]:
-    """Ends the launcher, which ends its ranks, and then whatever is left of its session. What it had printed."""
+    """Ends the launcher, which ends its ranks, then all that is left of its session; returns the output so far."""
     output = None
     for kind in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):

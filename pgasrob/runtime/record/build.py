@@ -1,8 +1,8 @@
 """Compiles and links a program so that it records what it does (`pgasrob build`).
 
-Its loads and stores: GCC's ``-fsanitize=thread`` puts a call before each, which the runtime of this folder answers in
-the place of the sanitizer's. Its communication: the functions of `pgasrob.runtime.interposed` stand before the
-library's.
+For its loads and stores, GCC's ``-fsanitize=thread`` inserts a call before each, which the runtime of this folder
+answers instead of the sanitizer's. For its communication, shim functions (`pgasrob.runtime.interposed`) are linked
+before the library's.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ SOURCES = Path(__file__).parent
 SHARED = SOURCES.parent
 NOT_LINKING = ("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "--help", "-dumpversion")
 IN_MEMORY = ("memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strncpy")
-"""Functions of the C library of whose accesses the runtime tells."""
+"""Functions of the C library whose accesses the runtime records."""
 MARK = b"pgasrob records: "
-"""Stands in a program that records; the library follows."""
+"""Marks a program that records; the name of the library follows."""
 
 
 def build(command: Sequence[str]) -> int:
-    """Runs the compiler ``command`` with what recording needs. Gives its exit code.
+    """Runs the compiler ``command`` with the options for recording, and returns its exit code.
 
-    Raises ``ToolError`` when the compiler is missing, is none of OpenSHMEM or MPI, or cannot do it.
+    Raises ``ToolError`` when the compiler is missing, is none of OpenSHMEM or MPI, or cannot build for recording.
     """
     compiler, *arguments = command
     path = found(compiler)
@@ -62,14 +62,14 @@ def build(command: Sequence[str]) -> int:
 
 
 def instrumenting(compiler: str) -> list[str]:
-    """The options of compiling. Copies are left to the C library, whose calls are seen at linking."""
+    """The compiler options for recording. Copies are left to the C library, whose functions are wrapped at linking."""
     flags = ["-g", "-fsanitize=thread", "--param=tsan-distinguish-volatile=1"]
     flags += ["--param=tsan-instrument-func-entry-exit=0", "-U_FORTIFY_SOURCE"]
     return flags if is_fortran(compiler) else [*flags, *(f"-fno-builtin-{name}" for name in IN_MEMORY)]
 
 
 def runtime(c_compiler: str, library: Library) -> Path:
-    """The folder with the compiled runtime, which is kept for the next time. Raises ``ToolError``."""
+    """The folder with the compiled runtime, which is cached. Raises ``ToolError``."""
     sources = generated(c_compiler, library)
     for path in (*SOURCES.glob("*.[ch]"), *SHARED.glob("*.[ch]")):
         sources[f"{path.parent.name}/{path.name}"] = path.read_text(encoding="utf-8")
@@ -83,13 +83,13 @@ def runtime(c_compiler: str, library: Library) -> Path:
             try:
                 shutil.copytree(made, f"{made}.whole")
                 os.rename(f"{made}.whole", kept)
-            except OSError:  # another build was quicker
+            except OSError:  # another build has made it meanwhile
                 shutil.rmtree(f"{made}.whole", ignore_errors=True)
     return kept
 
 
 def generated(c_compiler: str, library: Library) -> dict[str, str]:
-    """The C sources that follow from the library's header, by their names."""
+    """The C sources that are generated from the library's header, by name."""
     try:
         texts = {"record/generated_openshmem.c": openshmem.recording([c_compiler])} if library == "openshmem" else {}
         if library == "mpi" or has_header(c_compiler, "mpi"):
@@ -101,7 +101,7 @@ def generated(c_compiler: str, library: Library) -> dict[str, str]:
 
 
 def _compile(c_compiler: str, library: Library, sources: dict[str, str], into: Path) -> None:
-    """Objects of all C sources that the library needs, and an empty archive in the place of the sanitizer's library."""
+    """Compiles all C sources for the library, and makes an empty archive to replace the sanitizer's library."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in sources.items():
             path = Path(folder, "runtime" if "/" not in name else "", name)

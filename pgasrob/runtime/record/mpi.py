@@ -1,7 +1,7 @@
-"""The recording functions of MPI: what is written before and after each of the library's own.
+"""Writes the recording functions of MPI: for each function the records before and after the call of the library's own.
 
-Names and operands are those of MPI 3.1. What is not described here and is not known to be no communication is recorded
-as not known. Functions whose results depend on what the caller leaves out (statuses) are written out in ``mpi.c``.
+Names and operands are those of MPI 3.1. A function that is neither described here nor known to be irrelevant is
+recorded as unknown. ``mpi.c`` has the functions whose statuses the recording needs even if the caller ignores them.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ SILENT = re.compile(
 
 NO_REQUEST, REQUEST = "0", "made_request"
 Described = tuple[str, str]
-"""What is done before and after the library's own. ``{0}``, ``{1}``, ... are the parameters, ``{name}`` the function's
-name in quotes, ``made_request`` the identity of the request that the function makes."""
+"""C statements before and after the call. ``{0}``, ``{1}``, ... are the parameters, ``{name}`` the function's name in
+quotes, ``made_request`` the identity of the request that the function makes."""
 
 
 def _part(first: int) -> str:
@@ -75,7 +75,7 @@ def _get_accumulate(request: bool) -> Described:
 
 
 def _window(operation: str, operands: str, *after: str) -> Described:
-    """A call that orders accesses."""
+    """The statements of a call that orders accesses."""
     before = f"pgasrob_call({operation}, 0, {{name}}, NULL, HERE, WORDS({operands}));"
     return before, " ".join([f"pgasrob_return({operation}, NULL, 0);", *after])
 
@@ -100,7 +100,8 @@ def _send(mode: int, nonblocking: bool) -> Described:
 def _collective(
     kind: str, data: str, communicator: int, root: str = "-1", update: str = "UPDATE_NONE"
 ) -> tuple[str, int]:
-    """What records a collective, and the place of its communicator. ``data``: destination, source, count, type."""
+    """The call that records a collective, up to its request, and the place of the communicator among the parameters.
+    ``data``: destination, source, count, type."""
     call = f"pgasrob_mpi_collective({kind}, {update}, {{name}}, HERE, {root}, {data}, {{{communicator}}}, "
     return call, communicator
 
@@ -260,7 +261,7 @@ def recording(compiler: Sequence[str]) -> str:
 
 
 def body(function: Function) -> str | None:
-    """What the recording function of ``function`` does; None: the library's own will do, or it is written out."""
+    """The body of the recording function; None for functions that need none, or that are written out in ``mpi.c``."""
     name = function.name.removeprefix("MPI_")
     if SILENT.fullmatch(function.name) or name in WRITTEN_OUT or function.variadic:
         return None

@@ -1,8 +1,7 @@
-"""The recording functions of OpenSHMEM: for each function what is written before and after the library's own.
+"""Writes the recording functions of OpenSHMEM: for each function the records before and after the library's own call.
 
 Names and operands are those of OpenSHMEM 1.4, section 9 and the deprecated names; from 1.5 the operations with a signal
-and the nonblocking atomics. What is not described here and is not known to be no communication is recorded as not
-known.
+and the nonblocking atomics. A function that is neither described nor known to be irrelevant is recorded as unknown.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def recording(compiler: Sequence[str]) -> str:
 
 
 def body(function: Function) -> str | None:
-    """What the recording function of ``function`` does; None: the library's own will do."""
+    """The body of the recording function; None for functions that need none."""
     if SILENT.fullmatch(function.name):
         return None
     if (special := SPECIAL.get(function.name)) is not None:
@@ -76,7 +75,7 @@ def body(function: Function) -> str | None:
 
 
 def around(function: Function, before: str, after: str) -> str:
-    """The call of the library's own between two statements, neither of which sees calls within calls."""
+    """The call of the library's function between two statements, which are skipped in calls from within the library."""
     result = f"{function.result} result = " if function.result != "void" else ""
     return (
         "    bool recorded = pgasrob_enter();\n"
@@ -100,7 +99,7 @@ def arguments(function: Function, context: str | None) -> tuple[str, list[str]]:
 
 
 def described(function: Function) -> tuple[str, str]:
-    """What is recorded before and after the call."""
+    """The statements that record ``function`` before and after the call."""
     name = function.name
     for pattern, describe in FAMILIES:
         if (match := pattern.fullmatch(name)) is not None and (found := describe(function, match)) is not None:
@@ -225,7 +224,7 @@ def _collective(function: Function, match: re.Match[str]) -> tuple[str, str] | N
 
 
 def _collected(kind: str, function: Function, where: list[str], root: str, data: str) -> tuple[str, str]:
-    """What records a collective, before and after it. ``data``: destination, source, size of an element, count."""
+    """The statements before and after a collective. ``data``: destination, source, size of an element, count."""
     place = f'"{function.name}", "{_type(function)}", HERE, {", ".join(where)}'
     return f"pgasrob_set_collective({kind}, {place}, {root}, {data});", "pgasrob_return(OP_COLLECTIVE, NULL, 0);"
 
@@ -261,7 +260,7 @@ def _finalised(function: Function) -> str:
 
 
 def _plain(operation: str, operands: str, after: str) -> Callable[[Function], str]:
-    """``{0}`` is the first parameter."""
+    """Records one call; in ``operands`` and ``after``, ``{0}`` is the first parameter."""
 
     def special(function: Function) -> str:
         names = [parameter.name for parameter in function.parameters]
@@ -277,7 +276,7 @@ def _allocated(bytes_: str, alignment: str = "0") -> Callable[[Function], str]:
 
 
 def _reallocated(function: Function) -> str:
-    """Freed, then allocated."""
+    """Records a reallocation as a free and an allocation."""
     old, size = (parameter.name for parameter in function.parameters)
     name = function.name
     return around(

@@ -1,4 +1,4 @@
-"""The records of a trace, read one after the other. ``FORMAT.md`` says what they mean."""
+"""Reads the records of a trace file, one after the other. ``FORMAT.md`` defines them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDED, APPENDIX, CHUNKS, ABOUT = 24, 40, 128, 256
 
 
 class Kind(IntEnum):
-    """What the first byte of a record says."""
+    """The kinds of records, as in their first byte."""
 
     LOAD = 0x01
     STORE = 0x02
@@ -43,7 +43,7 @@ class Kind(IntEnum):
 
 
 class Operation(IntEnum):
-    """Of a call."""
+    """The operations of calls."""
 
     PUT = 1
     GET = 2
@@ -139,7 +139,7 @@ OPERANDS: dict[Operation, tuple[str, ...]] = {
         Operation.NOT_KNOWN: "",
     }.items()
 }
-"""The names of the operands of each call; the last of those with a request is there with the flag alone."""
+"""The names of the operands of each call; an operand `request` is present only with the flag for it."""
 
 
 def signed(word: int) -> int:
@@ -148,7 +148,7 @@ def signed(word: int) -> int:
 
 
 class Place(NamedTuple):
-    """A pc: an offset in a module. (0, 0): not known."""
+    """A program counter as an offset in a module; (0, 0): unknown."""
 
     module: int
     offset: int
@@ -163,8 +163,8 @@ class Module(NamedTuple):
 
 
 class Access(NamedTuple):
-    """A load or store. ``value``: None where it is not known, as in runs and ranges. ``update``: operation, operand,
-    expected, value before and value after of an atomic update."""
+    """A load, a store or an atomic update. ``value``: None where it is unknown, as in runs and ranges. ``update``:
+    operation, operand, expected, value before and value after."""
 
     kind: Kind
     flags: int
@@ -196,7 +196,7 @@ class Return(NamedTuple):
 
 
 class Region(NamedTuple):
-    """``rank``: -1 but for a view."""
+    """A piece of memory that other ranks can access; ``rank``: for a view the rank whose memory it shows, else -1."""
 
     kind: int
     region: int
@@ -227,9 +227,9 @@ Record = Access | Call | Return | Region | EndOfRegion | Group | End
 
 
 ACCESS_WORDS = (2, 2, 2, 3, 4, 2, 2, 2)
-"""By log2 of the size."""
+"""The words of a load or store, by log2 of its size."""
 WORDS: dict[int, int] = {Kind.LOAD_RANGE: 3, Kind.STORE_RANGE: 3, Kind.UPDATE: 6, Kind.END: 2}
-"""Of the kinds whose first word does not say how many words they have."""
+"""The words of the other kinds of records with a fixed length; the rest have it in their first word."""
 NUMBER = (1 << 48) - 1
 NO_VALUE = 0x40
 
@@ -240,8 +240,8 @@ class TraceError(Exception):
 
 @dataclass
 class Log:
-    """What one thread of a rank did. Strings, sites and modules are those recorded so far. ``starts``: where
-    in the file the records of each chunk begin; ``byte``: where the record stands that was read last."""
+    """The records of one thread of a rank. Strings, sites and modules are those read so far. ``starts``: the place of
+    the first record of each chunk in the file; ``byte``: that of the record that was read last."""
 
     rank: int
     thread: int
@@ -266,7 +266,7 @@ class Log:
                 yield record
 
     def spans(self) -> Iterator[tuple[memoryview, int, int]]:
-        """The records as they are: the words of a chunk, where in them it begins, its first word."""
+        """The undecoded records: the words of a chunk, the place of the record in them, and its first word."""
         for start, words in zip(self.starts, self.chunks, strict=True):
             at, last = 0, len(words)
             while at < last and (first := words[at]):
@@ -282,7 +282,7 @@ class Log:
         return self.sites.get(pc & 0x7FFFFFFF, Place(0, 0)) if pc >> 31 else Place(0, pc)
 
     def note(self, words: memoryview, at: int, first: int) -> None:
-        """Keeps what a record of a string, site or module tells."""
+        """Keeps the string, site or module of a record."""
         name, length = first >> 32, first >> 16 & 0xFFFF
         match first & 0xFF:
             case Kind.STRING:
@@ -343,10 +343,8 @@ class Log:
 
 
 class Trace:
-    """A trace for reading. To be closed, or used in a ``with``.
-
-    Raises ``TraceError`` for what is no trace, and ``OSError``.
-    """
+    """A trace file open for reading, to be used in a ``with``. Raises ``TraceError`` for a file that is no trace, and
+    ``OSError``."""
 
     def __init__(self, path: Path) -> None:
         with open(path, "rb") as file:
@@ -376,11 +374,11 @@ class Trace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(BufferError):  # somebody still reads: closed when that is over
+        with contextlib.suppress(BufferError):  # views of it still exist: it is closed with the last of them
             self.content.close()
 
     def logs(self) -> list[Log]:
-        """By rank and thread."""
+        """The logs, sorted by rank and thread."""
         chunks: dict[tuple[int, int], list[tuple[int, int, memoryview]]] = {}
         whole = memoryview(self.content)
         for at in range(HEADER_BYTES, self.end - CHUNK_HEADER_BYTES + 1, self.chunk_bytes):
@@ -396,7 +394,7 @@ class Trace:
         return logs
 
     def in_order(self) -> Iterator[tuple[Log, Record]]:
-        """All records in one order: by their numbers, those without right after the one before them in their log."""
+        """All records ordered by their numbers; those without a number follow the one before them in their log."""
 
         def numbered(log: Log) -> Iterator[tuple[int, int, Log, Record]]:
             number = -1
@@ -410,7 +408,7 @@ class Trace:
             yield log, record
 
     def lines(self) -> dict[Place, tuple[str, int, str]]:
-        """File, line and function of the places, as far as they are known."""
+        """File, line and function of the places that debug information has."""
         if self.appendix is None:
             return {}
         files, functions = [*self.appendix["files"], ""], [*self.appendix["functions"], ""]

@@ -1,4 +1,4 @@
-"""Runs a program that was built to record, and leaves its trace (`pgasrob record`)."""
+"""Runs a program that was built to record, and writes its trace (`pgasrob record`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """``exit_code``: of the launcher; negative: minus the signal. ``full``: recording stopped before the end."""
+    """A recorded run. ``exit_code``: that of the launcher; negative: minus the signal. ``full``: recording stopped
+    before the end."""
 
     path: Path
     exit_code: int
@@ -34,9 +35,9 @@ def record(
 ) -> Recorded:
     """Runs ``command`` on ``ranks`` ranks of this machine and writes the trace to ``output``.
 
-    However the program ends, its trace is whole up to the last full record of each rank. ``launcher``: what to put
-    before the command in the place of ``oshrun`` or ``mpirun``. Raises ``ToolError`` when the launcher or the program
-    is missing or the program does not record, ``OSError`` when the trace cannot be written.
+    However the program ends, its trace is whole up to the last full record of each rank. ``launcher``: the command line
+    to use instead of ``oshrun`` or ``mpirun``. Raises ``ToolError`` when the launcher or the program is missing or the
+    program does not record, ``OSError`` when the trace cannot be written.
     """
     if (path := shutil.which(command[0])) is None:
         raise ToolError(f"there is no program {command[0]}: build it first, by `pgasrob build -- oshcc ...`")

@@ -1,4 +1,4 @@
-"""The trace as a file: made before the run, given its appendix after it. ``FORMAT.md`` says what is in it."""
+"""Creates the file of a trace before the run, and adds its appendix afterwards. ``FORMAT.md`` defines it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINES_AT_ONCE = 20_000
 
 
 def create(path: Path, about: dict[str, object], limit: int) -> None:
-    """An empty trace that may grow to about ``limit`` bytes. Raises ``OSError``."""
+    """Creates an empty trace that may grow to about ``limit`` bytes. Raises ``OSError``."""
     header = bytearray(HEADER_BYTES)
     header[:8] = MAGIC
     struct.pack_into("<II", header, 8, VERSION, CHUNK_BYTES)
@@ -39,8 +39,8 @@ def create(path: Path, about: dict[str, object], limit: int) -> None:
 
 @dataclass
 class Contents:
-    """What a look at all records gives. ``ended``: the ranks that ended by themselves. ``places``: module and offset of
-    every pc."""
+    """A summary of all records. ``ended``: the ranks that ended by themselves. ``places``: module and offset of every
+    program counter."""
 
     ranks: int = 0
     bytes: int = 0
@@ -55,10 +55,8 @@ class Contents:
 
 
 def finish(path: Path, ended: int | None = None, exit_code: int = 0) -> Contents:
-    """Cuts off what was not written and adds the appendix, unless it is there. To be called when the program has ended.
-
-    ``ended``: how (None: it is not known). Raises ``TraceError`` and ``OSError``.
-    """
+    """Cuts off unused chunks and adds the appendix, unless the file has one. To be called when the program has ended,
+    in the way that ``ended`` says (None: unknown). Raises ``TraceError`` and ``OSError``."""
     with Trace(path) as trace:
         contents = look(trace)
         whole = trace.appendix is not None
@@ -121,9 +119,9 @@ def _appendix(contents: Contents) -> dict[str, object]:
 
 
 def lines(program: str, offsets: list[int]) -> list[tuple[str, str, int]]:
-    """Function, file and line of each offset by the debug information of ``program``; "" and 0: not known.
+    """Function, file and line of each offset by the debug information of ``program``; "" and 0: unknown.
 
-    Of what is inlined from the headers of the compiler (``std::copy``) the place that it is inlined at.
+    Code inlined from the headers of the compiler (``std::copy``) has the place where it is inlined.
     """
     found: dict[int, list[tuple[str, str, int]]] = {}
     for start in range(0, len(offsets), LINES_AT_ONCE):
@@ -142,12 +140,12 @@ def lines(program: str, offsets: list[int]) -> list[tuple[str, str, int]]:
             file, _, line = next(lines, "").partition(" ")[0].rpartition(":")
             known = (file if file != "??" else "", int(line) if line.isdigit() else 0)
             frames.append(("" if text == "??" else text, *known))
-    return [_of_the_program(found.get(offset, [])) for offset in offsets]
 
+    def innermost(frames: list[tuple[str, str, int]]) -> tuple[str, str, int]:
+        own = [frame for frame in frames if frame[1] and not os.path.normpath(frame[1]).startswith("/usr/")]
+        return next(iter(own or frames), ("", "", 0))
 
-def _of_the_program(frames: list[tuple[str, str, int]]) -> tuple[str, str, int]:
-    own = [frame for frame in frames if frame[1] and not os.path.normpath(frame[1]).startswith("/usr/")]
-    return next(iter(own or frames), ("", "", 0))
+    return [innermost(found.get(offset, [])) for offset in offsets]
 
 
 def data_symbols(program: str) -> list[tuple[int, int, str]]:

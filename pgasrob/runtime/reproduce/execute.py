@@ -1,4 +1,4 @@
-"""Building a program with the shim, and running it."""
+"""Builds a program with the shim, and runs it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Mode = Literal["watch", "follow", "hold"]
 
 
 class CannotRun(ToolError):
-    """It is this program that cannot be built or run; the message says why, and what to do."""
+    """This program cannot be built or run, though the tools work; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What a run has done. ``output``: the lines of each rank; ``errors``: those of standard error, the launcher's
+    """The result of a run. ``output``: the lines of each rank; ``errors``: those of standard error, the launcher's
     among them. ``code``: the exit code of the launcher, None when it was stopped because the program did not end.
 
-    ``read``: values that statements have seen, by numbers; ``called``: what calls have read, by their numbers;
-    ``cells``: those at the end, by number and rank. ``stopped_at``: the turn at which the schedule was
-    given up; ``ended``: which ranks have come to their end.
+    ``read``: the values that statements reported, by their numbers; ``called``: those that calls read, by the numbers
+    of the calls; ``cells``: those at the end, by number and rank. ``stopped_at``: the turn at which the schedule was
+    given up; ``ended``: for each rank whether it reached its end.
     """
 
     output: tuple[tuple[str, ...], ...]
@@ -93,7 +93,8 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
         beside = ["-I", os.path.dirname(os.path.abspath(unit.path))]
         _compile([compiler, *PLAIN_FLAGS, *beside, *unit.flags, "-c", str(source), "-o", str(made)])
         objects.append(str(made))
-    needed = _undefined(objects)
+    listed = subprocess.run([found("nm"), "-u", *objects], capture_output=True, text=True, check=False)
+    needed = {line.split()[-1] for line in listed.stdout.splitlines() if line.split()[:1] == ["U"]}
     names = {function.name for function in known}
     lacking = sorted(name for name in needed if OWN_NAMES[library].fullmatch(name) and name not in names)
     if lacking:
@@ -114,14 +115,9 @@ def _compile(command: Sequence[str]) -> None:
         raise CannotRun(f"{os.path.basename(command[0])} does not compile it: {lines[0].strip()}")
 
 
-def _undefined(objects: Sequence[str]) -> set[str]:
-    """The names that ``objects`` need from elsewhere."""
-    listed = subprocess.run([found("nm"), "-u", *objects], capture_output=True, text=True, check=False)
-    return {line.split()[-1] for line in listed.stdout.splitlines() if line.split()[:1] == ["U"]}
-
-
 def execute(program: Program, mode: Mode, schedule: str = "", timeout: float = 20, **environment: str) -> Execution:
-    """Run ``program`` in ``mode``: watch (as it goes), follow (the turns of ``schedule``), hold (all that may be)."""
+    """Run ``program`` in ``mode``: watch (interfere with nothing), follow (the turns of ``schedule``), hold (hold back
+    all operations as long as possible)."""
     folder = program.path.parent
     for old in folder.glob("seen.*"):
         old.unlink()

@@ -1,4 +1,4 @@
-"""A counterexample on the real library: the program with the shim follows it, beside a run that follows nothing."""
+"""Runs a program with the shim so that it follows a counterexample, and compares that with a normal run."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 MOST_CELLS = 256
-"""As many as hold.c tells of."""
+"""The greatest number of cells that hold.c reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A value that tells the run from SC runs: what it is in the ``counterexample``, what SC runs have there, and what
-    it was in the normal run and in the reproduced one; None where it was not seen, or there is no counterexample."""
+    """A value that distinguishes the run from SC runs: its value in the ``counterexample``, those ``in_sc`` runs, and
+    those in the normal and the reproduced run; None where it was not seen, or without a counterexample."""
 
     name: str
     rank: int
@@ -53,7 +53,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An operation that is held back: the ``call`` of ``rank`` in ``line``, until ``until_rank`` has come past
+    """An operation that is held back: the ``call`` of ``rank`` in ``line``, until ``until_rank`` has passed
     ``until_line``."""
 
     rank: int
@@ -65,10 +65,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """How it went. ``shown``: whether each of the ``reproduced`` runs has shown what no SC run does, or, where that is
-    not known or cannot be seen, has printed something else than the ``normal`` one. ``why_not``: why not, where that is
-    known. ``values`` are those of the first run that has not, or else of the first. ``all_held``: no run was followed;
-    everything was held back for as long as it may be."""
+    """The result. ``shown``: whether each of the ``reproduced`` runs showed what no SC run does, or, where that is
+    unknown or invisible, printed something else than the ``normal`` one. ``why_not``: why not, if known. ``values`` are
+    those of the first run that did not, or else of the first. ``all_held``: the runs followed no counterexample, but
+    held back all operations as long as possible."""
 
     nodes: int
     library: Library
@@ -91,28 +91,22 @@ def reproduce(
 ) -> Reproduction:
     """Follow the counterexample of ``verdict``, which is about ``program``, ``runs`` times.
 
-    Raises ``ToolError`` where it cannot be: for the API, or what is installed.
+    Raises ``ToolError`` where that is impossible because of the API or the installed tools.
     """
     library = library_of(program)
     witness = _to_follow(verdict)
     known = library_functions(library)
-    shim = Shim(
-        pieces,
-        interposed_functions(library, known),
-        holds,
-        library == "openshmem",
-        collective,
-        SYNCHRONISING,
-    )
+    interposed = interposed_functions(library, known)
+    shim = Shim(pieces, interposed, holds, library == "openshmem", collective, SYNCHRONISING)
     return _Followed(program, verdict, witness, library, front_end).reproduce(shim, known, runs, timeout)
 
 
 def hold_all(
     program: CProgram, instance: Instance, front_end: FrontEnd | None = None, runs: int = 2, timeout: float = 20
 ) -> Reproduction:
-    """Run ``program`` on the nodes of its ``instance`` normally, and with everything held back for as long as the
-    specification allows, the newest first and the oldest first in turn. ``shown``: whether what is printed differs, or
-    a variable outside functions at the end; those that do are the ``values``. Raises ``ToolError``."""
+    """Run ``program`` on the nodes of its ``instance`` normally, and with all operations held back as long as the
+    specification allows, then released the newest first and the oldest first in turn. ``shown``: whether the output or
+    a global variable at the end differs; ``values`` has these variables. Raises ``ToolError``."""
     library = library_of(program)
     known = library_functions(library)
     source, nodes = program.source, instance.nodes
@@ -156,7 +150,7 @@ def _signed(execution: Execution, key: tuple[int, int]) -> int | None:
 
 
 def library_of(program: CProgram) -> Library:
-    """The library that ``program`` calls. Raises :class:`CannotRun` for one that this is not made for."""
+    """The library that ``program`` calls. Raises :class:`CannotRun` for others than OpenSHMEM and MPI."""
     names = [api.name for api in program.compiled.apis]
     if "openshmem" in names:
         return "openshmem"
@@ -219,7 +213,7 @@ class _Followed:
             normal = execute(built, "watch", text, timeout)
             followed = tuple(execute(built, "follow", text, timeout) for _ in range(runs))
             if self.outcome_unknown and any(printed(each) == printed(normal) for each in followed):
-                # Nobody knows what to follow: what may be late is.
+                # The counterexample shows no effect to look for, so try to make all operations late instead.
                 late = tuple(execute(built, "hold", "", timeout) for _ in range(runs))
                 if all(printed(each) != printed(normal) for each in late):
                     nodes = self.run.instance.nodes
@@ -239,7 +233,7 @@ class _Followed:
         return effect is None or effect.run is None
 
     def held(self, turns: Schedule) -> tuple[Held, ...]:
-        """The operations that do not happen at once, with what happens before."""
+        """The operations that do not happen at their call, with the last turn before they do."""
         calls: dict[int, Entry] = {}
         last: Entry | None = None
         found: dict[int, Held] = {}
@@ -285,7 +279,7 @@ class _Followed:
         return of[-1] if of else None
 
     def shown(self, values: Sequence[EndValue], places: Sequence[int | None], turns: Schedule) -> None:
-        """Say in the schedule and in the sources which values are to be reported."""
+        """Note in the schedule and in the sources which values are to be reported."""
         for number, (value, place) in enumerate(zip(values, places, strict=True)):
             text = value.name.rpartition("@")[0] or value.name
             base = NAME.match(text)
@@ -339,7 +333,7 @@ class _Followed:
         return found
 
     def seen(self, number: int, value: EndValue, entry: Entry | None, execution: Execution) -> int | None:
-        """What ``value`` was in ``execution``; None where it was not reported."""
+        """The value in ``execution``; None where it was not reported."""
         data = None
         if entry is not None and entry.kind == "C":
             data = execution.called.get(entry.call)
@@ -369,7 +363,7 @@ class _Followed:
         return "the run was followed, and what it should show did not show"
 
     def stuck(self, turn: int) -> str:
-        """What a rank did when it was not there for its ``turn``."""
+        """Why a rank was not ready for its ``turn``, as the end of a sentence."""
         if turn >= len(self.turns.entries):
             return ""
         entry = self.turns.entries[turn]
@@ -400,6 +394,6 @@ def printed(execution: Execution) -> list[list[str]]:
 
 
 def _as_in_run(data: bytes, value: int) -> int:
-    """``data`` as an integer, signed if the run has it so."""
+    """``data`` as an integer: unsigned if that is the ``value`` in the run, else signed."""
     unsigned, signed = int.from_bytes(data, "little"), int.from_bytes(data, "little", signed=True)
     return unsigned if unsigned == value else signed

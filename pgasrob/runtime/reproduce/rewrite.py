@@ -1,7 +1,7 @@
 """Rewrites a C source so that it reports to the shim when statements are executed.
 
 A *statement* is an expression statement, a declaration, a condition, the last part of a `for`, or a `return`. Calls
-are put before and after it, on its line, so that line numbers stay as they are.
+are inserted before and after it, on its line, so that line numbers stay the same.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Rewriting:
             self._lines.append(self._lines[-1] + len(line.encode(errors="surrogateescape")) + 1)
 
     def statement(self, span: Span) -> Statement | None:
-        """The statement that ``span`` is in; None where no statement can be reported: in a macro's definition, or
-        outside functions."""
+        """The statement around ``span``; None where none can be reported: in the definition of a macro, or outside
+        functions."""
         start, end = self._offset(span.line, span.column), self._offset(span.end_line, span.end_column)
         node = self._tree.root_node.descendant_for_byte_range(start, max(start, end - 1))
         found = None if node is None else _around(node)
@@ -87,14 +87,14 @@ class Rewriting:
         return set(NAME.findall(self._bytes[statement.start : statement.end].decode(errors="replace")))
 
     def declares(self, name: str) -> bool:
-        """Whether the file declares a variable ``name`` outside functions that is no pointer."""
+        """Whether the file declares a global variable ``name`` that is no pointer."""
         return any(_declares(node, name) for node in self._tree.root_node.children if node.type == "declaration")
 
     def rewritten(
         self, traced: Iterable[int], shown: Mapping[int, Sequence[Shown]], cells: Sequence[Shown] = ()
     ) -> str:
-        """The file with statements of these numbers ``traced``, the values ``shown`` before they are executed, and
-        those of ``cells`` at the end of the run."""
+        """The file with calls that report the ``traced`` statements, by their numbers, the values ``shown`` before each
+        of them, and the ``cells`` at the end of the run."""
         inserted: list[tuple[int, str]] = []
         chosen = set(traced)
         for statement in self.statements.values():
@@ -127,7 +127,7 @@ def _declares(node: Node, name: str) -> bool:
 
 
 def _around(node: Node) -> tuple[Kind, Node] | None:
-    """The smallest statement around ``node``, and what kind it is of."""
+    """The smallest statement around ``node``, and its kind."""
     for inner, outer in _upwards(node):
         match inner.type:
             case "expression_statement":

@@ -1,7 +1,8 @@
-"""From a run of the calculus to turns of ranks: which executes which statement or call, or does which step, when.
+"""Turns a run of the calculus into a schedule: the order in which ranks execute statements and calls, and steps happen.
 
-Events of one execution of a statement, or of one call, are taken together: a rank cannot be stopped within. Where that
-leaves several orders, that of the run is kept; where it leaves none, conflicts give way to the order within each rank.
+The events of one execution of a statement, or of one call, form one turn, since a rank cannot be stopped inside. If
+several orders of turns are possible, the schedule keeps that of the run; if none is, it gives up the order of some
+conflicts, but never that within a rank.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ Kind = Literal["P", "C", "S"]
 
 @dataclass(slots=True)
 class Entry:
-    """A turn of ``rank``. P: it executes the ``statement``. C: it calls ``name``, the call with this number, whose
-    operations ``hold`` their steps back, if so. S: the ``step`` of an ``element`` of the call (-1: all) happens.
+    """A turn of ``rank``. P: it executes the ``statement``. C: it calls ``name``, the ``call`` with this number; a
+    ``step`` of 1 holds its operations back. S: the ``step`` of an ``element`` of the call (-1: all) happens.
 
     ``events``: places in the run. ``shown``: the numbers of the values to report when the statement is executed.
     """
@@ -56,7 +57,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Schedule:
-    """The turns, in their order; ``of``: by events of the run, the one it belongs to."""
+    """The turns in order; ``of``: the turn of each event of the run."""
 
     entries: list[Entry]
     of: dict[int, Entry]
@@ -67,16 +68,15 @@ class Schedule:
 
 
 Pieces = Callable[["Run"], Sequence[tuple[int, str | None]]]
-"""For each event of a run the number of the piece of source that it is of, as in `pieces` of
-`render.source_commands`, and the function of the library that it comes from, None for what the program does by
-itself."""
+"""For each event of a run the number of its piece of source, as `pieces` of `render.source_commands` gives it, and the
+library function that it comes from, None for the program's own accesses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shim:
-    """What the shim sees and does: the ``pieces`` of a run, the functions that it stands before (``interposed``), those
-    whose operations it can hold back (``holds``) and keeps apart by ``elements``, and those in which all wait for each
-    other (``collective``), or do so in libraries without having to (``synchronising``)."""
+    """The abilities of the shim: the ``pieces`` of a run, the functions that it replaces (``interposed``), those whose
+    operations it can hold back (``holds``), if so element by element (``elements``), and those in which ranks wait for
+    each other by specification (``collective``) or in some libraries (``synchronising``)."""
 
     pieces: Pieces
     interposed: Collection[str]
@@ -87,8 +87,8 @@ class Shim:
 
 
 def schedule(run: Run, statement: Callable[[Span], int | None], shim: Shim, needed: Collection[int] = ()) -> Schedule:
-    """The turns of ``run``. ``statement``: the number of the statement that a span is in, None where it cannot
-    report. ``needed``: events whose statements have turns even if nobody else touches what they access."""
+    """The turns of ``run``. ``statement``: the number of the statement around a span, None if it cannot be reported.
+    ``needed``: events whose statements have turns even if no other rank accesses their cells."""
     entries = list(_entries(run, statement, shim))
     kept = _relevant(run, entries, needed)
     entries = [entry for entry in entries if entry.kind != "P" or entry.statement in kept]
@@ -132,7 +132,7 @@ def _entries(run: Run, statement: Callable[[Span], int | None], shim: Shim) -> I
 
 
 def _steps(run: Run, call: Entry, steps: list[list[int]], shim: Shim) -> Iterator[Entry]:
-    """The turns of the steps of the operations of ``call``; those that cannot be held back are its own."""
+    """The turns of the steps of ``call``; steps that cannot be held back become part of the turn of the call."""
     operations = [found for found in steps if found]
     if shim.collective(call.name):
         return
@@ -145,8 +145,11 @@ def _steps(run: Run, call: Entry, steps: list[list[int]], shim: Shim) -> Iterato
     for element, places in enumerate(operations):
         for place in places:
             event = run.events[place].event
-            fetches = issues[event.issued].kind == "read"
-            step = _step(event.kind, fetches)
+            # A get performs its read at the target and delivers here; all others read here and perform there.
+            if issues[event.issued].kind == "read":
+                step = PERFORM if event.kind in ("popa", "popd") else DELIVER
+            else:
+                step = {"popa": READ_SOURCE, "popd": READ_SOURCE, "popb": PERFORM}.get(event.kind, DELIVER)
             which = element if shim.elements else -1
             entry = made.setdefault(
                 (which, step), Entry(call.rank, "S", [], call=call.call, element=which, step=step, name="-")
@@ -155,15 +158,8 @@ def _steps(run: Run, call: Entry, steps: list[list[int]], shim: Shim) -> Iterato
     yield from made.values()
 
 
-def _step(kind: str, fetches: bool) -> int:
-    """What the step ``kind`` is of an operation, a get where it ``fetches``."""
-    if kind in ("popa", "popd"):
-        return PERFORM if fetches else READ_SOURCE
-    return PERFORM if kind == "popb" and not fetches else DELIVER
-
-
 def _relevant(run: Run, entries: Iterable[Entry], needed: Collection[int]) -> set[int]:
-    """The statements that access what others write, or write what others access; and those of the events ``needed``."""
+    """The statements with a conflict with another rank or a step, and those of the events ``needed``."""
     touched: dict[int, set[tuple[bool, int]]] = defaultdict(set)
     written = set()
     for replayed in run.events:
@@ -182,7 +178,7 @@ def _relevant(run: Run, entries: Iterable[Entry], needed: Collection[int]) -> se
 
 
 def _ordered(run: Run, entries: list[Entry], shim: Shim) -> list[Entry]:
-    """``entries`` in an order that keeps that of each rank, and as far as it can that of conflicting events."""
+    """``entries`` in an order that keeps that of each rank, and of conflicting events where that is possible."""
     key = [max(entry.events) if entry.kind == "C" else min(entry.events) for entry in entries]
     hard: list[set[int]] = [set() for _ in entries]  # what each comes before
     soft: list[set[int]] = [set() for _ in entries]
@@ -210,9 +206,9 @@ def _ordered(run: Run, entries: list[Entry], shim: Shim) -> list[Entry]:
         last = sorted(stepping[rank], key=lambda number: key[number])
         for one, other in pairwise(last):
             hard[one].add(other)
-    for meeting in (*_barriers(run, of), *_further_barriers(entries, shim)):
-        for one in meeting:
-            for other in meeting:
+    for barrier in (*_barriers(run, of), *_further_barriers(entries, shim)):
+        for one in barrier:
+            for other in barrier:
                 if other in following and one != other:
                     hard[one].add(following[other])
     writer: dict[int, int] = {}
@@ -253,8 +249,8 @@ def _further_barriers(entries: list[Entry], shim: Shim) -> Iterator[set[int]]:
 
 
 def _sorted(key: list[int], hard: list[set[int]], soft: list[set[int]], late: list[bool]) -> Iterator[int]:
-    """The numbers by their keys, each after those that it comes after; in a circle ``soft`` gives way, and ``late``
-    ones come last."""
+    """The numbers ordered by their keys and along all edges; in a cycle ``soft`` edges are given up, and ``late``
+    entries come last."""
     waits_hard, waits_soft = [0] * len(key), [0] * len(key)
     for waits, edges in ((waits_hard, hard), (waits_soft, soft)):
         for others in edges:

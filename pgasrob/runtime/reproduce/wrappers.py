@@ -1,7 +1,7 @@
-"""The functions that the shim puts before those of a communication library.
+"""Writes the shim functions that replace those of a communication library in a reproduced run.
 
-What a function does is read off its name, as its specification has it: whether its operations may be held back, what it
-completes, whether it blocks. A function that is none of these is left alone.
+The name of a function determines by its specification whether its operations may be held back, what it completes, and
+whether it blocks. Functions without any of these properties are not replaced.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ TRANSFERS = {
     "MPI_Fetch_and_op": "FETCH_AND_OP", "MPI_Compare_and_swap": "COMPARE_AND_SWAP",
     "MPI_Rput": "PUT", "MPI_Rget": "GET", "MPI_Raccumulate": "ACCUMULATE", "MPI_Rget_accumulate": "GET_ACCUMULATE",
 }  # fmt: skip
-MEETING = re.compile(
+BLOCKING = re.compile(
     r"MPI_(?:Barrier|Bcast|(?:All)?[Rr]educe|(?:All)?[Gg]atherv?|Scatterv?|Alltoall[vw]?|Scan|Exscan|Reduce_scatter(?:_block)?"
     r"|Win_(?:allocate\w*|create\w*|free|fence|start|wait)|(?:S|Ss|R)end|Recv|Sendrecv|Probe|Finalize|Comm_(?:split|dup|create|free))"
 )
 """Calls in which a rank may wait for others."""
 SYNCHRONISING = ("MPI_Win_fence",)
-"""Calls in which the library has all ranks wait for each other, though the specification does not always."""
+"""Calls in which the library makes all ranks wait for each other, though the specification does not require it."""
 ALONE = re.compile(r"MPI_(?:Isend|Irecv|Issend|Iprobe|Win_(?:post|test|sync|lock|unlock|lock_all|unlock_all|flush\w*))")
 
 PROFILING: dict[Library, str] = {"openshmem": "#include <pshmem.h>\n", "mpi": ""}
@@ -49,14 +49,14 @@ LEAVE = "    pgasrob_leave(entry);\n"
 
 
 def wrappers(library: Library, functions: Iterable[Function]) -> str:
-    """C source that defines those of the ``functions`` of ``library`` that the shim has to see."""
+    """C source that defines those of the ``functions`` of ``library`` that the shim replaces."""
     own = f'#define _GNU_SOURCE\n#include "real.h"\n#include "hold_{library}.h"'
     made = [_wrapper(function, body) for function in functions if (body := _body(library, function)) is not None]
     return "\n".join([own, INCLUDES[library], PROFILING[library], *made]) + "\n"
 
 
 def interposed(library: Library, function: Function) -> bool:
-    """Whether the shim stands before ``function``."""
+    """Whether the shim replaces ``function``."""
     return _body(library, function) is not None
 
 
@@ -67,11 +67,11 @@ def holds(name: str) -> bool:
 
 def collective(name: str) -> bool:
     """Whether ranks wait for each other within the function ``name``, and data moves that cannot be held back."""
-    return COLLECTIVE.fullmatch(name) is not None or MEETING.fullmatch(name) is not None
+    return COLLECTIVE.fullmatch(name) is not None or BLOCKING.fullmatch(name) is not None
 
 
 def _wrapper(function: Function, body: str) -> str:
-    """``function`` with a ``body``. Calls from within the library go on to it."""
+    """The shim's definition of ``function`` with a ``body``, which calls from within the library skip."""
     name = function.name
     call = f"real_{name}({function.passed});"
     on = f"{{ {call} return; }}" if function.result == "void" else f"return {call}"
@@ -84,7 +84,7 @@ def _wrapper(function: Function, body: str) -> str:
 
 
 def _body(library: Library, function: Function) -> str | None:
-    """The body of the function before ``function``, unless that is left alone."""
+    """The body of the shim's ``function``; None if the shim does not replace it."""
     if function.variadic:
         return None
     match library:
@@ -141,7 +141,7 @@ def _operation(function: Function) -> str | None:
 
 
 def _synchronisation(function: Function) -> str | None:
-    """The body for what completes or orders operations, or has PEs wait for each other."""
+    """The body for a function that completes or orders operations, or makes PEs wait for each other."""
     name, call = function.name, _called(function)
     context, _ = _context(function)
     complete = f"    pgasrob_complete((void *){context}, -1);\n"
@@ -160,7 +160,7 @@ def _synchronisation(function: Function) -> str | None:
         case "shmem_fence" | "shmem_ctx_fence":
             return _enter(function) + f"    pgasrob_fence((void *){context});\n" + call + LEAVE
         case "shmem_set_lock":
-            # Who holds the lock may have to let something go before it comes to release it.
+            # The holder of the lock may need operations of this PE to be performed before it releases it.
             return _enter(function) + "    pgasrob_release_slowly();\n" + call + LEAVE
     if found := COLLECTIVE.fullmatch(name):
         complete = complete if found["completes"] else ""
@@ -205,7 +205,7 @@ def _mpi(function: Function) -> str | None:
             unlocked = f"    pgasrob_locked({given[0]}, -1);\n" if name == "MPI_Win_unlock_all" else ""
             return f"{enter}    pgasrob_complete{local}(PLACE({given[0]}), -1);\n{call}{unlocked}{LEAVE}{back}"
         case "MPI_Win_lock" | "MPI_Win_lock_all":
-            # Who holds the lock may have to let something go before it comes to release it.
+            # The holder of the lock may need operations of this PE to be performed before it releases it.
             return f"{enter}    pgasrob_release_slowly();\n{call}    pgasrob_locked({given[-1]}, 1);\n{LEAVE}{back}"
         case "MPI_Win_fence" | "MPI_Win_free" | "MPI_Win_start":
             win = f"*{given[0]}" if name == "MPI_Win_free" else given[-1]
@@ -233,7 +233,7 @@ def _mpi(function: Function) -> str | None:
             either = f"pgasrob_holding_all() ? pgasrob_{slow}({function.passed}) : real_{name}({function.passed})"
             own = f"    pgasrob_inside++;\n    int result = {either};\n    pgasrob_inside--;\n"
             return _enter(function, "BLOCKING") + own + LEAVE + back
-    if MEETING.fullmatch(name):
+    if BLOCKING.fullmatch(name):
         return _enter(function, "BLOCKING") + "    pgasrob_release_slowly();\n" + call + LEAVE + back
     if ALONE.fullmatch(name):
         return enter + call + LEAVE + "    pgasrob_poll();\n" + back
@@ -266,7 +266,7 @@ def _transfer(name: str, given: list[str]) -> str:
 
 
 def _kept(function: Function) -> str:
-    """What keeps the arguments of a deferred atomic, and does it; "" for other functions."""
+    """The C struct for the arguments of a deferred atomic, and the function that performs it; "" for others."""
     if not UPDATE.fullmatch(function.name):
         return ""
     kept = f"struct kept_{function.name}"
