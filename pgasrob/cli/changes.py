@@ -111,7 +111,9 @@ def _write_change(file: str, before: str, after: str, what: str) -> None:
         mark = BYTE_ORDER_MARK * (now.startswith(BYTE_ORDER_MARK) and not before.startswith(BYTE_ORDER_MARK))
         if now != mark + before:
             refuse(f"{file} has changed since it was read: nothing is written")
-        kept = _free(file + BACKUP)
+        # A number behind the name where it is taken: no copy replaces another.
+        names = (f"{file}{BACKUP}.{number}" if number else file + BACKUP for number in count())
+        kept = next(name for name in names if not os.path.lexists(name))
         replace_file(kept, now)
         copymode(file, kept)
         replace_file(file, mark + after)
@@ -120,8 +122,3 @@ def _write_change(file: str, before: str, after: str, what: str) -> None:
     except OSError as error:
         refuse(f"cannot write {file}: {error.strerror}")
     click.echo(f"{file}: {what}; what was there is in {kept}", err=True)
-
-
-def _free(path: str) -> str:
-    """``path``, or with a number behind it when there is something already: no copy takes the place of another."""
-    return next(name for number in count() if not os.path.lexists(name := f"{path}.{number}" if number else path))

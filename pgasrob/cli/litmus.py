@@ -177,7 +177,7 @@ def ask_about_tests(options: LitmusOptions) -> int:
     )  # fmt: skip
     if _number_of_models(options.names, variant) < 2 and options.compare is not None:
         raise click.UsageError(f"--compare takes two models: {' and '.join(options.compare)} are one.")
-    found, problems = _found(options.tests, options.texts)
+    found, problems = _tests_and_problems(options.tests, options.texts)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
     asking = _Asking(options, options.names, variant)
@@ -202,7 +202,7 @@ def _number_of_models(names: Sequence[str], options: Options) -> int:
         raise click.UsageError(sentence(str(error))) from None
 
 
-def _found(tests: Sequence[str], texts: Sequence[str]) -> tuple[list[tuple[str, str | None]], list[str]]:
+def _tests_and_problems(tests: Sequence[str], texts: Sequence[str]) -> tuple[list[tuple[str, str | None]], list[str]]:
     """The tests, each with its file and, where it was given as one, its text; and what is wrong with folders."""
     from pgasrob.program.files import files_below
 

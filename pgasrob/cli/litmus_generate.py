@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 ALL = "all"
 PHASE = "while generating tests"
 DEFAULT_ACTIONS, DEFAULT_STATEMENTS = 8, 4
+OPTIONS_OF = {
+    "corerma": {"model", "processes", "conventions"},
+    "rdma-tso": {"model", "threads", "nodes", "locations"},
+    "distinguish": {"threads", "nodes", "locations", "waits"},
+}
+"""The options that have a meaning for rules of a model or for --distinguish; all others always have one."""
 EXAMPLES = """\b
 Exit code:
   0  all tests up to the size have been generated, or as many as --count says
@@ -64,7 +70,7 @@ class GenerateOptions:
     """The options of `pgasrob litmus generate`."""
 
     # fmt: off
-    name: str = option(
+    model: str = option(
         "-m", "--model", type=click.Choice(["corerma", "rdma-tso"]), default="corerma", show_default=True,
         help="The model whose rules --rule names.")
     rules: tuple[str, ...] = option("--rule", multiple=True, metavar="RULES",
@@ -117,7 +123,7 @@ def generate(options: GenerateOptions) -> int:
     from pgasrob.robustness.stopping import Stopped, within_limits
 
     check_rules(options, RULES)
-    _check_options("distinguish" if options.distinguish is not None else options.name)
+    _check_options("distinguish" if options.distinguish is not None else options.model)
     display = progress_display(None)
     out = _Out(options.format, options.output, display.clear if display else None)
 
@@ -141,15 +147,9 @@ def generate(options: GenerateOptions) -> int:
 
 def _check_options(kind: str) -> None:
     """End the command where an option is given that has no meaning for what is to be generated."""
-    of = {
-        "corerma": ("processes", "conventions"),
-        "rdma-tso": ("threads", "nodes", "locations"),
-        "distinguish": ("threads", "nodes", "locations", "waits"),
-    }
-    known = {option for options in of.values() for option in options} | {"name"}
-    allowed = {*of[kind], *(("name",) if kind != "distinguish" else ())}
+    of_some = {name for names in OPTIONS_OF.values() for name in names}
     for parameter in typed():
-        if parameter.name in known - allowed:
+        if parameter.name in of_some - OPTIONS_OF[kind]:
             what = "--distinguish" if kind == "distinguish" else f"rules of {kind}"
             raise click.UsageError(f"{parameter.opts[-1]} has no meaning for {what}.")
 
@@ -238,7 +238,7 @@ def _tests(options: GenerateOptions, note: Note) -> tuple[list[str], Tests]:
     bounds = Bounds(options.threads, options.nodes, options.locations)
     if options.distinguish is not None:
         return _distinguishing(options, options.distinguish, bounds, note)
-    return _of_corerma(options, note) if options.name == "corerma" else _of_rdma_tso(options, bounds, note)
+    return _of_corerma(options, note) if options.model == "corerma" else _of_rdma_tso(options, bounds, note)
 
 
 def _of_corerma(options: GenerateOptions, note: Note) -> tuple[list[str], Tests]:

@@ -19,7 +19,7 @@ from pgasrob.cli.shared_steps import limited, load_instance, print_json, progres
 from pgasrob.cli.witness_files import RunPath, Witnesses, fold_option, witness_option, write_witness
 
 if TYPE_CHECKING:
-    from pgasrob.cli.shared_steps import Empty
+    from pgasrob.cli.shared_steps import NoAnswer
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
     from pgasrob.robustness.limits import Limits
@@ -131,7 +131,7 @@ def _of_litmus_test(options: OutcomesOptions) -> int:
     )
 
 
-def _found(instance: Instance, names: str | None, limits: Limits, in_json: Empty | None) -> Outcomes:
+def _found(instance: Instance, names: str | None, limits: Limits, in_json: NoAnswer | None) -> Outcomes:
     from pgasrob.runs.chosen import UnknownPlace
     from pgasrob.runs.outcomes import HasLoop
     from pgasrob.runs.outcomes import outcomes as outcomes_of

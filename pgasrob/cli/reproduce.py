@@ -17,7 +17,7 @@ from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, print_js
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pgasrob.cli.shared_steps import Empty
+    from pgasrob.cli.shared_steps import NoAnswer
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.robustness.limits import Limits
@@ -88,7 +88,7 @@ def reproduce(options: ReproduceOptions) -> int:
     from pgasrob.runtime.tools import ToolError
 
     file, json = options.file, options.format == "json"
-    in_json: Empty | None = None
+    in_json: NoAnswer | None = None
     if json:
         in_json = lambda errors, reason: nothing_reproduced(file, options.nodes, "error", reason, errors)  # noqa: E731
     limits = Limits(timeout=options.timeout)
@@ -114,7 +114,7 @@ def reproduce(options: ReproduceOptions) -> int:
     return CODES[state]
 
 
-def _program(options: ReproduceOptions, limits: Limits, in_json: Empty | None) -> CProgram:
+def _program(options: ReproduceOptions, limits: Limits, in_json: NoAnswer | None) -> CProgram:
     """The program, which has to be in C."""
     from pgasrob.frontends.lower import CProgram
     from pgasrob.robustness.load import load

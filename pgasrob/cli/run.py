@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_STEPS = 1_000  # those of semantics.simulate, which is not imported for the help text
 DEFAULT_TRIES = 1_000
 MOST_SEED = 1_000_000
-"""A seed that nobody has chosen is short enough to be typed again."""
+"""Seeds that are drawn are smaller, so short enough to be typed again."""
 
 EXAMPLES = """\b
 Exit code:

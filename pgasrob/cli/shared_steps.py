@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pgasrob.render.shared_json import Error
     from pgasrob.robustness.limits import Limits
 
-    Empty = Callable[[list[Error], str | None], object]
-    """What a command prints as JSON when it has no answer, of the errors in the program and a reason."""
+    NoAnswer = Callable[[list[Error], str | None], object]
+    """Makes the JSON object of a command without an answer from the errors in the program and a reason."""
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ def print_json(value: object) -> None:
 def refuse(
     message: str,
     exit_code: int = ERROR,
-    in_json: Empty | None = None,
+    in_json: NoAnswer | None = None,
     errors: Sequence[Error] = (),
     reason: str | None = None,
 ) -> NoReturn:
@@ -73,7 +73,7 @@ def refuse(
     raise click.exceptions.Exit(exit_code) from None
 
 
-def limited(limits: Limits, phase: str, work: Callable[[], T], in_json: Empty | None = None) -> T:
+def limited(limits: Limits, phase: str, work: Callable[[], T], in_json: NoAnswer | None = None) -> T:
     """What ``work`` gives, which looks at ``limits`` itself as far as it can; ends the command (`refuse`) where it
     reaches one of them before its end."""
     from pgasrob.robustness.stopping import Stopped, within_limits
@@ -88,7 +88,7 @@ def load_instance(
     file: str,
     nodes: int | None,
     front_end: FrontEnd | None = None,
-    in_json: Empty | None = None,
+    in_json: NoAnswer | None = None,
     reading: Reading | None = None,
 ) -> Instance:
     """The program in ``file`` on ``nodes`` nodes; ends the command (`refuse`) when it is none.

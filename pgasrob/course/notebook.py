@@ -47,7 +47,7 @@ def to_notebook(page: Sequence[Part], place: str, programs: dict[str, str], solu
                 text.append("**Solution.**")
         elif in_solution and not solutions:
             continue
-        elif code := list(_of(part, place, programs)):
+        elif code := list(_code_cells(part, place, programs)):
             cells += text_cell()
             cells += [_code(each, in_solution) for each in code]
         else:
@@ -67,7 +67,7 @@ def to_notebook(page: Sequence[Part], place: str, programs: dict[str, str], solu
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 
 
-def _of(part: Part, place: str, programs: dict[str, str]) -> Iterator[str]:
+def _code_cells(part: Part, place: str, programs: dict[str, str]) -> Iterator[str]:
     """The code cells for a part of the page; none where the part is text."""
     if part.kind == "program":
         yield f"%%writefile {place}/{part.name}\n{programs[part.name]}"

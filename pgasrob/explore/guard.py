@@ -18,14 +18,15 @@ from pgasrob.explore.request_bounds import MOST_BYTES
 
 NAMES = ("127.0.0.1", "localhost")
 ALWAYS = {
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
+    b"cache-control": b"no-store",
+    b"referrer-policy": b"no-referrer",
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
 }
-NOTHING = "default-src 'none'; frame-ancestors 'none'"
+"""Headers of every answer, unless it has its own."""
 
 
 class Guard:
@@ -43,16 +44,9 @@ class Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name.lower() for name, _ in message["headers"]}
-                always = {**ALWAYS, "Content-Security-Policy": NOTHING}
-                message["headers"] = [
-                    *message["headers"],
-                    *(
-                        (name.lower().encode(), value.encode())
-                        for name, value in always.items()
-                        if name.lower().encode() not in there
-                    ),
-                ]
+                own = {name.lower() for name, _ in message["headers"]}
+                missing = [(name, value) for name, value in ALWAYS.items() if name not in own]
+                message["headers"] = [*message["headers"], *missing]
             await send(message)
 
         request = Request(scope)

@@ -138,8 +138,7 @@ class Server(LanguageServer):
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, found.text), types.Range(begin, end))
 
     async def actions(self, uri: str, mended: Sequence[types.Diagnostic]) -> list[types.CodeAction]:
-        """The repairs of a document with violations that are to be ``mended``; they are searched for when somebody asks
-        for the first time."""
+        """Code actions with repairs of the violations ``mended`` of a document; the first call searches for repairs."""
         if not mended or (work := self._work(uri)) is None:
             return []
         await work.done()
