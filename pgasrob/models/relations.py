@@ -86,6 +86,15 @@ def joined(rows: Rows, source: int, target: int) -> Rows | None:
     return extended
 
 
+def with_pairs(rows: Rows, pairs: Iterable[tuple[int, int]]) -> Rows | None:
+    """The closure of ``rows`` with all ``pairs``, as by :func:`joined`; None when they close a cycle."""
+    for source, target in pairs:
+        if (extended := joined(rows, source, target)) is None:
+            return None
+        rows = extended
+    return rows
+
+
 def converse(rows: Sequence[int]) -> Rows:
     turned = [0] * len(rows)
     for source, row in enumerate(rows):

@@ -21,7 +21,7 @@ from pgasrob.models.corerma.program_actions import Actions, Step
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Outcome, Value
 from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.model_table import HappensBefore, LocalOrder
-from pgasrob.models.relations import Rows, converse, empty, joined, overlap, union
+from pgasrob.models.relations import Rows, converse, empty, joined, overlap, union, with_pairs
 from pgasrob.program.expressions import Fault
 
 
@@ -185,15 +185,10 @@ class Frame:
 
     def closed(self, hb: Rows, source: Sequence[int]) -> Rows | None:
         """``hb`` with the pairs that R1 adds; None where they close a cycle."""
-        if not self.settings.has("R1"):
-            return hb
         order: Rows | None = hb
-        while fresh := list(rules.r1(self.actions, source, hb)):
-            for pair in fresh:
-                if (order := joined(hb, *pair)) is None:
-                    return None
-                hb = order
-        return hb
+        while self.settings.has("R1") and order is not None and (fresh := list(rules.r1(self.actions, source, order))):
+            order = with_pairs(order, fresh)
+        return order
 
     def written(self, hb: Rows, source: Sequence[int], never: Rows | None = None) -> Iterator[Rows]:
         """``hb`` with the atomic writes to each location ordered, in every way that keeps the pairs ``never`` out."""
@@ -281,11 +276,9 @@ class Frame:
 
 def _along(hb: Rows, pairs: Iterable[Pair]) -> Rows:
     """``hb`` with ``pairs``, which follow program order and so close no cycle."""
-    for pair in pairs:
-        order = joined(hb, *pair)
-        assert order is not None
-        hb = order
-    return hb
+    order = with_pairs(hb, pairs)
+    assert order is not None
+    return order
 
 
 def _ordered(hb: Rows, first: int, second: int) -> bool:

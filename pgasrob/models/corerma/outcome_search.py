@@ -27,7 +27,7 @@ from pgasrob.models.corerma.consistent_executions import Candidate, Frame, is_ac
 from pgasrob.models.corerma.order_rules import Pair
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Outcome, Value
 from pgasrob.models.model_interface import Refused
-from pgasrob.models.relations import Rows, converse, empty, joined, overlap
+from pgasrob.models.relations import Rows, converse, empty, overlap, with_pairs
 
 
 class Alternative(NamedTuple):
@@ -346,11 +346,9 @@ class Search:
                         left.append(tuple(open_ones))
                         continue
                     edges, pairs = open_ones[0]
-                    for edge in edges:
-                        order = joined(hb, *edge)
-                        if order is None:
-                            return None
-                        hb = order
+                    if (order := with_pairs(hb, edges)) is None:
+                        return None
+                    hb = order
                     if pairs:
                         never = never.copy()
                         for first, second in pairs:

@@ -68,20 +68,17 @@ class RdmaTso:
 
     def outcomes(self, program: Program, watch: Watch | None = None) -> Outcomes:
         """All outcomes. Raises :class:`Refused`."""
-        FORMS.require(program)
         if self.semantics == "declarative":
-            return self._declarative().outcomes(program, watch)
+            return self._declarative(program).outcomes(program, watch)
         return operational.outcomes(self.machine(program), watch)
 
     def executions(self, program: Program, watch: Watch | None = None) -> Iterator[Execution]:
         """All consistent executions. Raises :class:`Refused`, and LimitReached of ``watch``."""
-        FORMS.require(program)
-        return self._declarative().executions(program, watch)
+        return self._declarative(program).executions(program, watch)
 
     def forbidden(self, program: Program, outcome: Mapping[str, Value]) -> Forbidden | None:
         """Why no consistent execution has the values of ``outcome``; None when one has."""
-        FORMS.require(program)
-        return self._declarative().forbidden(program, outcome)
+        return self._declarative(program).forbidden(program, outcome)
 
     def machine(self, program: Program, reduced: bool = True) -> operational.Machine[Any]:
         """The machine that runs ``program``, the simplified one unless the semantics is the concrete one; ``reduced``
@@ -95,9 +92,11 @@ class RdmaTso:
 
         return simplified(program, self.pcie, self.placed, reduced=reduced)
 
-    def _declarative(self) -> Declarative:
+    def _declarative(self, program: Program) -> Declarative:
+        """The declarative semantics, if the model knows ``program``."""
         from pgasrob.models.rdma_tso.declarative import Declarative
 
+        FORMS.require(program)
         return Declarative(pcie=self.pcie, placed=self.placed, without=self.without)
 
 

@@ -14,7 +14,7 @@ from pgasrob.models.model_interface import Execution, Pairs, Refused
 from pgasrob.models.rdma_tso.expansion import expand, polls_from
 from pgasrob.models.rdma_tso.orders import Rules
 from pgasrob.models.rdma_tso.points import Choice, Edges, Graph
-from pgasrob.models.relations import Rows, joined
+from pgasrob.models.relations import Rows, with_pairs
 from pgasrob.robustness.watch import Watch
 
 
@@ -32,21 +32,12 @@ def _settled(rows: Rows, choices: Sequence[Choice]) -> tuple[Rows, list[Choice]]
                 continue
             if not forward and not backward:
                 return None
-            added = _with(rows, choice.forward if forward else choice.backward)
+            added = with_pairs(rows, choice.forward if forward else choice.backward)
             if added is None:
                 return None
             rows, progress = added, True
         left = undecided
     return rows, left
-
-
-def _with(rows: Rows, edges: Edges) -> Rows | None:
-    for source, target in edges:
-        added = joined(rows, source, target)
-        if added is None:
-            return None
-        rows = added
-    return rows
 
 
 def _orders(rows: Rows, orders: Sequence[Choice], flushes: Sequence[Choice]) -> Iterator[Rows]:
@@ -56,7 +47,7 @@ def _orders(rows: Rows, orders: Sequence[Choice], flushes: Sequence[Choice]) -> 
     stack: list[tuple[Rows, Edges, Sequence[Choice], int | None]] = [(rows, (), (*orders, *flushes), None)]
     while stack:
         rows, edges, choices, base = stack.pop()
-        chosen = _with(rows, edges)
+        chosen = with_pairs(rows, edges)
         settled = None if chosen is None else _settled(chosen, choices)
         if settled is None:
             continue
@@ -150,7 +141,7 @@ class Search:
                     edges = tuple(e for write in writes if write != read for e in graph.by_later_write(read, write))
                 else:
                     edges = graph.by_read(source, read)
-                chosen = _with(rows, edges)
+                chosen = with_pairs(rows, edges)
                 if chosen is None:
                     continue
                 sources[read] = source
@@ -187,7 +178,7 @@ class Search:
                     outcome = graph.candidate.outcome(values, last)
                     if outcome in found or not wanted(outcome):
                         continue
-                chosen = _with(rows, _to_be_last(choices, last))
+                chosen = with_pairs(rows, _to_be_last(choices, last))
                 complete = None if chosen is None else next(_orders(chosen, choices, flushes), None)
                 if complete is not None:
                     refuse_faults(values)

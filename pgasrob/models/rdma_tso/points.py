@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pgasrob.models.candidate_executions import INITIAL, Candidate
 from pgasrob.models.rdma_tso.expansion import same_queue_pair
 from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, Rules
-from pgasrob.models.relations import Rows, joined
+from pgasrob.models.relations import Rows, with_pairs
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -54,9 +54,7 @@ class Graph:
     @property
     def start(self) -> Rows | None:
         """The closure of the edges that hold whatever is read; None when they have a cycle."""
-        rules, rows = self.rules, [0] * self.size
-        issue, seen = self.issue, self.seen
-        closure: Rows | None = rows
+        rules, issue, seen = self.rules, self.issue, self.seen
         edges: list[tuple[int, int]] = []
         if rules.has("third"):
             edges += [(i, o) for i, o in zip(issue, seen, strict=True) if i != o]
@@ -70,11 +68,7 @@ class Graph:
             local = self.candidate.actions[write].kind == "nlW"
             if rules.has("ob") and ((local and rules.has("ob.nlW-pf")) or (not local and rules.placed)):
                 edges.append((seen[write], seen[poll]))
-        for source, target in edges:
-            if closure is None:
-                return None
-            closure = joined(closure, source, target)
-        return closure
+        return with_pairs([0] * self.size, edges)
 
     def preserved(self, table: str) -> Iterator[tuple[int, int]]:
         """The pairs of ippo or oppo."""
