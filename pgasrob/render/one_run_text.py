@@ -39,7 +39,7 @@ ENDINGS: dict[Ending, str] = {
     "fault": "that ends before a command that cannot be evaluated",
     "cut": "that was cut",
 }
-"""The endings in a title."""
+"""The clause about the ending in a title."""
 
 
 def kind(result: Result) -> str:
@@ -87,7 +87,7 @@ def wrong(result: Result, witness: Witness) -> tuple[bool, bool]:
 
 
 def closing(result: Result, witness: Witness) -> list[tuple[str, str]]:
-    """How the run ends, where its ranks stand then, which assertions fail in it and what it leaves, with styles."""
+    """Sentences on how the run ends, which assertions fail in it, and its final values, with styles."""
     run = cast("RunResult", result)
     how = run.get("simulation") or run.get("outcome")
     found = [ENDS[_ending(run)]] if how else []
@@ -134,7 +134,7 @@ def likeness(result: Result, witness: Witness, cycle: str = "the cycle above") -
 
 
 def sentences(result: Result, witness: Witness) -> list[tuple[str, str]]:
-    """All that is known of the run beside its events, for a page or a picture; none of a run with a verdict."""
+    """The sentences about the run other than its events, for a page or a picture; empty for a run with a verdict."""
     if witness["shows"] != "run":
         return []
     simulation = cast("RunResult", result).get("simulation")
@@ -145,7 +145,7 @@ def sentences(result: Result, witness: Witness) -> list[tuple[str, str]]:
 
 
 def again(simulation: Simulation) -> str:
-    """The options of `pgasrob run` that give the run again."""
+    """A sentence with the options of `pgasrob run` that give the run again."""
     options = ["--sc"] if simulation["memory_model"] == "sc" else []
     options.append(f"--seed {simulation['seed']}")
     if simulation["memory_model"] == "network" and simulation["bias"] != "even":
@@ -183,7 +183,7 @@ MOST_EVENTS = 200
 
 
 def _why(result: Result, witness: Witness, width: int, glyphs: Glyphs) -> list[Line]:
-    """The SC run that it looks like, or the sentence that there is none."""
+    """Lines about the SC run that it looks like, or the sentence that there is none."""
     like = likeness(result, witness)
     if like is None:
         return []

@@ -1,8 +1,7 @@
-"""Litmus programs and tests as text, which :mod:`pgasrob.models.litmus.litmus_parser` reads as the same.
+"""Prints litmus programs and tests as text that `litmus_parser` reads back as the same program.
 
-What a text has been written out into is written back: a load into a register `$1` that the next instruction uses
-becomes the mention of its location, and a hidden location the constant that it holds. A `$` register for which that
-is not possible is written as it is.
+It undoes what `naming` expands: a load into a register `$1` that only the next instruction reads becomes a mention of
+its location, and a hidden location becomes the constant that it holds. Any other `$` register is printed as it is.
 """
 
 from __future__ import annotations
@@ -68,8 +67,8 @@ class _Printer:
 
     def _parts(self, body: Block) -> list[str]:
         found: list[str] = []
-        waiting: list[Load] = []  # what the next instruction may read in place
-        stored = None  # the location that gets what a CAS gives, where that is written as one statement
+        waiting: list[Load] = []  # loads that the next instruction may read in place
+        stored = None  # the location that gets the result of a CAS, where the two are printed as one statement
         for item, follows in zip(body, (*body[1:], None), strict=False):
             if stored is not None:
                 stored = None
@@ -176,7 +175,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _simple(item: Instruction) -> bool:
-    """Whether it is nothing but one register copied to another: with a location in its place it would be a load."""
+    """Whether it only copies one register to another: with a location in its place it would be a load."""
     return isinstance(item, Assign) and isinstance(item.value, Register)
 
 

@@ -175,8 +175,7 @@ class _ThreadNaming:
                     self.set.add(name)
 
     def find_misspelled(self) -> None:
-        """Report a constant that is stored to a name that nothing reads and that looks like a location: a misspelled
-        store."""
+        """Report a misspelled store: of a constant, to a name that is never read and that looks like a location."""
         named = {name for line in self.naming.text.lines for name, _, _ in line.values or ()}
         read = {
             mention.name for each in statements(self.text.body) for mention, sets in self.mentioned(each) if not sets
@@ -193,7 +192,7 @@ class _ThreadNaming:
                         self.report.add("PG173", what, target.span, hint)
 
     def mentioned(self, statement: Set | Call) -> Iterator[tuple[Mention, bool]]:
-        """The names in ``statement`` in their order, each with whether the statement sets it."""
+        """The names in ``statement`` in order, each with whether the statement sets it."""
         match statement:
             case Set(target, operand):
                 yield target, True
@@ -237,7 +236,7 @@ class _ThreadNaming:
                 case Set() | Call():
                     made = tuple(self.assignment(item) if isinstance(item, Set) else self.call(item))
                     if not made and not (isinstance(item, Call) and item.word == "skip") and self.report.empty:
-                        # No statement is left out in silence, whatever the rules above have forgotten.
+                        # If the rules above have missed a case, the statement is reported and not dropped.
                         self.report.add("PG175", "this statement has no meaning here", item.span, "write it otherwise")
                     yield from made
 
@@ -401,7 +400,8 @@ class _ThreadNaming:
         return Cell(mention.name, mention.atomic)
 
     def source(self, operand: Operand, what: str) -> Cell | None:
-        """What the adapter reads at its near end: a location, or for a constant the hidden location that holds it."""
+        """The location that the adapter reads on the thread's node: the one named, or the hidden one that holds a
+        constant."""
         if operand.mention:
             if operand.mention.node is None and self.location(operand.mention) is None:
                 name = short(operand.mention.name)
@@ -472,7 +472,7 @@ class _ThreadNaming:
         return loads, converted(operand.expr)
 
     def unknown(self, mention: Mention) -> bool:
-        """Whether it is a register that nothing sets: most likely another name is meant."""
+        """Whether it is a register that is never set: most likely another name is meant."""
         name = mention.name
         mine = self.naming.registers.get(name) == self.number
         return mine and name not in self.set

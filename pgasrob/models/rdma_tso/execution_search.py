@@ -19,8 +19,8 @@ from pgasrob.robustness.watch import Watch
 
 
 def _settled(rows: Rows, choices: Sequence[Choice]) -> tuple[Rows, list[Choice]] | None:
-    """``rows`` with one side of each choice whose other side would close a cycle, and the choices that are left; None
-    where both sides would."""
+    """Decide each choice of which one side would close a cycle. Returns ``rows`` with the other sides, and the choices
+    that are still open; None where both sides of one would."""
     left, progress = list(choices), True
     while progress:
         progress, undecided = False, []
@@ -41,9 +41,9 @@ def _settled(rows: Rows, choices: Sequence[Choice]) -> tuple[Rows, list[Choice]]
 
 
 def _orders(rows: Rows, orders: Sequence[Choice], flushes: Sequence[Choice]) -> Iterator[Rows]:
-    """Every way to choose ``orders``, with one way to choose ``flushes``."""
+    """The closures for every way to choose ``orders``, each with one way to choose ``flushes``."""
     last = {id(choice) for choice in flushes}
-    # A stack of its own: there are as many choices as pairs of writes, more than calls can be nested.
+    # An explicit stack: there are as many choices as pairs of writes, which may be more than Python nests calls.
     stack: list[tuple[Rows, Edges, Sequence[Choice], int | None]] = [(rows, (), (*orders, *flushes), None)]
     while stack:
         rows, edges, choices, base = stack.pop()
