@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from pgasrob.automata.multiheaded import project
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, cycle_types
+from pgasrob.robustness.engine import Violation
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked
 from pgasrob.robustness.normal_form import Letter
 from pgasrob.robustness.product import ProductSearch
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay

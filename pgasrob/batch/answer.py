@@ -1,4 +1,4 @@
-"""Which function decides each kind of question about robustness."""
+"""Calls the function that decides a question about robustness, by what is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of a job, one by one: each read, answered, and compared with its header."""
+"""Does the checks of a job one by one: reads each program, answers, and compares with its header."""
 
 from __future__ import annotations
 

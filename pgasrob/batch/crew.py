@@ -1,4 +1,4 @@
-"""What processes and clusters that work at a batch have in common: results in the order of the tasks, and Ctrl-C."""
+"""What batches on processes and on clusters share: results in the order of the tasks, and Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of other files than the programs have: a key, whose headers those who write the programs do not see."""
+"""Takes expected verdicts from the headers of a key: files that the authors of the programs do not see."""
 
 from __future__ import annotations
 

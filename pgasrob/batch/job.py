@@ -1,4 +1,4 @@
-"""What is asked of many programs: which checks there are to do, and what a check has found."""
+"""The checks that a batch is asked to do, and the result of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Litmus tests in the calculus: a test becomes a program of ranks (`models.pgas`), which is checked as any other."""
+"""Checks litmus tests in the calculus: turns each into a program of ranks (`models.pgas`), and checks that."""
 
 from __future__ import annotations
 

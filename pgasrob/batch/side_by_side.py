@@ -1,4 +1,4 @@
-"""A batch on one process or several."""
+"""Runs a batch on one process, on several, or on a cluster."""
 
 from __future__ import annotations
 

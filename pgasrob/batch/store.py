@@ -1,4 +1,4 @@
-"""The file that results are kept in (:mod:`~pgasrob.batch.kept`), as one process sees it."""
+"""The file that results are kept in (:mod:`~pgasrob.batch.kept`): an SQLite connection of one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decides besides cells, reads and writes whether two accesses race: atomicity, bytes, waiting, made-up memory.
+"""Facts that decide whether two conflicting accesses race: atomicity, bytes, waiting, memory that a library made up.
 
 These are facts of commands and memory objects, and no engine of robustness asks for them.
 """

@@ -1,4 +1,4 @@
-"""What searches for races have in common."""
+"""The interface of searches for races, and how each makes a race of what it has found."""
 
 from __future__ import annotations
 

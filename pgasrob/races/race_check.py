@@ -1,5 +1,4 @@
-"""Whether a program has races: the searches, robustness where the answer depends on it, the runs to show, the
-verdict."""
+"""Decides whether a program has races: searches, asks for robustness where that matters, replays the runs."""
 
 from __future__ import annotations
 
@@ -132,7 +131,7 @@ class _Deciding:
                     return
                 whole = True
                 if self.instance.program.gaps:
-                    continue  # There are runs that nobody can look at.
+                    continue  # There are runs that no search can follow.
                 try:
                     if self._is_robust():
                         self.complete = True
@@ -145,7 +144,7 @@ class _Deciding:
                 return
             if not_known is not None:
                 raise not_known
-        # What comes behind a violation has not been looked at, or, state by state, not all of it.
+        # What comes after a violation has not been looked at, or, state by state, not all of it.
         from pgasrob.races.race_definition import DefinitionSearch
 
         definition = DefinitionSearch(self.instance, strict)

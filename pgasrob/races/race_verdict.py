@@ -29,7 +29,7 @@ memory."""
 class RacingAccess:
     """One of the two: the access of the command ``occurrence`` of ``rank``, which is written at ``span``.
 
-    ``access`` is what it does: "read", "write", or "read and write"; ``atomic`` the type that it is atomic in, behind
+    ``access`` is what it does: "read", "write", or "read and write"; ``atomic`` the type that it is atomic in, after
     "by" what it does where that counts, "" for a plain one. ``operation``: which of the rank's issued commands in the
     run it belongs to, where it is a step of a pending operation; None where it is the next command of its rank.
     """

@@ -1,4 +1,4 @@
-"""Accesses that are next, and which two of them race."""
+"""Accesses that can be next, and which pairs of them race."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ Places = tuple[Span, Span]
 
 def places(one: Next, other: Next) -> Places:
     """The places of ``one`` and ``other`` in the source."""
-    first, second = sorted((one.transition.span, other.transition.span), key=_in_the_source)
+    first, second = sorted(
+        (one.transition.span, other.transition.span),
+        key=lambda span: (span.line, span.column, span.end_line, span.end_column),
+    )
     return first, second
-
-
-def _in_the_source(span: Span) -> tuple[int, int, int, int]:
-    return span.line, span.column, span.end_line, span.end_column
 
 
 class Pairs:

@@ -1,5 +1,5 @@
-"""Where addresses of a recorded run are: in places, pieces of memory that are the same on all ranks, or that a library
-has for itself."""
+"""Maps addresses of a recorded run to places: memory that is the same on all ranks, or that a library has for
+itself."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Places:
         return self.place(region.kind, region.identity) << SHIFT | address - region.address
 
     def in_window(self, target: int, window: int, offset: int) -> int:
-        """Where so many bytes behind the beginning of a window are at ``target``."""
+        """Where so many bytes after the beginning of a window are at ``target``."""
         for region in self._regions[target].values():
             if region.kind == WINDOW and region.identity == window and offset < region.bytes:
                 at = self.at(target, region.address + offset)

@@ -1,4 +1,4 @@
-"""Answers about a trace file, segment by segment, as verdicts like those on programs."""
+"""Answers questions about a trace file (robustness, races, MUST-RMA), segment by segment, as verdicts."""
 
 from __future__ import annotations
 

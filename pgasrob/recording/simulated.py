@@ -1,4 +1,4 @@
-"""Recordings of simulated runs: what a recorder would have written of a run of a program.
+"""Simulates a run of a program, and records it as a recorder would have.
 
 So everything that is asked of recordings can be asked of any program, without a library to run it with.
 """

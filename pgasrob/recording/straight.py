@@ -1,4 +1,4 @@
-"""The recorded commands as a program: each rank has its own, one after the other, and nothing to choose.
+"""Turns recorded commands into a program: straight-line code for each rank.
 
 A read in a polling loop waits for the value that it saw. The run that was recorded is a run of this program, and its
 order the trace that the answers are about (`proofs/recorded-traces.md`).

@@ -1,7 +1,7 @@
-"""A long recording in segments, each of which can be decided by itself.
+"""Cuts a long recording into segments, each of which can be decided by itself.
 
 A segment ends at a barrier of all ranks where nothing is pending: every operation has been waited for by its rank. No
-step from before can be delayed past such a barrier, and all before it comes before all behind it, so no attack and no
+step from before can be delayed past such a barrier, and all before it comes before all after it, so no attack and no
 race spans it (`proofs/recorded-traces.md`, section 4). So no more is held in memory than the longest segment.
 """
 

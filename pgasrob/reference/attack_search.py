@@ -12,11 +12,10 @@ from pgasrob.automata.emptiness import EmptinessSearch
 from pgasrob.program.instance import Instance
 from pgasrob.reference.attack import AttackSpace
 from pgasrob.reference.reduced_search import ReducedSearch
-from pgasrob.robustness.engine import PIECE, WithoutFacts
+from pgasrob.robustness.engine import PIECE, Violation, WithoutFacts
 from pgasrob.robustness.moves import in_two_parts
 from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.reasons import Reason
-from pgasrob.robustness.violation import Violation
 
 
 class StateSearch(Protocol):

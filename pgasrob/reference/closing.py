@@ -142,7 +142,7 @@ class Closing:
     # A candidate that waits for a value
 
     def _with_what_it_waits_for(self, delaying: Delaying, source: Source, candidate: Candidate) -> list[Move] | None:
-        """The same as `_closed`, for a candidate that waits for the value of the source's cell.
+        """The moves as of `_attack_on`, for a candidate that waits for the value of the source's cell.
 
         What changes the cell before the source has happened then, and what comes after it is in D; so there is nothing
         to choose unless the source is an update. Of those of its kind beside it some may be left out and some delayed
@@ -177,7 +177,8 @@ class Closing:
     def _with_further(
         self, source: Source, candidate: Candidate, layer: Layer, others: Sequence[Entry], further: Sequence[int]
     ) -> list[Move] | None:
-        """The same with some of the ``others`` as further sources."""
+        """The moves of a run with the attack, with some of the ``others`` as further sources, by rule (m3') of
+        `proofs/attack.md`."""
         sources = [source, *(self._source(others[number]) for number in further)]
         delaying = Delaying(self._instance, self._trace, self._order, sources)
         if not delaying.valid:

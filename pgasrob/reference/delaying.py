@@ -87,8 +87,8 @@ class Delaying:
         return next((placement for number, placement in reversed(self._placements[rank]) if number <= events), ())
 
     def attack(self, source: Access, rank: int, events: int, without: Left, cells: Iterable[Cell]) -> Attack:
-        """What there is to know after U but for ``without``, as far as ``cells`` and ``rank`` are concerned, of whose
-        events the first ones have been."""
+        """The attack on ``source`` after U but for ``without``, restricted to accesses to ``cells``, and to whether
+        ``rank`` is tainted after ``events`` of its events: (T, t, d) of `proofs/attack.md`, section 2."""
         parts = {NOW: Touched(), DELAYED: Touched()}
         for cell in cells:
             for event, access, part in self._reached.get(cell, ()):

@@ -41,7 +41,7 @@ from pgasrob.semantics.mazurkiewicz_trace import (
 from pgasrob.semantics.sequential import SequentialState
 
 BARRIER = -1
-"""In place of a rank: who takes part in barriers is everybody."""
+"""In place of a rank: all ranks, which take part in barriers."""
 EVERYTHING = -1
 """In place of a cell: who may pass a barrier or do something else depends on whatever the others do."""
 
@@ -500,7 +500,7 @@ class WithoutIdleRounds(Exploration):
         return True
 
     def _is_idle(self, rank: int, round: Sequence[Event], state: SequentialState) -> bool:
-        """Whether what the ``round`` has accessed is as before, and nobody else has changed it on the way.
+        """Whether what the ``round`` has accessed is as before, and no other rank has changed it on the way.
 
         Where the rank might have waited for something instead, that may come to be there: such a round is none.
         """
@@ -551,7 +551,7 @@ def _greatest_kept(before: int, entries: Sequence[Entry], passes: Passes) -> lis
 def _begun_with(choices: Sequence[Choice], asleep: Collection[tuple[int, ...]], barrier: bool, last: int) -> set[int]:
     """Whose commands to try first where there are these ``choices``.
 
-    One rank is enough, the next after the ``last`` one, so that nobody goes round a loop while the others stand still.
+    One rank is enough, the next after the ``last`` one, so that no rank goes round a loop while the others stand still.
     It must not be one that has been left with some of its commands only: what somebody else does may wake the
     others, and they are gone when the rank goes on. All are tried where a ``barrier`` is one way to go on.
     """

@@ -1,4 +1,4 @@
-"""Liveness: what nobody can use again is forgotten, and an attack that can lead nowhere is given up.
+"""Liveness: what no later command can use is forgotten, and an attack that can lead nowhere is given up.
 
 What can still be used is what the commands that may come can touch, whatever the values (`futures`), and of that what
 may decide anything (`relevance`).
@@ -71,7 +71,7 @@ class Liveness:
         self._races = races
 
     def reduced(self, state: State) -> State | None:
-        """``state`` without what nobody can use again; None when its attack can lead nowhere."""
+        """``state`` without what no later command can use; None when its attack can lead nowhere."""
         futures, state = self._futures, without_blocked(self._instance, state)
         going = [rank for rank in range(self._instance.nodes) if not has_ended(self._instance, state, rank)]
         later = reduce(Touched.joined, (futures.ever[rank][state.control[rank]] for rank in going), Touched())

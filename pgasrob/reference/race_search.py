@@ -1,7 +1,7 @@
 """SC runs in which an operation does all its steps or stops for good after some.
 
 Up to two of them stop by choice, just before the steps that race, or one where the other access is a rank's next one.
-Others stop because completion rules put their steps behind one that has stopped, and waits for these block. Nothing is
+Others stop because completion rules put their steps after one that has stopped, and waits for these block. Nothing is
 delayed by conflicts, so that every such run is a run of X(P, N) as it is; and what is next is compared.
 
 It is the attack search (`reference.attack`) without the cycle: the step chosen is the *source*, the first of the two,

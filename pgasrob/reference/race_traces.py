@@ -1,7 +1,7 @@
 """Races trace by trace: of each class of SC runs that differ in the order of independent commands one run is enough.
 
 For a maximal trace and a step of it that stops, the *source*, there is a greatest part of the trace that can go on:
-what completion rules put behind the source stops too, and a command is left out, with all that comes after it, that
+what completion rules put after the source stops too, and a command is left out, with all that comes after it, that
 waits for a step that has stopped or has an access that conflicts with one. The next accesses of ranks along that part
 are compared with the source, and with those of other ranks (`proofs/races.md`, section 8). So the interleavings of
 programs that are synchronised by barriers, flags or notifications need not be gone through: they have one trace.

@@ -73,7 +73,9 @@ class Exact:
         for nodes in cells.values():
             for number, one in enumerate(nodes):
                 for other in nodes[:number]:
-                    ordered = one.are_alternatives(other) or one.before >> other.bit & 1 or other.before >> one.bit & 1
+                    # Of the next commands of one rank only one is issued.
+                    alternatives = one.next.at_issue and other.next.at_issue and one.next.rank == other.next.rank
+                    ordered = alternatives or one.before >> other.bit & 1 or other.before >> one.bit & 1
                     if not ordered and one.command != other.command and self._pairs.race(other.next, one.next):
                         yield Both(other.next, one.next, order.moves(one.before | other.before))
 
@@ -85,10 +87,6 @@ class _Node(NamedTuple):
     command: tuple[int, int]
     bit: int
     before: int
-
-    def are_alternatives(self, other: _Node) -> bool:
-        """Whether both belong to next commands of one rank, of which it issues one."""
-        return self.next.at_issue and other.next.at_issue and self.next.rank == other.next.rank
 
 
 class _Steps:

@@ -126,15 +126,15 @@ class _Colouring:
         for number, ranks in enumerate(self.symmetry.classes):
             for rank in ranks:
                 colour[rank] = number
-        told_apart = len(self.symmetry.classes)
+        distinguished = len(self.symmetry.classes)
         while True:
             keys = {rank: self.key(rank, colour) for rank in self.ranks}
             distinct = sorted(set(keys.values()))
             for rank, key in keys.items():
                 colour[rank] = bisect_left(distinct, key)
-            if len(distinct) == told_apart:
+            if len(distinct) == distinguished:
                 return colour
-            told_apart = len(distinct)
+            distinguished = len(distinct)
 
     def key(self, rank: int, colour: Sequence[int]) -> tuple[object, ...]:
         """All that ``state`` says of ``rank`` without calling ranks by their names."""

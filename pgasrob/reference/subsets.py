@@ -13,9 +13,9 @@ from pgasrob.program import core
 from pgasrob.semantics.mazurkiewicz_trace import value_after
 
 MOST_VALUES = 1 << 12
-"""Values of a cell, by subsets of its updates, beyond which nobody looks."""
+"""Values of a cell, by subsets of its updates, up to which subsets are tried."""
 MOST_SETS = 1 << 10
-"""Sets of updates beyond which nobody looks."""
+"""Sets of updates that are tried at most."""
 
 Passes = Callable[[int], bool]
 

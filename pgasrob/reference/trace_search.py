@@ -8,10 +8,9 @@ from pgasrob.program import core
 from pgasrob.program.instance import Instance
 from pgasrob.reference.closing import Choosable, Closing
 from pgasrob.reference.exploration import Exploration, TraceByTrace
-from pgasrob.robustness.engine import WHOLE, Subtrees
+from pgasrob.robustness.engine import WHOLE, Subtrees, Violation
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import TooManyUpdates
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, SequentialSpace
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, assert_never
 
-from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.counterexample import Counterexample, fault_reached, fault_witness
 from pgasrob.robustness.engine import wanted_reductions
@@ -124,7 +123,7 @@ class Decided:
             self.decision = Decision.ROBUST
 
     def learn_what_is_left(self, ended: Reason | None) -> None:
-        """Explore SC runs by themselves, as far as the engine has not seen them.
+        """Explore the SC runs that the engine has not seen, by a search of their own.
 
         Only where a fault is all that may change the verdict it takes as long as it takes; else it has a limit of its
         own, in addition to the others. ``ended``: what has ended the phases before, if anything has.
@@ -152,7 +151,7 @@ class Judged:
     """What has become of the violation that the engine claims: ``run`` is it, replayed and shortened, or says that it
     is none; ``unjudged`` and ``unfinished``: what has ended the replay, and the search for a shorter one.
 
-    ``effect``: what it means for outcomes, as far as that was looked for.
+    ``effect``: what it means for outcomes, None if that was not looked for.
     """
 
     def __init__(self, session: Session, decided: Decided) -> None:
@@ -169,7 +168,7 @@ class Judged:
         self.run = self._decided.counterexample.judged()
 
     def shorten(self) -> None:
-        """Look for a shorter run that shows the violation, as far as the limits allow."""
+        """Look for a shorter run that shows the violation, until a limit ends it."""
         decided, question, watch = self._decided, self._session.question, self._session.watch
         name, counterexample = question.engine.name, decided.counterexample
         assert counterexample is not None
@@ -282,7 +281,10 @@ class Check:
             assumptions=rests_on(instance, engine, robust) if robust or first is not None else (),
             effect=self.judged.effect if answer == "not robust" else None,
             hardware=shown.hardware if robust else None,
-            one_block=robust and _is_for_any_count(program),
+            # One block is for all ranks but some that are named; a C program is made for a number of nodes.
+            one_block=robust
+            and program.source.shows_commands
+            and any(process.ranks is None for process in program.processes),
             alike=self.placed.alike,
         )
         return self._with_facts(verdict, complete=unshown is None)
@@ -354,8 +356,3 @@ def hardware_of(instance: Instance) -> Hardware | None:
 
     found = occasions(instance) if instance.communicates else None
     return None if found is None else Hardware(found, not instance.program.source.shows_commands)
-
-
-def _is_for_any_count(program: Declared) -> bool:
-    """Whether one block is for all ranks but some that are named; a C program is made for a number of nodes."""
-    return program.source.shows_commands and any(process.ranks is None for process in program.processes)

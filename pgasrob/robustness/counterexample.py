@@ -1,4 +1,4 @@
-"""From what engines claim to the runs that are shown: a violation, made shorter, replayed and judged; a fault."""
+"""Turns the violation or fault that an engine claims into the run that is shown: shortened, replayed and judged."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pgasrob.program.instance import Instance
+from pgasrob.robustness.engine import Violation
 from pgasrob.robustness.reasons import FaultReached, InternalError
 from pgasrob.robustness.shrink import Shrinking
 from pgasrob.robustness.verdict import Fault, Witness
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, replay
 from pgasrob.semantics.sc_order import sequential_order

@@ -15,9 +15,8 @@ from typing import Generic, Protocol, TypeVar
 
 from pgasrob.automata.automaton import Automaton, Reached
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WithoutFacts
+from pgasrob.robustness.engine import Violation, WithoutFacts
 from pgasrob.robustness.reasons import PendingBound, Reason
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import access_of
 from pgasrob.semantics.computation import POPS, has_steps
 from pgasrob.semantics.monitor import READ, WRITTEN, Monitor, Reach, nothing_yet

@@ -1,4 +1,4 @@
-"""What a violation means: whether some run on the network has an outcome that no SC run has.
+"""Searches for the effect of a violation: a run on the network with an outcome that no SC run has.
 
 The SC runs are all looked at, and then runs on the network: first those that go on from the witness, then all others. A
 run of which an end, or something on the way, can be seen that no SC run has is the answer, after the replay has
@@ -16,10 +16,10 @@ from pgasrob.program.expressions import Const
 from pgasrob.program.instance import Instance
 from pgasrob.program.walks import Walks
 from pgasrob.robustness.counterexample import Counterexample
+from pgasrob.robustness.engine import Violation
 from pgasrob.robustness.maximal_runs import At, End, Faulting, Found, Node, Read, Runs, Sight, Viewer, words_of
 from pgasrob.robustness.reasons import EffectLimit, InternalError, Reason, RunsLeftOut, ScRunsLeft
 from pgasrob.robustness.verdict import Effect, EndValue, Witness
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.endings import FailedAssertion, with_failure
 from pgasrob.semantics.happens_before import HappensBefore

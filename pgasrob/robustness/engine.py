@@ -1,19 +1,36 @@
-"""The protocols of engines, what they can be asked to do, and what they learn of the SC runs that they pass."""
+"""The interface of engines: what each can be asked to do, and what it reports of the violation and of the SC runs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.reasons import Reason
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault
 
+if TYPE_CHECKING:
+    from pgasrob.robustness.cycle_types import CycleType
+
 PIECE = 256
 """States that a search of states looks at before it lets its caller look around."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A computation that an engine claims to be violating, before it has been replayed and judged.
+
+    ``parts`` gives for each event the part of the normal form it lies in, ``marks`` its marks, ``cycle_type`` the type
+    that accepted it; None when the engine knows nothing of them.
+    """
+
+    computation: Computation
+    parts: tuple[int, ...] | None = None
+    marks: tuple[frozenset[str], ...] | None = None
+    cycle_type: CycleType | None = None
 
 
 class Stepwise(Protocol):
@@ -108,7 +125,7 @@ class TraceEngine(Engine, Protocol):
     def traces(self) -> int: ...
     @property
     def subtrees(self) -> int:
-        """Those come to so far, with those that are left to others."""
+        """How many subtrees it has come to, with those that are left to other processes."""
 
     @property
     def effort(self) -> int:
@@ -156,7 +173,7 @@ class FoundInPart(NamedTuple):
 
     @property
     def decides(self) -> bool:
-        """Whether nobody need look further."""
+        """Whether the answer is known whatever other parts find."""
         return self.violation or self.fault
 
 

@@ -1,4 +1,4 @@
-"""The engines by name, and how each is made."""
+"""The table of engines by name, with the function that makes each."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Tables:
     - ``values``: constants and initial values. Other tables name them by their place.
     - ``memory``: for every cell of every node the value it starts with.
     - ``touchable``: for every cell the sum of the ways (:data:`READ` and so on) in which it may be touched. What stands
-      in no record, because nobody can change it, is left out by this table.
+      in no record, because no command changes it, is left out by this table.
     - ``waited``: for every cell 1 when some command may wait for its value and updates of it commute, else 0.
     - ``unordered``: the ids of the unordered queues.
     - ``states``: for every rank the number of its control states.

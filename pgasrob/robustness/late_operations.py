@@ -1,4 +1,4 @@
-"""What a violation comes down to: an operation that is late, the access that does not wait for it, what is missing.
+"""Diagnoses a violation: which operation is late, which access does not wait for it, and what is missing between them.
 
 A cycle of happens-before goes forward in its run but for where it goes from a step of an operation back to an earlier
 event of it and on from there; where the next event comes before the step, the operation is late, and there is at least
@@ -44,8 +44,8 @@ class Late:
 
 
 def late_operations(run: Run, cycle: Sequence[Edge]) -> tuple[Late, ...]:
-    """The operations on the ``cycle`` that are late, that whose step comes last first; but behind all others those that
-    the cycle goes on from between their own steps, where nothing can be put."""
+    """The operations on the ``cycle`` that are late, the one whose step comes last first. Those between whose own steps
+    the cycle goes on come after all others, for no command can be put there."""
     computation, operands = run.computation, issued_operands(run)
     found = []
     for number, edge in enumerate(cycle):
@@ -58,7 +58,7 @@ def late_operations(run: Run, cycle: Sequence[Edge]) -> tuple[Late, ...]:
         on = first.target if first.relation == "po" else edge.target
         if on > edge.source:  # the step has happened by then
             continue
-        behind = rest[1] if first.relation == "po" and len(rest) > 1 else first
+        after_po = rest[1] if first.relation == "po" and len(rest) > 1 else first
         found.append(
             Late(
                 issue,
@@ -66,7 +66,7 @@ def late_operations(run: Run, cycle: Sequence[Edge]) -> tuple[Late, ...]:
                 ahead,
                 on,
                 tuple(each for each in rest[:-1] if each.relation == "cf" or is_barrier(computation, each)),
-                _missing(run, operands, edge.source, on, behind.target if behind.relation == "id" else None),
+                _missing(run, operands, edge.source, on, after_po.target if after_po.relation == "id" else None),
                 tuple(
                     place
                     for place in range(issue + 1, on + 1)

@@ -1,4 +1,4 @@
-"""When a check gives up: stored states, seconds, memory."""
+"""The limits of a check (stored states, seconds, memory), and how much memory and how many cores the machine has."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _free_in_the_machine() -> int | None:
     except (OSError, StopIteration):
         pass
     try:
-        # All there is, where nobody says what is free: a worse guess, but a guess.
+        # All there is, where the system does not say what is free: a worse guess, but a guess.
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None

@@ -1,4 +1,4 @@
-"""The program in a file: `.pgas` or C by its name."""
+"""Reads the program in a file: `.pgas` or C, by the ending of its name."""
 
 from __future__ import annotations
 
@@ -32,13 +32,7 @@ OF_ANOTHER_KIND = {
         "name it with `--compile-commands`; without a FILE `pgasrob check` takes all programs in it",
     ),
 }
-"""What files with other endings are that somebody may take for programs, and what to do instead."""
-
-
-def _refuse_another_kind(path: str) -> None:
-    for endings, (what, hint) in OF_ANOTHER_KIND.items():
-        if path.endswith(endings):
-            raise SourceError([Diagnostic("PG182", what, path, hint=hint)])
+"""Files that are no programs but may be given as one: by their endings, what they are and what to do instead."""
 
 
 def load(path: str | Path, front_end: FrontEnd | None = None, files: Files = DISK) -> Program | CProgram:
@@ -53,7 +47,9 @@ def load(path: str | Path, front_end: FrontEnd | None = None, files: Files = DIS
     if str(path).endswith(".litmus"):
         hint = "ask `pgasrob litmus` for its outcomes, or `pgasrob check` whether it is robust"
         raise SourceError([Diagnostic("PG181", "a litmus test, where a program is asked for", str(path), hint=hint)])
-    _refuse_another_kind(str(path))
+    for endings, (what, hint) in OF_ANOTHER_KIND.items():
+        if str(path).endswith(endings):
+            raise SourceError([Diagnostic("PG182", what, str(path), hint=hint)])
     from pgasrob.program.parser import parse_file
 
     program: Program = parse_file(Path(path), files)

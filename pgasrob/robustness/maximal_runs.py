@@ -1,11 +1,11 @@
-"""The maximal runs of an instance, under SC or on the network, by what can be seen of them.
+"""Enumerates what can be observed of the maximal runs of an instance, under SC or on the network.
 
 A run is seen on its way (where each rank comes to, which assertion fails, for C what a read finds) and at its end. Runs
 that differ in the order of what does not depend on each other look the same, so not all of them are followed: where
 what one rank does next, or one step, can be neither met nor held back by anything that others may still do, it comes
 first and alone (a persistent set; Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, 1996).
 That keeps every end, and every place that a rank comes to as long as nothing is put off for ever: where some rank has a
-loop, what comes first has to lead to a state from which nobody has gone on yet. `proofs/effect.md` has the proofs.
+loop, what comes first has to lead to a state that has not been expanded yet. `proofs/effect.md` has the proofs.
 """
 
 from __future__ import annotations
@@ -336,7 +336,7 @@ class Runs(Generic[S]):
     def __init__(self, viewer: Viewer, rules: _Independence[S]) -> None:
         self._viewer, self._rules = viewer, rules
         self._from: dict[Node[S], tuple[Node[S] | None, list[Word]]] = {}
-        self._done: set[Node[S]] = set()  # those that have been gone on from
+        self._done: set[Node[S]] = set()  # those that have been expanded
         self._waiting: list[tuple[int, int, Node[S]]] = []
         self.effort = 0
 

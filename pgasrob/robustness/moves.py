@@ -1,4 +1,4 @@
-"""The run that the moves of an attack search are.
+"""Makes a run, with its events, of the moves that an attack search reports.
 
 A search that knows the program as tables only, the kernel or SPIN, reports which moves it took. What events they are is
 found out by making them once more.

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from pgasrob.program.expressions import Fault
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import PIECE
+from pgasrob.robustness.engine import PIECE, Violation
 from pgasrob.robustness.kernel_tables import Tables, tables
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction import REDUCTIONS
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, assumes_are_guesses
 

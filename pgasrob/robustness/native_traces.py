@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WHOLE, Subtrees
+from pgasrob.robustness.engine import WHOLE, Subtrees, Violation
 from pgasrob.robustness.kernel_tables import tables
 from pgasrob.robustness.native_attack import DecodedFacts, Decoder
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.sequential import assumes_are_guesses
 
 PIECE = 1_024
@@ -52,7 +51,7 @@ class NativeTraceSearch(DecodedFacts):
 
     @property
     def facts(self) -> NativeTraceSearch:
-        """What is true of the SC runs, as far as their traces have been seen."""
+        """What is true of the SC runs whose traces have been seen."""
         return self
 
     @property
@@ -77,7 +76,7 @@ class NativeTraceSearch(DecodedFacts):
 
     @property
     def subtrees(self) -> int:
-        """Those come to so far, with those that are left to others."""
+        """How many subtrees it has come to, with those that are left to other processes."""
         return self.kernel.subtrees
 
     @property

@@ -1,4 +1,4 @@
-"""Which commands of a violating computation its cycles and the control of the ranks cannot do without.
+"""Finds the commands of a violating computation that cannot be left out: all cycles or the control of a rank need them.
 
 Commands of a computation are numbered in the order of their issue, and sets of them are bits. A set stands for the
 computation without the other commands (`robustness.shrink`, `proofs/small-witnesses.md`).

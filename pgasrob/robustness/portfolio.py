@@ -1,4 +1,4 @@
-"""The `portfolio` engine: what settles most programs at once first, then others in turns.
+"""The `portfolio` engine: first the method that settles most programs at once, then the other engines in turns.
 
 Infeasibility says which steps are the source of no attack; if none is left there is no violation. Then the traces are
 gone through, of which most programs have few; large programs begin with that. Then the attack search is asked, which
@@ -12,10 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import Engine, Facts, JoinedFacts, Settings, TraceEngine, longest_run, wanted_reductions
+from pgasrob.robustness.engine import (
+    Engine,
+    Facts,
+    JoinedFacts,
+    Settings,
+    TraceEngine,
+    Violation,
+    longest_run,
+    wanted_reductions,
+)
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
-from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import at
 from pgasrob.semantics.sequential import FoundFault
 from pgasrob.twins import attack_search, search_of_sc_runs, trace_search
@@ -157,7 +165,7 @@ class PortfolioSearch:
 
 
 class PortfolioFacts(JoinedFacts):
-    """What is true of the SC runs, as far as some part has passed them."""
+    """What is true of the SC runs that some part has passed."""
 
     def __init__(self, search: PortfolioSearch, instance: Instance) -> None:
         self._search = search

@@ -20,11 +20,10 @@ from pgasrob.automata.intersection import Intersection
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, possible_cycle_types
-from pgasrob.robustness.engine import PIECE, WithoutFacts
+from pgasrob.robustness.engine import PIECE, Violation, WithoutFacts
 from pgasrob.robustness.marked_normal_form import Marked, MarkedNormalForm, MarkedWord
 from pgasrob.robustness.normal_form import NormalForm, numbered
 from pgasrob.robustness.reasons import Reason
-from pgasrob.robustness.violation import Violation
 
 HEADS = 2
 

@@ -1,4 +1,4 @@
-"""What a verdict rests on: the assumptions of the front end, and those that every verdict makes."""
+"""The assumptions that a verdict rests on: those that the front end made, and those behind every verdict."""
 
 from __future__ import annotations
 

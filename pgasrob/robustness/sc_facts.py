@@ -1,4 +1,5 @@
-"""The facts of the SC runs, as an engine passes them or by a search of their own: faults, assertions, deadlocks."""
+"""Facts of the SC runs (a fault, a failed assertion, a deadlock), as an engine comes across them or by a search of
+their own."""
 
 from __future__ import annotations
 

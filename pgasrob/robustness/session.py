@@ -1,4 +1,4 @@
-"""The way of a question to its answer through typed stages, and the one place where limits and Ctrl-C end it.
+"""Takes a question through typed stages to its answer; the one place where limits and Ctrl-C end it.
 
     Question ── load ──> Loaded ── place ──> Placed ── the decision of what is asked ──> verdict
 

@@ -1,6 +1,6 @@
 """Small witnesses: a violating computation without the commands that its violation does not need.
 
-A command is left out with all its events, and the operations behind it are numbered anew. A violating computation is
+A command is left out with all its events, and the operations after it are numbered anew. A violating computation is
 *irreducible* when leaving out any of its commands, one or several, never gives a violating computation of the program.
 A search through all choices of commands, from left to right, finds the fewest that do: what it finds is irreducible.
 Most commands need no choice, because every cycle passes through them or because the control automata have no way around
@@ -13,8 +13,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from pgasrob.program.instance import Instance
+from pgasrob.robustness.engine import Violation
 from pgasrob.robustness.needed_commands import Commands, Cycles, Item, Ways, everything, items_of
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Event, has_steps, writes
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.state_space import State, StateSpace

@@ -28,10 +28,9 @@ from pathlib import Path
 from pgasrob.export.promela import STATE_BYTES, Model, Unsupported, promela_model
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WithoutFacts
+from pgasrob.robustness.engine import Violation, WithoutFacts
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import DepthBound, NoModel, Reason, SpinFailed, SpinOutOfMemory
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation
 
 COMPILE = ("-O2", "-w", "-DSAFETY", "-fwrapv", "-DFREQ=100000")
@@ -100,7 +99,7 @@ class SpinSearch(WithoutFacts):
         self.doing = ""
 
     def run(self) -> Iterator[None]:
-        """Search, yielding many times a second; when dropped half-way, nothing of it stays behind."""
+        """Search, yielding many times a second; when dropped half-way, it leaves no process and no file."""
         try:
             yield from self._run()
         except Unsupported as error:

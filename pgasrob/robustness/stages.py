@@ -1,4 +1,5 @@
-"""The stages of the paper's decision procedure on one instance, to look at: counts, and graphs while they are small."""
+"""The automata of each stage of the paper's decision procedure on one instance: counts, and graphs while they are
+small."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def control(instance: Instance, simplify: Callable[[Expr], Expr] = lambda expr: 
 
 
 def state_space(instance: Instance) -> Stage:
-    """X(P, N), with its unbounded queues as far as the count goes."""
+    """X(P, N); its queues are unbounded, so counting ends at :data:`LARGEST_COUNT` states."""
     return _explored("state-space automaton X(P, N)", StateSpace(instance), lambda letter: _event(instance, letter))
 
 

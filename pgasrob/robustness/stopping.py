@@ -1,4 +1,4 @@
-"""The one place that catches the limits of a search, and says which it was."""
+"""The one place that catches the limits of a search, and gives the limit as a reason."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def until_limit(watch: Watch | None = None, *, memory: bool = False) -> Iterator
     except MemoryError as error:
         if not memory:
             raise
-        stopped.reason = _out_of_memory(error, watch)
+        stopped.reason = OutOfMemory()
+        if watch is not None and watch.limits.memory is not None and "limit" in str(error):
+            stopped.reason = MemoryLimit(watch.limits.memory, watch.latest)
 
 
 def within_limits(
@@ -54,9 +56,3 @@ def within_limits(
     with until_limit() as stopped:
         return watch.within(phase, lambda: work(watch), looks=looks)
     return stopped
-
-
-def _out_of_memory(error: MemoryError, watch: Watch | None) -> Reason:
-    if watch is not None and watch.limits.memory is not None and "limit" in str(error):
-        return MemoryLimit(watch.limits.memory, watch.latest)
-    return OutOfMemory()

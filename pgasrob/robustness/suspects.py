@@ -1,4 +1,4 @@
-"""What may order two accesses: the commands between them, and what the operations themselves promise.
+"""Lists what may order two accesses: the commands between them, and what the operations themselves promise.
 
 Each suspect is a change to the program that takes one such thing away and leaves all else.
 """
@@ -76,7 +76,7 @@ def suspects(instance: Instance, lines: tuple[int, int]) -> list[Suspect]:
     for rank, automaton in enumerate(instance.automata):
         ends = [edge for edge in automaton.transitions if on_lines(edge, lines)]
         own = {edge.occurrence for edge in ends}
-        between = _behind(automaton, ends) | _before(automaton, own)
+        between = _after(automaton, ends) | _before(automaton, own)
         for edge in automaton.transitions:
             if edge.occurrence in own:
                 suspected = [*_of_operation(edge, instance), *_of_command(edge)]
@@ -116,15 +116,15 @@ def _of_operation(edge: Transition, instance: Instance) -> Iterator[tuple[Does, 
             yield "queues", number
 
 
-def _behind(automaton: ControlAutomaton, starts: list[Transition]) -> set[int]:
-    """The occurrences that can come after one of ``starts``."""
+def _after(automaton: ControlAutomaton, starts: list[Transition]) -> set[int]:
+    """The occurrences of the commands that can come after one of ``starts``."""
     return _closure(
         {edge.target for edge in starts}, lambda state: [(e.occurrence, e.target) for e in automaton.out[state]]
     )
 
 
 def _before(automaton: ControlAutomaton, ends: set[int]) -> set[int]:
-    """The occurrences that can come before one of ``ends``."""
+    """The occurrences of the commands that can come before one of ``ends``."""
     into: dict[int, list[tuple[int, int]]] = {}
     for state, leaving in enumerate(automaton.out):
         for edge in leaving:

@@ -1,9 +1,9 @@
-"""The search trace by trace in parts, which others may have gone through.
+"""The search trace by trace, cut into parts that other processes can go through.
 
 A part is a range of subtrees of the exploration. What was found in one is a :class:`FoundInPart`, without runs, which
 are not for sending; :class:`PartsSearch` makes the answer of all of them, and goes again through those few that have
-something to show. The answer is that of the first part, in their order, that has any, so it does not depend on who was
-faster.
+something to show. The answer is that of the first part, in their order, that has any, so it does not depend on which
+process was faster.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WHOLE, Facts, FoundInPart, JoinedFacts, Subtrees, TraceEngine
+from pgasrob.robustness.engine import WHOLE, Facts, FoundInPart, JoinedFacts, Subtrees, TraceEngine, Violation
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.stopping import until_limit
-from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.twins import trace_search
 

@@ -132,8 +132,8 @@ class CheckedCount:
 
 @dataclass(frozen=True, slots=True)
 class EveryCount:
-    """What is known of every number of nodes: the ``proof`` for all from some on, as far as there is one, and the
-    answers for the numbers that were ``checked`` one by one, ascending."""
+    """What is known of every number of nodes: the ``proof`` for all from some on, if there is one, and the answers for
+    the numbers that were ``checked`` one by one, ascending."""
 
     proof: Proof
     checked: tuple[CheckedCount, ...]

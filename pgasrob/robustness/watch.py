@@ -1,4 +1,4 @@
-"""Looks at the limits and at the clock while a check goes on, and reports its progress.
+"""Ends a check at its limits of states, time and memory, and reports its progress.
 
 A search looks at its limits itself, between two pieces. All else that a check does (reading, lowering, analyses,
 replaying) knows of no limit: while it is at work, a thread watches the clock and the memory, and ends it as Ctrl-C

@@ -1,4 +1,5 @@
-"""Why two accesses of a robust program are in order: what would be if something between them were missing.
+"""Explains why two accesses of a robust program are in order: without which commands between them it would not be
+robust.
 
 Nothing is said that has not been checked. What may order them (`suspects`) is taken away, one thing at a time, and the
 program checked again: where it is not robust any more, by a computation whose cycle goes through both, that is what

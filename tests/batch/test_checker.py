@@ -20,14 +20,13 @@ from pgasrob.batch.job import Checked, Job
 from pgasrob.batch.side_by_side import convert_all
 from pgasrob.races import race_check
 from pgasrob.render.verdict_json import checked_to_json
-from pgasrob.robustness.engine import WithoutFacts
+from pgasrob.robustness.engine import Violation, WithoutFacts
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Races, Resources
 from pgasrob.robustness.reasons import Interruption, NotAsked, Reason, SpinFailed, StateLimit, WorkerDied
 from pgasrob.robustness.session import Interrupted, Session
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import Progress
 
 ROOT = Path(__file__).parents[2]

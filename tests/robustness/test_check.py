@@ -20,7 +20,7 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.program.parser import parse
 from pgasrob.robustness import check as module
 from pgasrob.robustness import session, watch
-from pgasrob.robustness.engine import WithoutFacts
+from pgasrob.robustness.engine import Violation, WithoutFacts
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
@@ -42,7 +42,6 @@ from pgasrob.robustness.reasons import (
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.violation import Violation
 from pgasrob.robustness.watch import Progress
 from pgasrob.semantics.computation import Event
 from pgasrob.semantics.happens_before import HappensBefore

@@ -22,12 +22,12 @@ from pgasrob.program.instance import Instance
 from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.reference.trace_search import TraceSearch
 from pgasrob.robustness.definition import DefinitionSearch
+from pgasrob.robustness.engine import Violation
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.verdict import Verdict, Witness
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import Run, replay
 from pgasrob.semantics.sequential import SequentialFacts

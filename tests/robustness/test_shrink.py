@@ -25,7 +25,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.cycle_types import CycleTypeAutomata
 from pgasrob.robustness.definition import DefinitionSearch, DefinitionState, HappensBeforeSpace
-from pgasrob.robustness.engine import Engine
+from pgasrob.robustness.engine import Engine, Violation
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marked, MarkedNormalForm, Marks
 from pgasrob.robustness.marking import marks_of
 from pgasrob.robustness.native_attack import NativeSearch
@@ -36,7 +36,6 @@ from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.shrink import Shrinking, Shrunk
 from pgasrob.robustness.verdict import Verdict
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.happens_before import Edge, HappensBefore
 from pgasrob.semantics.replay import ReplayError, Run, replay

@@ -258,7 +258,7 @@ class _Jobs(Crew[T]):
 
     def _note_found(self, name: _Name, found: FoundInPart) -> None:
         """Note what was found in a part. When nothing that is open comes before what decides, the rest is not needed,
-        and somebody is asked to make the result of what is there."""
+        and a worker is asked to make the result of what is there."""
         number, place = name
         self._end_job(name)
         parts = self._parts[number]

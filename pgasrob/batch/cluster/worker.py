@@ -1,4 +1,4 @@
-"""What a Dask worker does with a job: it has a process of its own do it, and looks after that."""
+"""Runs on a Dask worker: has a process of its own do a job, and looks after that process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def do_job(
     ``wanted``: a word, and what comes with it.
 
     ("result", the pickled result, or what was found in a part); ("large", its parts); ("failed", the traceback of an
-    exception); ("died", how the process ended); ("cancelled", None) when nobody seems to want it.
+    exception); ("died", how the process ended); ("cancelled", None) when no client seems to want it.
     Events of the ``topic`` say that the job of this ``name`` has begun, and with ``progress`` what it is at.
     """
     # First of all: nothing else need mean the same to another version.
@@ -127,7 +127,7 @@ class _Child:
 
 
 _idle: list[_Child] = []
-"""Those that wait for work; to start one takes longer than most checks. They end with this process."""
+"""Children that wait for work; to start one takes longer than most checks. They end with this process."""
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 Which results a program may rely on is said by its executions: in each, conflicting accesses have to be ordered by
 happens-before and by consistency order. `actions` has what an execution is made of, `execution` finds it in a run,
-`consistency` has the rules of the orders, `conflicts` those about accesses, `validity` what a call asks for, `status`
-decides one execution and `decide` a program. How the paper is read where it is silent or wrong is in
+`executions` makes all of a program, `consistency` has the rules of the orders, `validity` what a call asks for,
+`judgement` decides one execution and `decide` a program. How the paper is read where it is silent or wrong is in
 `proofs/mpi-model.md`; D and G numbers in comments are those of its table.
 """
 

@@ -1,4 +1,4 @@
-"""What an execution is made of: the paper's actions (sections 3 and 3.2), split where they have a start and an end."""
+"""The actions of an execution (the paper, sections 3 and 3.2), split where they have a start and an end."""
 
 from __future__ import annotations
 

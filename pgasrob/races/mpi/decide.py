@@ -1,4 +1,4 @@
-"""The status of a program: of all its executions (section 3.1: "all possible executions")."""
+"""Decides the status of a program in the memory model, from all its executions (section 3.1)."""
 
 from __future__ import annotations
 

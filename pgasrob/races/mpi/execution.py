@@ -1,4 +1,4 @@
-"""From a run of a marked program to the execution of the paper that it is: which actions, and in which orders.
+"""Turns a run of a marked program into an execution of the paper: its actions, and the orders between them.
 
 A run is one of the calculus in which every operation is done at once. Which calls there are, which values they see and
 who waits for whom is all that is taken from it; when virtual actions happen is what the orders say.
@@ -280,7 +280,7 @@ class _Reader:
             operation.completed = done
 
     def _notify(self, rank: int, by: Synchronisation, operands: core.Transfer[Cell, int], span: Span) -> None:
-        """D6: a complete signals its targets when what it completes has taken effect there, and waits for nobody."""
+        """D6: a complete signals its targets when what it completes has taken effect there, and waits for no rank."""
         (step,) = operands.steps
         number = self._action("external", operands.rank, rank, span, by.begin)
         coso = self.execution.coso

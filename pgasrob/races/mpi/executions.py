@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from pgasrob.program.commands import Assume, Command, Mark
+from pgasrob.program.commands import Assume, Mark
 from pgasrob.program.instance import Instance
 from pgasrob.races.mpi.actions import Execution
 from pgasrob.races.mpi.execution import execution_of
@@ -38,7 +38,8 @@ def executions(instance: Instance, timeout: float | None = None) -> Iterator[Exe
         if trace is None:
             continue
         left = [of.out[at] for of, at in zip(instance.automata, exploration.state.control, strict=True) if of.out[at]]
-        if any(all(_is_guess(each.command) for each in leaving) for leaving in left):
+        commands = [[each.command for each in leaving] for leaving in left]
+        if any(all(isinstance(each, Assume) and not isinstance(each, Mark) for each in rank) for rank in commands):
             continue  # a guess of the front end was wrong: there is no such run
         if SequentialSpace(instance).is_deadlock(exploration.state):
             raise GaveUp("the ranks can wait for each other for ever")
@@ -46,7 +47,3 @@ def executions(instance: Instance, timeout: float | None = None) -> Iterator[Exe
         execution.ended = not left
         count += 1
         yield execution
-
-
-def _is_guess(command: Command) -> bool:
-    return isinstance(command, Assume) and not isinstance(command, Mark)

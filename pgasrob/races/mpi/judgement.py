@@ -1,4 +1,4 @@
-"""What is wrong with one execution (sections 3.3 and 3.5), and the answer about a program that follows from all."""
+"""Finds the races and misuses of one execution (sections 3.3 and 3.5), and declares the answer about a program."""
 
 from __future__ import annotations
 

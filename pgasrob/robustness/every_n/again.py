@@ -1,4 +1,4 @@
-"""Commands that a rank issues again and again, at another cell each time: what it counts up makes the difference.
+"""Finds commands that a rank in a loop issues for another cell each time, since it counts a register up or down.
 
     for (pe = 0; pe < nodes; pe++) put(column[me] at pe, row[pe])
 
@@ -93,7 +93,7 @@ class Again:
         return found
 
     def _between(self, edges: Sequence[Edge], named: frozenset[int]) -> _Counted:
-        """What happens on all ways from behind one of ``edges`` to before one, to the registers ``named``."""
+        """What happens on all ways from after one of ``edges`` to before one, to the registers ``named``."""
         first, last = {each.target for _, each in edges}, {state for state, _ in edges}
         after = self._reached(first, ((state, each.target) for state, each in self._edges))
         before = self._reached(last, ((each.target, state) for state, each in self._edges))

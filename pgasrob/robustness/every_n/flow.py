@@ -98,14 +98,14 @@ class Flow(Known):
     # Effects
 
     def _after(self, rank: int, state: int, form: Form) -> File | None:
-        """The registers behind a command, None if it cannot be issued. What it writes is added to the memory."""
+        """The registers after a command, None if it cannot be issued. What it writes is added to the memory."""
         file = self.files[rank][state]
         assert file is not None, "only what has been reached is followed"
         # Which values are awaited is left to the unfolded automata, which keep them one by one.
         read = None
         if isinstance(form, core.Immediate) and form.register is not None:
             read = self.held(rank, state, form.access.cell)
-        after = self.behind(rank, file, form, read)
+        after = self.registers_after(rank, file, form, read)
         if after is None:
             return None
         for _, place, value in self.writes(rank, state, form):

@@ -1,4 +1,4 @@
-"""How many ranks need names of their own in a program.
+"""Decides how many ranks of a program get names of their own in the proof for every number of nodes.
 
 No proof depends on that: with too few names less is known, so less is proved.
 """

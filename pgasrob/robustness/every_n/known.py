@@ -110,8 +110,8 @@ class Known:
             return values.narrowed(form.condition, True, found)
         return found
 
-    def behind(self, rank: int, file: File, form: Form, read: Value | None) -> File | None:
-        """What registers may hold behind a command that is issued with ``file`` and has ``read`` that at its issue
+    def registers_after(self, rank: int, file: File, form: Form, read: Value | None) -> File | None:
+        """What registers may hold after a command that is issued with ``file`` and has ``read`` that at its issue
         (None: nothing, or whatever it waits for); None when it cannot be issued, or waits for something else."""
         values, found = self.values[rank], self.legal(rank, file, form)
         if found is None:

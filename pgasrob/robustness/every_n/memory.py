@@ -18,7 +18,7 @@ from pgasrob.robustness.every_n.linear import NODES, Domain, Linear, Value, betw
 class Layout:
     """The memory of a node: ``cells`` that have numbers, from 0 on, and what grows.
 
-    *Slots* are these cells, and one behind them for each growing object: for what any of its elements holds.
+    *Slots* are these cells, and one after them for each growing object: for what any of its elements holds.
     """
 
     cells: int

@@ -164,7 +164,7 @@ class Ranks:
             for number_, other in enumerate(self.names)
             if self._may_lie(other, low, high)
             and (
-                self._leaves(name, form, other.domain.x)
+                name.domain.remainder(form, name.domain.modulus) in (other.domain.x, None)
                 if other.rest
                 else (
                     self._may_come_from_rest(name, form, other.me)
@@ -181,20 +181,14 @@ class Ranks:
         domain = self._domain
         return domain.range(ends[1].minus(low))[1] >= 0 and domain.range(high.minus(ends[0]))[1] >= 0
 
-    def _leaves(self, name: Name, form: Linear, remainder: int) -> bool:
-        """Whether ``form``, of ranks of ``name``, may leave ``remainder``."""
-        return name.domain.remainder(form, name.domain.modulus) in (remainder, None)
-
     def _may_come_from_rest(self, rest: Name, form: Linear, other: Linear) -> bool:
         """Whether some rank of the ``rest`` may be such that ``form`` is ``other``, one over those that are named."""
         # form = a x + n N + c, so x = (other - n N - c) / a
         origin = other.minus(form._replace(x=0)).over(form.x)
         if any(origin == each.me for each in self.names if not each.rest):
             return False
-        return self._may_lie(rest, origin, origin) and self._leaves_origin(rest, origin)
-
-    def _leaves_origin(self, rest: Name, origin: Linear) -> bool:
-        return self._domain.remainder(origin, self._domain.modulus) in (rest.domain.x, None)
+        remainder = self._domain.remainder(origin, self._domain.modulus)
+        return self._may_lie(rest, origin, origin) and remainder in (rest.domain.x, None)
 
     # Accesses
 

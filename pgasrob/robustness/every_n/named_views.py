@@ -1,7 +1,7 @@
 """Where other ranks have been when one is at some state of its unfolded automaton (`proofs/every-n.md`, section 4).
 
 A rank that reads a value that was not there in the beginning comes after a command that may have written it. So the
-rank of that command is somewhere behind it by then, and what that one knew of others holds as well.
+rank of that command is somewhere after it by then, and what that one knew of others holds as well.
 """
 
 from __future__ import annotations
@@ -116,10 +116,10 @@ class _Search:
         return [writer for writer, written in found if values.may_be("==", value, written)]
 
     def _behind(self, rank: int, state: int, command: Command, known: tuple[States, ...]) -> tuple[States, ...] | None:
-        """The facts behind a command; None when it cannot be issued."""
+        """The facts after a command; None when it cannot be issued."""
         if isinstance(command.operands, core.Barrier):
             return tuple(
-                each if other == rank or other in self.commands.many else self._behind_barrier(other, each)
+                each if other == rank or other in self.commands.many else self._after_barrier(other, each)
                 for other, each in enumerate(known)
             )
         writers = self.writers.get(id(command))
@@ -149,7 +149,7 @@ class _Search:
         then = self.known[writer.rank][writer.state]
         return then is not None and bool(then[rank] >> state & 1)
 
-    def _behind_barrier(self, rank: int, states: States) -> States:
+    def _after_barrier(self, rank: int, states: States) -> States:
         """Where a rank may be once it has passed the barrier before one of ``states``."""
-        behind = (self.after[rank][target] for state, target in self.barriers[rank] if states >> state & 1)
-        return reduce(or_, behind, 0)
+        passed = (self.after[rank][target] for state, target in self.barriers[rank] if states >> state & 1)
+        return reduce(or_, passed, 0)

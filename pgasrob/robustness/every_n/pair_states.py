@@ -1,7 +1,7 @@
-"""Where two ranks may be at once, with what the cells hold that they wait for (`proofs/every-n.md`, section 4).
+"""Follows two ranks at once, with the contents of the cells that they wait for (`proofs/every-n.md`, section 4).
 
-Two ranks are followed step by step, as in a program of two. Of the others it is known what they may write while each
-of the two is where it is. So a flag that is raised, taken down and raised again is another one each time.
+Two ranks are followed step by step, as in a program of two. Of the others it is known what they may write while each of
+the two is where it is. So a flag that is raised, taken down and raised again is another one each time.
 """
 
 from __future__ import annotations
@@ -190,11 +190,10 @@ class PairStates:
                     cells, sure = self._at(pair, side, rank, state, access.cell)
                     accessed[side] |= set(cells)
                     if sure and self._matters(rank, state, place):
-                        read[side] |= dict.fromkeys(each for each in cells if self._is_kept(each))
+                        read[side] |= dict.fromkeys(
+                            each for each in cells if len(self._memory[each.address]) > 1 or each in self._counters
+                        )
         return list(dict.fromkeys(cell for side in (0, 1) for cell in read[side] if cell in accessed[1 - side]))
-
-    def _is_kept(self, cell: _Cell) -> bool:
-        return len(self._memory[cell.address]) > 1 or cell in self._counters
 
     def _matters(self, rank: int, state: int, place: int) -> bool:
         """Whether a command reads at its issue, and where its rank goes depends on the value."""

@@ -1,4 +1,4 @@
-"""A proof for every number of nodes, or what is in its way."""
+"""The result of proving robustness on every number of nodes: a proof, or the obstacles to one."""
 
 from __future__ import annotations
 

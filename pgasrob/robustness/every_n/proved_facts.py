@@ -1,4 +1,4 @@
-"""Which assertions hold in all SC runs on every number of nodes, and whether these come to a deadlock
+"""Proves which assertions hold in all SC runs on every number of nodes, and that none comes to a deadlock
 (`proofs/every-n.md`, section 8)."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where the source's rank is, and the names of ranks around it.
+"""The cases of the proof: where the rank of the source is, and the names of the ranks around it.
 
-The source's rank is near one of the ends, or far from both; in each case some ranks around it and some at the ends
-have names of their own, and all others are in the class `rest`, of any size but never empty.
+The source's rank is near one of the ends, or far from both; in each case some ranks around it and some at the ends have
+names of their own, and all others are in the class `rest`, of any size but never empty.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Where two ranks may be at once in SC runs on every number of nodes, and what they read there (`proofs/every-n.md`,
-section 8).
+"""Follows two ranks at once through the SC runs on every number of nodes: where they may be, and what they read there
+(`proofs/every-n.md`, section 8).
 
 In an SC run every access happens when its command is issued. So a cell holds what was written to it last, and by some
 rank; if that has come to a place, it is known which of its writes may be its last one.
@@ -174,7 +174,7 @@ class ScPairs(Known):
         return new
 
     def _behind(self, rank: int, state: int, place: int, transition: Transition, file: File) -> File | None:
-        """The registers behind a command; None if it cannot be issued, or does not lead there."""
+        """The registers after a command; None if it cannot be issued, or does not lead there."""
         form, found = transition.form, self.legal(rank, file, transition.form)
         if found is None:
             return None
@@ -285,7 +285,7 @@ class ScPairs(Known):
         now = self.at(rank, state)
         if isinstance(edge.form, core.Barrier):
             yield tuple(
-                self._behind_barrier(other, edge.form.name, states) if other != rank or rank in self.many else 1
+                self._after_barrier(other, edge.form.name, states) if other != rank or rank in self.many else 1
                 for other, states in enumerate(now)
             )
         elif edge.cells:
@@ -295,14 +295,14 @@ class ScPairs(Known):
         else:
             yield now
 
-    def _behind_barrier(self, rank: int, name: str, states: States) -> States:
-        behind = (
+    def _after_barrier(self, rank: int, name: str, states: States) -> States:
+        passed = (
             1 << edge.target
             for state in members(states)
             for edge in self.edges[rank][state]
             if isinstance(edge.form, core.Barrier) and edge.form.name == name
         )
-        return reduce(or_, behind, 0)
+        return reduce(or_, passed, 0)
 
     def last_written(
         self, rank: int, state: int, cells: int, read: Value, now: Meanwhile

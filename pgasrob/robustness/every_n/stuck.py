@@ -1,4 +1,4 @@
-"""Why no SC run comes to a deadlock, on any number of nodes (`proofs/every-n.md`, section 8).
+"""Proves that no SC run comes to a deadlock, on any number of nodes (`proofs/every-n.md`, section 8).
 
 In a deadlock each rank is *stuck*: it can issue none of its next commands.
 """
@@ -54,12 +54,12 @@ class Stuck:
         self.dependencies: set[Dependency] = set()
         self.open: Transition | None = None
         for state in members(self._stuck[0]):
-            if not (self._is_met(state) if self._waiting[0] >> state & 1 else self._all_meet(state)):
+            if not (self._is_met(state) if self._waiting[0] >> state & 1 else self._all_at_one_barrier(state)):
                 self.open = self._out[0][state][0]
                 return
 
     def _goes_on(self, rank: int, state: int) -> bool:
-        """Whether a rank at ``state`` can surely issue some command by itself, as far as any rank comes there."""
+        """Whether a rank at ``state`` can surely issue some command by itself; true where no rank comes."""
         file, values = self._pairs.files[rank][state], self._pairs.values[rank]
         assumed: list[Expr] = []
         for transition in self._out[rank][state]:
@@ -88,9 +88,9 @@ class Stuck:
 
     # Barriers
 
-    def _all_meet(self, state: int) -> bool:
-        """Whether all meet at the barrier before ``state`` where none waits for a value. Where there is no barrier it
-        is for the ranks that stand before one."""
+    def _all_at_one_barrier(self, state: int) -> bool:
+        """Whether all ranks that do not wait for a value are at the same barrier when the first one is at ``state``.
+        True where ``state`` has no barrier, for then the ranks before one are asked."""
         names = self._barriers(0, state)
         return not names or all(
             len(names) == 1 and self._barriers(other, at) == names

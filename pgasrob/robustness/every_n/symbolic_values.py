@@ -317,7 +317,7 @@ class Values:
         return self._between(one, low, high)
 
     def _between(self, value: Value, low: Linear | None, high: Linear | None) -> Value | None:
-        """The part of ``value`` between two bounds, as far as there are any."""
+        """The part of ``value`` between two bounds, each of which may be missing."""
         least, greatest = value
         if low is not None and not self.domain.always(low, least):
             least = low
@@ -326,7 +326,7 @@ class Values:
         return None if self.domain.range(greatest.minus(least))[1] < 0 else (least, greatest)
 
     def limited(self, expr: Expr, file: File, low: Linear | None, high: Linear | None) -> File | None:
-        """The registers of ``file`` for which ``expr`` has a value between two bounds, as far as there are any."""
+        """The registers of ``file`` for which ``expr`` has a value between two bounds, if any."""
         match expr:
             case Register(_, index):
                 left = self._between(file[index], low, high)

@@ -1,8 +1,8 @@
 """Control automata unfolded by what registers hold: in place of one interval for a control state several, one for each
 of the ways that lead there (`proofs/every-n.md`, section 4).
 
-A read is as many transitions as there are values that it may bring, as far as these are few, so that what it brought is
-known behind it. One that fails (`program.polls`) leads nowhere.
+A read is as many transitions as there are values that it may bring, if these are few, so that what it brought is known
+after it. One that fails (`program.polls`) leads nowhere.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class _Edge(NamedTuple):
 
 
 class Unfolded(Known):
-    """What is known of the states of unfolded automata, which are numbered anew. The last one of each name is
-    where nobody is.
+    """What is known of the states of unfolded automata, which are numbered anew. The last one of each name is where no
+    rank is.
 
     ``read``: for each name, state and transition what it reads at its issue, as far as it does. ``origins``: the
     transitions of the automata that were unfolded, as their control states and places there.
@@ -111,13 +111,13 @@ class _Unfolding:
         return found or [_Edge(state, place, None, None)]
 
     def _ways(self, file: File, form: core.Form) -> Iterator[tuple[File, Value | None]]:
-        """The registers behind a command, each with the value that it has read at its issue; none when it cannot be
+        """The registers after a command, each with the value that it has read at its issue; none when it cannot be
         issued."""
         reads: Sequence[Value | None] = (None,)
         if isinstance(form, core.Immediate) and form.access.reads:
             reads = self._read(file, form.access)
         for read in reads:
-            after = self._flow.behind(self._rank, file, form, read)
+            after = self._flow.registers_after(self._rank, file, form, read)
             if after is not None:
                 yield after, self._accepted(file, form, after, read)
 

@@ -1,4 +1,4 @@
-"""What the searches cost on one program, and what the attack search makes of one violation.
+"""Measures what the searches cost on one program, and shows how the attack search sees one violation.
 
 Every search has its limit here, in states and in seconds, and says whether it has ended.
 """
@@ -15,13 +15,12 @@ from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.program.instance import Instance
 from pgasrob.reference.attack import AttackSpace, Found, State
 from pgasrob.robustness.cycle_types import CycleTypeAutomata, possible_cycle_types
-from pgasrob.robustness.engine import Engine
+from pgasrob.robustness.engine import Engine, Violation
 from pgasrob.robustness.explanation.reordering import Reordering, commands_in_order, letter_of
 from pgasrob.robustness.moves import in_two_parts
 from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reasons import Reason
-from pgasrob.robustness.violation import Violation
 from pgasrob.semantics.accesses import Access, access_of, conflict
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.happens_before import Edge, HappensBefore
@@ -31,7 +30,7 @@ MOST_TYPES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A search as far as it went: ``ended`` or stopped by its limit, and the violation found, if any."""
+    """How far a search went: ``ended`` or stopped by its limit, and the violation found, if any."""
 
     name: str
     states: int

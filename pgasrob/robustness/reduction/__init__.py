@@ -6,7 +6,7 @@ obeys them; `analysis.futures` is what they know of the program.
 - ``infeasibility``: a step is chosen as the source only when, values ignored, something might come of it.
 - ``persistent``: a set of ranks that the others cannot disturb is expanded alone.
 - ``merging``: the local commands that a rank has no choice about belong to the step before them.
-- ``liveness``: what nobody can use again is forgotten.
+- ``liveness``: what no later command can use is forgotten.
 - ``symmetry``: of states that differ in the names of interchangeable ranks one is stored.
 """
 

@@ -1,9 +1,9 @@
-"""Elements that are accessed alike: a few of them stand for all.
+"""Of elements of memory that are accessed alike, keeps a few that stand for all.
 
-Cells that the rounds of sites (`analysis.sites`) access together are an *element*. Elements that the same sites
-access, and nothing else does, are alike: of each stretch of them as many are kept as there are ranks, and the commands
-of the others are left out. The instance that is left is robust iff the whole one is, and its runs are those of the
-whole one without what was left out: `proofs/reductions.md`, section 10.
+Cells that the rounds of sites (`analysis.sites`) access together are an *element*. Elements that the same sites access,
+and nothing else does, are alike: of each stretch of them as many are kept as there are ranks, and the commands of the
+others are left out. The instance that is left is robust iff the whole one is, and its runs are those of the whole one
+without what was left out: `proofs/reductions.md`, section 10.
 """
 
 from __future__ import annotations
@@ -203,8 +203,8 @@ class _Families:
                 gone = [(low, high) for low, high in left_out if low < end and begin < high]
                 if gone:
                     places = _without(begin, end, gone)
-                    found[site] = [_round(site, number - begin) for number in places]
-                    found[site].sort()
+                    up, last = site.walks[0].step > 0, site.rounds - 1
+                    found[site] = sorted(place - begin if up else last - (place - begin) for place in places)
         return found
 
 
@@ -212,11 +212,6 @@ def _span(walk: Walk, rounds: int) -> tuple[int, int, int]:
     """The first and the last address of a walk, and how far they are apart, ascending."""
     last = walk.first + walk.step * (rounds - 1)
     return min(walk.first, last), max(walk.first, last), abs(walk.step)
-
-
-def _round(site: Site, place: int) -> int:
-    """The round in which a site is at ``place`` of its addresses."""
-    return place if site.walks[0].step > 0 else site.rounds - 1 - place
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -231,7 +226,7 @@ def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _mixed(groups: Sequence[_Group]) -> set[_Group]:
-    """Those that overlap with one of another step."""
+    """The groups of ``groups`` that overlap with a group of another step."""
     return {
         each
         for each in groups

@@ -1,11 +1,11 @@
-"""The fixpoint that asks what an attack can come to whose source is a given step, and ignores values.
+"""Computes, ignoring values, what an attack on a given source can lead to, as a fixpoint.
 
 The rules F1 to F6, E1 and E2 named below, and the proof, are in `proofs/reductions.md`, section 2; the words in
 `proofs/glossary.md`. Of ranks it knows what `abstract_commands.Commands` says. They are those of an instance
 (`infeasibility`), or names of ranks of which there are any number (`every_n`, and `proofs/every-n.md`): then one name
 may stand for many.
 
-It starts with the source's rank behind the source's command and with the other ranks anywhere between the same two
+It starts with the source's rank after the source's command and with the other ranks anywhere between the same two
 barriers (their *company* in the proofs). What cuts it short is what is certain: steps that are delayed stay delayed. So
 a wait for one of them is never over, a command whose access at its issue must hit one of them is no part of sigma (it
 can only be e), and completion rules delay steps of later commands too.

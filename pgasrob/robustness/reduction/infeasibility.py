@@ -1,4 +1,4 @@
-"""Infeasibility: the steps that are choosable as the source of an attack, found without a search.
+"""Infeasibility: finds, without a search, the steps that may be the source of an attack (*choosable* steps).
 
 For every step that can be a source a fixpoint that ignores values asks what the attack search could do from there on:
 which ranks get tainted, what their commands access, and whether some command may be e. Whatever the search can do the

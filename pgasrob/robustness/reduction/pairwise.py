@@ -1,4 +1,4 @@
-"""What is known of two ranks at once: where others have been when one is at some control state.
+"""What the fixpoint asks about two ranks at once: where the others have been when one is at some control state.
 
 It rests on values that must have been written before they are read (`proofs/every-n.md`, section 4).
 """

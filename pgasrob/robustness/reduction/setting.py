@@ -1,4 +1,4 @@
-"""What the fixpoints for all sources of a program share: the phases between barriers, and which commands conflict."""
+"""What the fixpoints for all sources share: the phases between barriers, and which commands conflict."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Setting:
     so far.
     """
 
-    def __init__(self, commands: Commands, views: Views | None = None, meetings: Pairwise | None = None) -> None:
+    def __init__(self, commands: Commands, views: Views | None = None, pairs: Pairwise | None = None) -> None:
         self.looks = 0
-        self.views, self.pairs = views, meetings
+        self.views, self.pairs = views, pairs
         self.commands = commands.of
         self.nodes = len(commands.of)
         self.completion, self.many = commands.completion, commands.many
@@ -48,9 +48,8 @@ class Setting:
             if command.possible and command.accesses
         ]
         self._conflicting: dict[int, list[int]] = {}
-        self._anywhere: dict[
-            Accesses, list[int]
-        ] = {}  # those that may be to very many cells, by what they conflict with
+        # Commands with an access that may be to very many cells, by what it conflicts with.
+        self._anywhere: dict[Accesses, list[int]] = {}
         for number, (_, _, command) in enumerate(self.accessing):
             for access in command.chain:
                 if access.conflicting.bit_count() > WIDE:
@@ -78,7 +77,7 @@ class Setting:
         """The accesses of ``rank`` to the cells to which a way by other ranks leads from a cell of ``source``, its own.
 
         Such a way goes from a cell to a rank that accesses it, and from a rank to a cell. By its other accesses
-        ``rank`` taints ranks which have nothing to do with those that access the source's cells.
+        ``rank`` taints ranks which have nothing to do with the ranks that access the source's cells.
         """
         if self.many:
             return -1  # a name for several ranks would have several places in the graph
@@ -126,7 +125,7 @@ class Setting:
         return self._states_of_others.get(phases, [])
 
     def behind_barriers(self, rank: int, states: Iterable[int]) -> set[int]:
-        """The control states behind the barriers at ``states`` of ``rank``."""
+        """The control states after the barriers at ``states`` of ``rank``."""
         leaving = (command for state in states for command in self.commands[rank][state])
         return {command.target for command in leaving if isinstance(command.operands, core.Barrier)}
 

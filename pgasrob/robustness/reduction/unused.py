@@ -1,4 +1,4 @@
-"""Memory that no command accesses is left out, where all commands say which cells they access."""
+"""Leaves out memory that no command accesses, if all commands say which cells they access."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ ADDRESSES = frozenset(("address", "local", "remote", "result"))
 
 
 def without_unused(instance: Instance) -> Instance:
-    """``instance`` with those cells alone that some rank accesses, by their own names; itself where nobody knows."""
+    """``instance`` with only the cells that some rank accesses, under the same names; itself where that is not
+    known."""
     used: set[int] = set()
     for form in instance.forms:
         for made in core.accesses_of(form):

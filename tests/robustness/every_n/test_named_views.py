@@ -164,7 +164,7 @@ def with_a_rest_of_one_rank(patch: pytest.MonkeyPatch) -> None:
 
 
 def with_barriers_that_lead_to_the_end(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(named_views._Search, "_behind_barrier", lambda self, rank, _: 1 << len(self.commands.of[rank]) - 2)
+    patch.setattr(named_views._Search, "_after_barrier", lambda self, rank, _: 1 << len(self.commands.of[rank]) - 2)
 
 
 def with_one_file_at_each_state(patch: pytest.MonkeyPatch) -> None:

@@ -130,8 +130,8 @@ def with_assumes_that_hold(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Stuck, "_goes_on", goes_on)
 
 
-def with_barriers_at_which_all_meet(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Stuck, "_all_meet", lambda *_: True)
+def with_barriers_at_which_all_at_one_barrier(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Stuck, "_all_at_one_barrier", lambda *_: True)
 
 
 def with_waits_that_are_over(patch: pytest.MonkeyPatch) -> None:
@@ -193,7 +193,7 @@ RULES: list[tuple[Mutation, str, Frame | None, int]] = [
         Frame(0, 2), 6,
     ),
     (with_assumes_that_hold, "if (me == 1) { assume(r == 1); } barrier;", None, 6),
-    (with_barriers_at_which_all_meet, "if (me == 0) { barrier; }", None, 4),
+    (with_barriers_at_which_all_at_one_barrier, "if (me == 0) { barrier; }", None, 4),
     (with_waits_that_are_over, "await(mem[f] == 1);", None, 4),
     (without_circles, f"await(mem[f] == 1); mem[f @ {RING}] <- 1;", None, 7),
     (with_others_that_are_all_smaller, f"await(mem[f] == 1); mem[f @ {RING}] <- 1;", None, 7),
