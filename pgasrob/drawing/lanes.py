@@ -92,7 +92,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What to draw, and the room it takes."""
+    """A graph that is laid out, and the room that it takes."""
 
     width: float
     height: float

@@ -68,7 +68,7 @@ class Loop:
 
 @dataclass(slots=True)
 class Layout:
-    """What to draw, and the room it takes. ``bands`` are the upper and lower edge of each layer."""
+    """A graph that is laid out, and the room that it takes. ``bands`` are the upper and lower edge of each layer."""
 
     nodes: list[Item]
     routes: list[Route]

@@ -1,5 +1,5 @@
-"""A pen for SVG. Styles become classes of a style sheet; corners and arrow heads, which CSS cannot set, are in
-`Sheet`s."""
+"""A pen for SVG. Styles become classes of a style sheet; `Sheet`s have corners and arrow heads, which CSS cannot
+set."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Frame:
 class SvgPen:
     """A `Pen`. ``radii`` are those of the corners of boxes; lines that ``strokes`` does not know are plain.
 
-    ``prefix`` comes before names, which have to be the only ones of their kind on a page.
+    ``prefix`` comes before names, which must be unique on a page.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ def document(
 
 
 def escaped(text: str) -> str:
-    """``text`` for XML, with an escape for each character that XML has no place for."""
+    """``text`` escaped for XML, also the characters that XML forbids."""
     return escape(visible(text))
 
 
@@ -172,5 +172,5 @@ def _towards(start: Point, end: Point, distance: float) -> Point:
 
 
 def _n(number: float) -> str:
-    """A coordinate in as few characters as it takes."""
+    """A coordinate in as few characters as possible."""
     return f"{number:.1f}".removesuffix(".0")

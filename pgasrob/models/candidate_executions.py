@@ -49,7 +49,7 @@ class _Constant:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What event number ``event`` of the path reads."""
+    """The value that event number ``event`` of the path reads."""
 
     event: int
 
@@ -80,7 +80,7 @@ class Path:
         self.conditions: list[tuple[int, bool]] = []
         """Slots, and whether each must hold."""
         self.fixed: dict[int, int] = {}
-        """What is in a slot wherever the conditions hold."""
+        """The value of a slot whenever the conditions hold."""
         self.operation = 0
         self.span = NOWHERE
 
@@ -307,7 +307,7 @@ class Values:
         return value
 
     def read(self, event: int) -> int:
-        """What ``event`` reads."""
+        """The value that ``event`` reads."""
         source = self.sources[event]
         if source is None:
             raise Unknown
@@ -318,7 +318,7 @@ class Values:
         return self.written(source)
 
     def written(self, event: int) -> int:
-        """What ``event`` writes."""
+        """The value that ``event`` writes."""
         return self.value(self.candidate.written[event])
 
     def may_hold(self) -> bool:

@@ -47,7 +47,7 @@ class Forms:
                     yield from self.of_instruction(program, thread, instruction)
 
     def of_thread(self, program: Program, number: int) -> Iterator[Refusal]:
-        """What it does not know of a thread, its instructions left aside."""
+        """What it does not know of a thread, without its instructions."""
         thread = program.threads[number]
         if self.threads and any(other.node == thread.node for other in program.threads[:number]):
             yield Refusal(self.threads.format(node=thread.node))

@@ -129,7 +129,7 @@ MOST_NAMED = 16
 
 
 def known(name: str) -> Known:
-    """What is known of the model ``name``. Raises :class:`UnknownModel`."""
+    """The row of the model ``name``. Raises :class:`UnknownModel`."""
     found = MODELS.get(name)
     if found is None:
         hint = did_you_mean(name, NAMES) or f"there is {', '.join(NAMES)}"

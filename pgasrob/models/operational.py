@@ -83,8 +83,8 @@ class Result(NamedTuple):
 
 
 class Option(NamedTuple):
-    """What a thread may do next: it ``reads`` these locations, and ``then`` gives the result for their values, None
-    where there is none."""
+    """A possible next step of a thread: it ``reads`` these locations, and ``then`` gives the result for their values,
+    or None if the step is impossible with them."""
 
     reads: tuple[int, ...]
     then: Callable[..., Result | None]

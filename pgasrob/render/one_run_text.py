@@ -43,7 +43,7 @@ ENDINGS: dict[Ending, str] = {
 
 
 def kind(result: Result) -> str:
-    """What ``result``, which has no verdict, shows: ``a simulated run``, ``a run with outcome 2``."""
+    """The kind of run in ``result``, which has no verdict: ``a simulated run``, ``a run with outcome 2``."""
     run = cast("RunResult", result)
     if run.get("simulation"):
         return "a simulated run"

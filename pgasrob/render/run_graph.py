@@ -70,7 +70,7 @@ def witness_of(result: Result) -> Witness:
 
 
 def caption(result: Result) -> str:
-    """What the drawing shows: ``ring.pgas on 2 nodes: a run on the network that no SC run looks like``."""
+    """The caption of the drawing: ``ring.pgas on 2 nodes: a run on the network that no SC run looks like``."""
     run = witness_of(result)
     title, where = one_run_text.title(result, run), english.on_nodes(run["nodes"])
     return f"{visible(result['file'])}{where}: {title[0].lower()}{title[1:]}"

@@ -158,7 +158,7 @@ def _captions(result: Result, witness: Witness, diagram: Diagram) -> Captions:
 
 
 def _notes(witness: Witness, diagram: Diagram) -> Iterator[str]:
-    """What the steps are, and which ranks have no lane."""
+    """Notes that explain the steps, and say which ranks have no lane."""
     if any(box.kind == "step" for box in diagram.boxes):
         yield from steps_in(witness["computation"])
     if len(diagram.parts) > 1:

@@ -24,7 +24,7 @@ MOST_TRACKS = 10
 """Ranks up to which a single column shows the lane by the place of the rank number."""
 MARK = "*"
 BAR = " {}"
-"""What stands left of a lane, with a vertical line in the middle. A lane begins with the place of the mark."""
+"""The text left of a lane, with a vertical line in the middle. A lane begins with the place of the mark."""
 NEXT = "next"
 """In place of the number of an access that has not happened yet."""
 CONTINUED = " (continued)"
@@ -35,7 +35,8 @@ DELAYED = "delayed"
 
 @dataclass(frozen=True)
 class _Entry:
-    """What a rank did, as the table shows it: marked or not, its line number, the action, what changed, whose step."""
+    """An action of a rank in the table: marked or not, its line number, the action, its changes, and the issue of a
+    step."""
 
     marked: bool
     line: str
@@ -210,7 +211,7 @@ def _goes_on(event: Event, begun: set[tuple[int, int]]) -> bool:
 def _action(
     place: int, events: list[Event], computation: list[Event], numbers: dict[int, str]
 ) -> tuple[str, list[str], str]:
-    """What the ``events`` from ``place`` on did, what they changed, and the issue of steps."""
+    """The action of the ``events`` from ``place`` on, their effects, and the issue if they are steps."""
     effects = [visible(effect) for effect in summary.effects(events)]
     if events[0]["event"] in words.STEPS:
         issue = words.issue_of(place, computation)

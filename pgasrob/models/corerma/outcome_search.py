@@ -60,7 +60,7 @@ class State(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What has been chosen so far: the ends of the first locations, and what some reads give (``chosen``). ``needed``:
+    """The choices so far: of the ends of the first locations, and of what some reads give (``chosen``). ``needed``:
     the reads for which something must be chosen, as bits."""
 
     state: State

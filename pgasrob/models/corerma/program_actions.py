@@ -314,7 +314,7 @@ def _sum(values: Sequence[Value]) -> Value:
 
 
 def _exchanged(values: Sequence[Value]) -> Value:
-    """What a cas writes to the remote location; T where it compares T."""
+    """The value that a cas writes to the remote location; T where it compares T."""
     expected, new, held = values
     if expected == UNDEFINED or held == UNDEFINED:
         return UNDEFINED

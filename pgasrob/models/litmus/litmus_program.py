@@ -17,7 +17,7 @@ from typing import Literal
 from pgasrob.models.litmus.instructions import Cell, Instruction
 
 Value = int | Literal["T"]
-"""What a register or a location holds. T: undefined (coreRMA), which every result computed from it is too."""
+"""The value of a register or a location. T: undefined (coreRMA), as is every value computed from it."""
 UNDEFINED: Literal["T"] = "T"
 
 Outcome = tuple[Value, ...]
@@ -126,7 +126,8 @@ class Program:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What an outcome has values of: the locations that are shown, then the registers, in the order of the text."""
+        """The names of the values in an outcome: the locations that are shown, then the registers, in the order of the
+        text."""
         registers = [name for thread in self.threads for name in thread.registers if not name.startswith("$")]
         return (*(location.name for location in self.locations if location.shown), *registers)
 

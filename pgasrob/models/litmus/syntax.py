@@ -35,7 +35,7 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What is given to a statement, an expression; ``mention``, when it is a single name."""
+    """An argument of a statement, which is an expression; ``mention``, when it is a single name."""
 
     expr: Expr
     mention: Mention | None

@@ -99,8 +99,8 @@ OF_THE_CALCULUS = (
     Missing("await", CORERMA, "coreRMA's programs wait for no value"),
     *_both("exit", "in {} nobody ends the run of all"),
 )
-"""What the calculus has. A failed compare_swap is no refusal but a difference: it reads and writes in the calculus,
-and reads alone in RDMA-TSO."""
+"""The constructs, model by model. A failed compare_swap is a difference and not refused: it reads and writes in the
+calculus, and only reads in RDMA-TSO."""
 
 _FOUND = {(missing.construct, missing.model): missing for missing in OF_THE_CALCULUS}
 

@@ -29,7 +29,7 @@ Local = TypeVar("Local", bound=Hashable)
 MOST_PENDING = 16
 """Pending operations and stores of one thread up to which a search goes on."""
 RELATIONS = ("rf", "mo", "rb", "po")
-"""What a cycle is made of; where several relations have an edge between two nodes, the first of these is shown."""
+"""The relations in a cycle; where several relations have an edge between two nodes, the first of these is shown."""
 
 
 @dataclass(frozen=True, slots=True)

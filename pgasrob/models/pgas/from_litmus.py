@@ -156,7 +156,7 @@ NOT_BESIDE_POLLS: dict[type[Instruction], str] = {
 
 
 def refusals(program: Program) -> tuple[Refusal, ...]:
-    """What has no counterpart in the calculus."""
+    """A refusal for each instruction and form that has no counterpart in the calculus."""
     return tuple(dict.fromkeys(_refusals(program)))
 
 

@@ -67,7 +67,7 @@ class Orders:
     oppo: Table = OPPO
 
     def at(self, cell: str) -> Cell:
-        """What ``cell`` ("oppo.G8") holds."""
+        """The entry of ``cell`` ("oppo.G8")."""
         table, row, column = _place(cell)
         found: Table = getattr(self, table)
         return found[row][column]

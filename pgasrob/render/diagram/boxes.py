@@ -111,7 +111,7 @@ def _marked(lines: tuple[tuple[Span, ...], ...], event: Event, room: int) -> tup
 
 
 def _effects(event: Event) -> list[str]:
-    """What the event did, with an arrow for `->` and semicolons between several things."""
+    """The effects of the event, with an arrow for `->` and semicolons between them."""
     effects = [visible(effect).replace(" -> ", " → ") for effect in words.effects(event)]
     return [f"{effect};" for effect in effects[:-1]] + effects[-1:]
 
