@@ -1,4 +1,4 @@
-"""The library as it is called: functions that take a file, a text or a program alike.
+"""The functions of the library, which take a file, a text or a loaded program alike.
 
 A text is a string with a line break, a brace or, for a litmus test, `::`; any other string names a file, and a
 :class:`pathlib.Path` always does. A text that includes a header or defines `main` is C.

@@ -1,4 +1,4 @@
-"""`pgasrob catalogue`: the list of a corpus."""
+"""`pgasrob catalogue`: write the README.md that lists the programs of a corpus with their verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob completion`: a shell's completion script."""
+"""`pgasrob completion`: print the completion script of a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob course`: slides and notebooks of lecture pages, hand-outs, and marks for what is handed in."""
+"""`pgasrob course`: make slides, notebooks and hand-outs of the lectures, and mark what students hand in."""
 
 from __future__ import annotations
 

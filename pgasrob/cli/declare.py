@@ -1,4 +1,4 @@
-"""Commands whose options are declared as the fields of a frozen dataclass, and rules on which options go together.
+"""Declares the options of a command as the fields of a frozen dataclass, and rules on which of them go together.
 
 A field made by :func:`option` or :func:`argument` holds the value of one parameter of click; a field made by
 :func:`group` holds those of a class that several commands share. :func:`command` makes the command of such a class and

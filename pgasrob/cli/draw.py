@@ -1,4 +1,4 @@
-"""`pgasrob draw`: a run that was written as JSON, in another format."""
+"""`pgasrob draw`: write a run that was kept as JSON in another format: a picture, a page, a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob examples`: the corpus that comes with the package."""
+"""`pgasrob examples`: list, print or copy the programs of the corpus that comes with the package."""
 
 from __future__ import annotations
 

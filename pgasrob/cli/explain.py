@@ -1,4 +1,4 @@
-"""`pgasrob explain`: the theory on one program."""
+"""`pgasrob explain`: show each definition and lemma of the theory on one program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob explain-assumption`: what a verdict takes for granted, by the code that its report shows."""
+"""`pgasrob explain-assumption`: print what an assumption of a verdict means, by its code."""
 
 from __future__ import annotations
 

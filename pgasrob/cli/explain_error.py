@@ -1,4 +1,4 @@
-"""`pgasrob explain-error`: what an error code means."""
+"""`pgasrob explain-error`: print what an error code means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob explore`: choose a run step by step, on a page that this machine serves to itself."""
+"""`pgasrob explore`: serve a page to this machine on which a run is chosen step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob export`: the question for another tool."""
+"""`pgasrob export`: write the question whether a program is robust for another tool (Promela for SPIN)."""
 
 from __future__ import annotations
 

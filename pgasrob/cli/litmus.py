@@ -1,4 +1,4 @@
-"""`pgasrob litmus`: what memory models allow of small programs."""
+"""`pgasrob litmus`: list the outcomes that memory models allow of litmus tests."""
 
 from __future__ import annotations
 

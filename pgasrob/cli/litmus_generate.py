@@ -1,4 +1,4 @@
-"""`pgasrob litmus generate`: litmus tests whose outcome hangs on a rule, programs that tell two models apart."""
+"""`pgasrob litmus generate`: generate litmus tests whose outcome depends on a rule, or on which of two models it is."""
 
 from __future__ import annotations
 

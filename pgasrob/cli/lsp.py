@@ -1,4 +1,4 @@
-"""`pgasrob lsp`: the language server, which an editor starts and talks to."""
+"""`pgasrob lsp`: run the language server, which an editor starts and talks to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob man`: the manual page, in the language of `man`."""
+"""`pgasrob man`: print the manual page, made of the help texts, in the language of `man`."""
 
 from __future__ import annotations
 

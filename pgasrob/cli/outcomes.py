@@ -1,4 +1,4 @@
-"""`pgasrob outcomes`: the final values of a loop-free program, under SC and on the network."""
+"""`pgasrob outcomes`: list the final values of a loop-free program, under SC and on the network."""
 
 from __future__ import annotations
 

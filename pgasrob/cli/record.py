@@ -1,4 +1,4 @@
-"""`pgasrob record`: run a program and write down what it does."""
+"""`pgasrob record`: run a program and write its accesses and calls to a trace."""
 
 from __future__ import annotations
 

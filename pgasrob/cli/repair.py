@@ -1,4 +1,4 @@
-"""`pgasrob repair`: the cheapest insertions and changes that make a program robust."""
+"""`pgasrob repair`: find the cheapest insertions and changes that make a program robust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob reproduce`: a counterexample on the real library."""
+"""`pgasrob reproduce`: run a program on the real library so that its counterexample shows."""
 
 from __future__ import annotations
 

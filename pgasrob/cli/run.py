@@ -1,4 +1,4 @@
-"""`pgasrob run`: one random run of a program."""
+"""`pgasrob run`: simulate one random run of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgasrob schema`: the JSON Schema of what other commands print."""
+"""`pgasrob schema`: print the JSON Schema of what other commands print."""
 
 from __future__ import annotations
 

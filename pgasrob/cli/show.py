@@ -1,4 +1,4 @@
-"""`pgasrob show`: a stage of the decision procedure."""
+"""`pgasrob show`: print or draw a stage of the decision procedure, such as an automaton."""
 
 from __future__ import annotations
 

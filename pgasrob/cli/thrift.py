@@ -1,4 +1,4 @@
-"""`pgasrob thrift`: what a robust program can do without."""
+"""`pgasrob thrift`: find the synchronisation that a robust program can do without."""
 
 from __future__ import annotations
 

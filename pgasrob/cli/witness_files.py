@@ -1,4 +1,4 @@
-"""The option `--witness`: which result goes to which file, and writing them as they come."""
+"""The option `--witness`: decides which result goes to which file, and writes each as soon as it is complete."""
 
 from __future__ import annotations
 

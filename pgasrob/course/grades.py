@@ -1,4 +1,4 @@
-"""Marks as a table with the reasons below it, as JSON, and as CSV for a spreadsheet."""
+"""Prints marks: as a table with the reasons below it, as JSON, and as CSV for a spreadsheet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs for students: the comments at the head, which say what is expected and why, are blanked out."""
+"""Makes programs for students: blanks out the comments at the head, which say what is expected and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links: a program and a run of it in the part of an address behind `#`, which no browser sends to a server.
+"""Reads links of the page: a program and a run of it behind the `#` of an address, which no browser sends to a server.
 
 It is `#p=` and JSON, deflated and in the alphabet of base64 for addresses; the page writes and reads the same.
 """

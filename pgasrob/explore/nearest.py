@@ -1,4 +1,4 @@
-"""The nearest violation from where a run stands, by a bounded search of all computations that begin so."""
+"""Finds the nearest violation from where a run stands, by a bounded search of all computations that begin so."""
 
 from __future__ import annotations
 
