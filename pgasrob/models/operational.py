@@ -4,10 +4,11 @@ A model is a :class:`Component` for each thread: what the thread, with its store
 Threads meet in the memory alone, so :class:`Machine` is their product: an automaton whose letters are :class:`Step`.
 :func:`outcomes` goes through all of its states, and :func:`execution` makes a graph of a run.
 
-Reduction. A component may say of some of what it can do next that this can be done *first*: in every run from here to
-a final state one of these steps occurs, and the run with that step moved to its front is a run to the same state, with
+Reduction. A component may say of some of what it can do next that this can be done *first*: in every run from here to a
+final state one of these steps occurs, and the run with that step moved to its front is a run to the same state, with
 the same order of conflicting accesses. Then nothing else need be tried in that state: an outcome is reached if it is
-reached so. Each model documents which steps it takes first, and why that is sound; ``reduced=False`` tries everything.
+reached so (`proofs/models.md`, "What is done first"). Each model documents which steps it takes first, and why that is
+sound; ``reduced=False`` tries everything.
 """
 
 from __future__ import annotations

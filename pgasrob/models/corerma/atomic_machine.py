@@ -88,7 +88,7 @@ class _Process:
             if not local.done >> action.number & 1 and not self._before[action.number] & ~local.done:
                 option = self._option(local, action)
                 if action.kind == "flush" or (action.wloc is None and action.rloc in self._constant):
-                    # Nothing else makes a difference to it, and it makes none but to what comes after it.
+                    # Its effect does not depend on other actions, and only later actions of the process depend on it.
                     return True, [option]
                 found.append(option)
         return False, found

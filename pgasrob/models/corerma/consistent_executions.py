@@ -4,7 +4,7 @@ values.
 Happens-before is the least order that has the pairs which the rules derive from the program, from reads-from (R2), from
 an order of any two atomic writes to one location (WS), and from these (R1). For ``hb="any"``, any partial order that
 satisfies the rules, two further accesses to one location, one a write and one not atomic, are also in one order, in the
-other or in none; no other pair makes a difference to what is read.
+other or in none; no other pair makes a difference to what is read (`proofs/models.md`, "Any order").
 """
 
 from __future__ import annotations

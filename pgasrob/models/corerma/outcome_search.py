@@ -11,7 +11,7 @@ need no order. The requirements are kept as
 
 The least order with what was chosen satisfies the rules once its atomic writes are ordered in some way (WS) that keeps
 ``never``; this is looked for last, once for each outcome. Conversely, the choices that are read off an execution hold
-in it. Tests compare the outcomes with those of all executions.
+in it. The argument is in `proofs/models.md`, "Any order"; tests compare the outcomes with those of all executions.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def _graph(program: Program, thread: Thread, written: _Commands) -> tuple[FlowGr
             edges.append(Piece(f"{label}_{number}", (statement,), (labels[target, after],), None, instruction.span))
             instructions.append(instruction)
         if edges and ends:
-            # A rank that can move does so: it needs an edge for ending here.
+            # In the calculus a rank that can move does so: to end here it needs an edge (proofs/models.md, "Ends").
             edges.append(Piece(f"{label}_end", (Do(NOTHING),), (), None, NOWHERE))
             instructions.append(None)
         if not edges and not ends:

@@ -78,6 +78,7 @@ class ConcretePairs(QueuePairs[ConcretePair]):
             if kind == "value":
                 outbox = (*pair.outbox, ("ack", 0, 0))
                 new = pair._replace(inbox=rest, remote=(*pair.remote, (first, second)), outbox=outbox)
+                # An older get is only fetched while wbR is empty, so this put could keep it from that.
                 yield not any(kind == "get" for kind, _, _ in pair.outbox), self._silent("acknowledge", then(new))
             else:
                 new = pair._replace(inbox=rest, outbox=(*pair.outbox, (kind, first, second)))

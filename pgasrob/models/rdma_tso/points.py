@@ -3,7 +3,8 @@
 An event has a point of issue and a point of observation. They are one point if the event is instantaneous; otherwise
 issue comes first. An edge of ib goes from issue to issue, one of ob from observation to observation. A cycle in this
 graph is a cycle of ib, of ob, or of ([Inst]; ib; ob)+, for only at an instantaneous event can a path return from
-observation to issue. So an execution is consistent (Definition 4.4) if and only if its graph has no cycle.
+observation to issue. So an execution is consistent (Definition 4.4) if and only if its graph has no cycle
+(`proofs/models.md`, "Points in time").
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
         registers, the young end of the store buffer, or a location that no other part accesses; a store that leaves the
         buffer for such a location; an operation that leaves it for its queue pair. They may enable other steps that may
         be next, and change none of them otherwise. The CPU comes last, so that a loop does not fill buffers that could
-        be empty.
+        be empty. Why this is sound is in `proofs/models.md`, "What is done first".
         """
         options: list[Option] = []
         of_pairs = (self._pairs.changes(local, pair) for pair in range(len(self.nodes)))

@@ -87,6 +87,7 @@ class SimplePairs(QueuePairs[SimplePair]):
                     if not (unplaced and has("arrival-behind-puts")) and not (fenced and has("arrival-behind-rfence")):
                         acknowledged = at(pipe, place, ("ack", 0, 0))
                         new = pair._replace(pipe=acknowledged, remote=(*pair.remote, (first, second)))
+                        # An older get is only fetched while wbR is empty, so this put could keep it from that.
                         yield not unfetched, self._silent("acknowledge", then(new))
                     unplaced = True
                 case "get":
