@@ -105,7 +105,7 @@ class AttackSpace:
                 yield from self._local(state, rank, transition, operands)
 
     def barriers(self, state: State) -> Iterator[Edge]:
-        """The edges by barriers."""
+        """The edges by barriers, which taint all ranks once one is tainted (m4)."""
         attack = state.attack
         if attack and attack.tainted:
             attack = attack._replace(tainted=(1 << self.instance.nodes) - 1)
@@ -116,7 +116,7 @@ class AttackSpace:
             )
 
     def _local(self, state: State, rank: int, transition: Transition, operands: Operands) -> Iterator[Edge]:
-        """A command that is one event, at its issue."""
+        """A command that is one event, at its issue: (m2) and (m3) without steps."""
         if not wait_is_over(state.placement[rank], operands):
             return
         after = issue(operands, state.registers[rank], state.memory)
@@ -137,13 +137,14 @@ class AttackSpace:
         yield word, moved(state, rank, transition, after, placement, attack)
 
     def _remote(self, state: State, rank: int, transition: Transition, operands: Transferred) -> Iterator[Edge]:
-        """A command with steps: e, or a source, or a command of sigma whose steps are delayed where they must be.
+        """A command with steps, by (m1) to (m3') of `proofs/attack.md`: e, a source, or a command of sigma whose steps
+        are delayed where they must be.
 
         It may be bound to an access at its issue, as a put is.
         """
         steps, attack = operands.steps, state.attack
         bounds = lower_bounds(self.instance, state.placement[rank], operands)
-        if attack is None:
+        if attack is None:  # (m1)
             yield self._issued(state, rank, transition, operands, [NOW] * len(steps), None)
             for source in self._sources(state, rank, transition, len(steps)):
                 parts = [NOW] * source + [DELAYED] * (len(steps) - source)
@@ -158,13 +159,13 @@ class AttackSpace:
             yield word_of(rank, transition, operands, parts), Found()
         if any(attack.delayed.hits(each) for each in made):
             return  # In sigma the issue would come after D, so it is not in part 1.
-        parts = []
+        parts = []  # (m3): a step goes into D by a completion rule, by a conflict, or after an earlier step in D
         for step, bound in zip(steps, bounds, strict=True):
             parts.append(max(bound, DELAYED if attack.delayed.hits(step.access) else NOW, *parts[-1:]))
         yield self._issued(state, rank, transition, operands, parts, attack)
         for further, (step, part) in enumerate(zip(steps, parts, strict=True)):
             if part == NOW and step.access == attack.source and self._waited_for.has(step.access):
-                # What e waits for may be there only as long as this update is not.
+                # (m3'): what e waits for may be there only as long as this update is not.
                 parts = [NOW] * further + [DELAYED] * (len(steps) - further)
                 joined = attack._replace(tainted=attack.tainted | 1 << rank)
                 yield self._issued(state, rank, transition, operands, parts, joined)
@@ -212,8 +213,8 @@ def _bound(operands: Transferred) -> tuple[Access, ...]:
 def first_part(
     rank: int, made: Sequence[Access], steps: Sequence[core.Step[Cell]], bounds: Sequence[int], attack: Attack
 ) -> int | None:
-    """The least number of steps with which the command, as e, goes before the source and closes the cycle; None if it
-    cannot.
+    """The least number of steps with which the command, as e, goes before the source and closes the cycle (m2); None if
+    it cannot.
 
     It has ``made`` its bound accesses at the issue. Its steps up to the access that leaves must not be ordered after D.
     The cycle enters the command by program order or by a conflict of one of its accesses; those that are left come last

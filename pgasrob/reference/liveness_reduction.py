@@ -33,7 +33,7 @@ def has_ended(instance: Instance, state: State, rank: int) -> bool:
 
 
 def without_blocked(instance: Instance, state: State) -> State:
-    """``state`` with the ranks ended whose next commands are all waits that D blocks."""
+    """(L1): ``state`` with the ranks ended whose next commands are all waits that D blocks."""
     if state.attack is None:
         return state
     control = tuple(
@@ -54,7 +54,8 @@ def _is_blocked(instance: Instance, state: State, rank: int) -> bool:
 
 
 class Liveness:
-    """What may be forgotten in the states of an instance.
+    """Replaces what no later command can use in the states of an instance: rules (L1) to (L6) of
+    `proofs/reductions.md`, section 4.
 
     ``registers`` and ``cells`` are the values that take the place of forgotten ones, for a register file and for the
     flat memory. ``races``: an attack leads to races, not to cycles, and no cycle has to enter it.
@@ -78,11 +79,16 @@ class Liveness:
         attack, placement = state.attack, state.placement
         if attack is not None:
             attack = self._attack(state, attack, going, later)
-            if _leads_nowhere(attack, later) if not self._races else not self._meets(state, attack, going, later):
+            if self._races:
+                leads_on = self._meets(state, attack, going, later)
+            else:  # something can come that goes before the source, and the cycle can still enter it
+                entered = attack.tainted or attack.done != Touched() or attack.delayed != Touched()
+                leads_on = bool(entered and later.hits(attack.source))
+            if not leads_on:
                 return None
             placement = tuple(self._placement(state, rank, rank in going) for rank in range(self._instance.nodes))
         registers = tuple(self._file(state, rank, rank in going) for rank in range(self._instance.nodes))
-        memory = _kept(state.memory, later.used & self._relevance.cells, self._cells)
+        memory = _kept(state.memory, later.used & self._relevance.cells, self._cells)  # (L3)
         return State(state.control, registers, memory, placement, attack)
 
     def _meets(self, state: State, attack: Attack, going: Sequence[int], later: Touched) -> bool:
@@ -96,7 +102,7 @@ class Liveness:
         return later.hits(attack.source)
 
     def _file(self, state: State, rank: int, going: bool) -> Registers:
-        if not going:
+        if not going:  # (L2)
             return self._registers
         live = self._futures.live[rank][state.control[rank]] & self._relevance.registers[rank]
         return tuple(
@@ -104,8 +110,8 @@ class Liveness:
         )
 
     def _attack(self, state: State, attack: Attack, going: Sequence[int], later: Touched) -> Attack:
-        """An access matters as long as one can come that conflicts with it, a tainted rank as long as it can do
-        anything that others notice."""
+        """``attack`` without accesses with which no later one conflicts (L5), and without tainted ranks that can do
+        nothing that others notice (L4)."""
         tainted = 0
         for rank in going:
             control = state.control[rank]
@@ -115,7 +121,7 @@ class Liveness:
         return attack._replace(tainted=tainted, done=done, delayed=delayed)
 
     def _placement(self, state: State, rank: int, going: bool) -> Placement:
-        if not going:
+        if not going:  # (L6)
             return ()
         uses = self._futures.queues[rank][state.control[rank]]
         return tuple(
@@ -147,10 +153,3 @@ def _asked_by(kind: Kind) -> int:
 
 def _kept(values: tuple[int, ...], which: int, dead: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(value if which >> place & 1 else dead[place] for place, value in enumerate(values))
-
-
-def _leads_nowhere(attack: Attack, later: Touched) -> bool:
-    """Whether nothing can come that goes before the source, or nothing is left by which the cycle could enter it."""
-    return not later.hits(attack.source) or (
-        not attack.tainted and attack.done == Touched() and attack.delayed == Touched()
-    )

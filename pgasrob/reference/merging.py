@@ -23,7 +23,8 @@ MOST = 1_000
 def merged(instance: Instance, state: State, ranks: Iterable[int]) -> tuple[Word, State]:
     """``state`` after the local commands that ``ranks`` cannot but issue now, and the events of these.
 
-    A rank that comes back to where it has been stays there: what would follow it has done already.
+    A rank that comes back to where it has been stays there: what would follow it has done already
+    (`proofs/reductions.md`, section 3).
     """
     control, registers = list(state.control), list(state.registers)
     word: list[tuple[int, Letter]] = []

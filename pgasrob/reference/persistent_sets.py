@@ -55,6 +55,7 @@ def persistent_sets(
         for rank in range(instance.nodes)
         if not has_ended(instance, state, rank) and instance.automata[rank].out[state.control[rank]]
     }
+    # A set is usable when no rank outside may do what conflicts with the next commands of its members (Lemma 5).
     demanded = {
         rank: [other for other, theirs in outlooks.items() if other != rank and outlook.next.conflicts(theirs.future)]
         for rank, outlook in outlooks.items()
@@ -63,7 +64,7 @@ def persistent_sets(
     closed = dict.fromkeys(_closure(rank, demanded) for rank in seeds)
     usable = sorted((ranks for ranks in closed if len(ranks) < len(outlooks)), key=len)
     yield from (ranks for ranks in usable if len(ranks) == 1)
-    if len(outlooks) > 1:
+    if len(outlooks) > 1:  # the weaker condition of Lemma 5'
         yield from (
             (rank,) for rank in seeds if (rank,) not in closed and _is_left_alone(instance, state, rank, outlooks)
         )
@@ -109,7 +110,8 @@ def _touched(operands: Operands) -> Touched:
 
 
 def _is_blocked(state: State, rank: int, operands: Operands) -> bool:
-    """Whether D keeps a command from being part of sigma, now and for ever."""
+    """Whether D keeps a command from being part of sigma for ever: (m3) has no such move, or it waits for a step in
+    D."""
     made, attack = core.at_issue(operands), state.attack
     if attack is not None and made is not None and attack.delayed.hits(made):
         return True

@@ -70,7 +70,8 @@ class Exploration:
         """Follow the moves of a persistent set that leads to something new, or else all of them.
 
         The moves put off must not be put off for ever, so one that was followed has to be new; and it must be a move
-        that they do not depend on. That is no choice of the source, which changes what all of them are.
+        that they do not depend on. That is no choice of the source, which changes what all of them are
+        (`proofs/reductions.md`, section 6).
         """
         ranks = range(self._instance.nodes)
         going = [rank for rank in ranks if not has_ended(self._instance, state, rank)]

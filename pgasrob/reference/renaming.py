@@ -55,14 +55,14 @@ def renamed(instance: Instance, symmetry: Symmetry, state: State, renaming: Rena
     def value(value: int, k: int | None) -> int:
         return renaming[value - k] + k if k is not None and 0 <= value - k < nodes else value
 
-    def came_from(cell: Cell) -> Cell:
-        rank, address = divmod(cell, size)
-        return origin[rank] * size + address if address in moving else cell
-
     def target(rank: int) -> int:
         return renaming[rank] if symmetry.targets else rank
 
-    sources = [came_from(cell) for cell in range(len(state.memory))]
+    sources = [
+        origin[rank] * size + address if address in moving else rank * size + address
+        for rank in range(nodes)
+        for address in range(size)
+    ]
 
     def slot(slot: Slot) -> Slot:
         match slot.kind:

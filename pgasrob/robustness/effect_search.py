@@ -28,7 +28,7 @@ from pgasrob.semantics.sequential import assumes_are_guesses
 from pgasrob.semantics.state_space import Operation, State, StateSpace, computation_of
 
 MOST_SC_STATES = 5_000
-MOST_EFFORT, MOST_EFFORT_BEHIND = 8_000, 4_000
+MOST_EFFORT, MOST_EFFORT_AFTER_WITNESS = 8_000, 4_000
 """What the search for a run may take, among all runs and among those that go on from one violation."""
 MOST_EFFORT_FOR_ASSERTIONS, MOST_EFFORT_TO_AN_END = 500, 1_000
 """How much more, when an outcome has been found, to find an assertion that fails; and from there to an end."""
@@ -80,7 +80,7 @@ class EffectSearch:
             else:
                 self._sights.add(seen[1])
         self._commands = self._next_commands()
-        found = yield from self._behind(self.witness)
+        found = yield from self._continuation_of(self.witness)
         if found is None:
             self._network = Runs.on_the_network(self._viewer)
             found = yield from self._search(self._network, *self._network.begin(), MOST_EFFORT)
@@ -112,11 +112,11 @@ class EffectSearch:
             return self._commands.isdisjoint(self._before(sight))
         return sight not in self._sights
 
-    def _behind(self, witness: Witness) -> Generator[None, None, Computation | None]:
+    def _continuation_of(self, witness: Witness) -> Generator[None, None, Computation | None]:
         """A run that goes on from ``witness`` and shows something that no SC run does."""
         self._network = Runs.on_the_network(self._viewer)
         words = words_of(witness.run.computation)
-        return (yield from self._search(self._network, *self._network.begin(words), MOST_EFFORT_BEHIND))
+        return (yield from self._search(self._network, *self._network.begin(words), MOST_EFFORT_AFTER_WITNESS))
 
     def _search(
         self, runs: Runs[State], start: Node[State], before: Iterable[Sight], most: int
@@ -185,7 +185,7 @@ class EffectSearch:
         yield from counterexample.leave_out()
         judged = counterexample.judged()
         if isinstance(judged, Witness) and judged.irreducible:
-            run = yield from self._behind(judged)
+            run = yield from self._continuation_of(judged)
             if run is not None:
                 self.witness = judged
                 return run

@@ -448,6 +448,6 @@ def test_a_run_that_shows_nothing_is_not_believed(monkeypatch: pytest.MonkeyPatc
         return ()  # the run in which nothing happens
         yield
 
-    monkeypatch.setattr(searching.EffectSearch, "_behind", liar)
+    monkeypatch.setattr(searching.EffectSearch, "_continuation_of", liar)
     effect = effect_of(check(program, 2))
     assert effect.kind == "none found" and effect.reason is not None and effect.reason.code == "internal-error"

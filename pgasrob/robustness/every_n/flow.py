@@ -19,9 +19,9 @@ from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.symbolic_values import File, Values
 
 EXACT_GROWTHS = 10
-"""Times that what is known of a control state or an address grows before it is widened."""
+"""How often the values of a control state or an address may grow before they are widened."""
 MOST_FOLLOWED = 60_000
-"""Commands, each as often as what is known before it changes, in all cases together."""
+"""Commands that are followed in all cases together; one is followed again whenever more is known before it."""
 
 
 class TooLong(Exception):

@@ -65,7 +65,7 @@ class _Search:
             changed = False
             for rank, state, _, command in self._all():
                 before = self.known[rank][state]
-                found = None if before is None else self._behind(rank, state, command, before)
+                found = None if before is None else self._issued(rank, state, command, before)
                 old = self.known[rank][command.target]
                 if found is not None and found != old:
                     new = found if old is None else tuple(map(or_, old, found))
@@ -115,8 +115,8 @@ class _Search:
         found = (each for cell in members(cells) for each in self.written.get(cell, ()))
         return [writer for writer, written in found if values.may_be("==", value, written)]
 
-    def _behind(self, rank: int, state: int, command: Command, known: tuple[States, ...]) -> tuple[States, ...] | None:
-        """The facts after a command; None when it cannot be issued."""
+    def _issued(self, rank: int, state: int, command: Command, known: tuple[States, ...]) -> tuple[States, ...] | None:
+        """What is known once a command is issued; None when it cannot be."""
         if isinstance(command.operands, core.Barrier):
             return tuple(
                 each if other == rank or other in self.commands.many else self._after_barrier(other, each)
@@ -130,17 +130,14 @@ class _Search:
             then = self.known[writer.rank][writer.state]
             if then is not None and self._may_come_before(writer, rank, state):
                 for other in self.names:
-                    gained[other] |= self._then(writer, then, other)
+                    if other in self.commands.many:
+                        gained[other] = ANYWHERE
+                    else:
+                        gained[other] |= self.after[other][writer.target] if other == writer.rank else then[other]
         found = tuple(
             each if other == rank else each & new for other, (each, new) in enumerate(zip(known, gained, strict=True))
         )
         return found if all(found) else None
-
-    def _then(self, writer: Writer, then: Sequence[States], other: int) -> States:
-        """Where ``other`` may be once ``writer`` has been issued."""
-        if other in self.commands.many:
-            return ANYWHERE
-        return self.after[other][writer.target] if other == writer.rank else then[other]
 
     def _may_come_before(self, writer: Writer, rank: int, state: int) -> bool:
         """Whether a command may be issued before ``rank`` comes to ``state``."""

@@ -100,7 +100,11 @@ class PairStates:
         self._names = range(len(commands.of))
         self._memory = [_numbers(unfolded, value) for value in unfolded.memory]
         self._counters = self._cells_that_count()
-        self._cells = {pair: self._cells_of(pair) for pair in self._all_pairs()}
+        self._cells = {
+            pair: self._cells_of(pair)
+            for pair in map(_Pair._make, combinations_with_replacement(self._names, 2))
+            if pair.first != pair.second or pair.first in commands.many
+        }
         # For each name, state and other name the states of that one.
         self._met: list[list[list[States]]] = [[[0] * len(self._names) for _ in of] for of in commands.of]
         # For a rank of a name in a state, another name, and a cell: how often that one may have added then.
@@ -122,11 +126,6 @@ class PairStates:
         """Whether a rank may be at ``state`` while another one is ``at`` some state."""
         return bool(self._met[rank][state][other] >> at & 1)
 
-    def _all_pairs(self) -> Iterator[_Pair]:
-        for pair in combinations_with_replacement(self._names, 2):
-            if pair[0] != pair[1] or pair[0] in self._commands.many:
-                yield _Pair(*pair)
-
     # Cells
 
     def _cells_that_count(self) -> set[_Cell]:
@@ -144,12 +143,13 @@ class PairStates:
                         adding.add(each)
                     elif not (_sets(form) and value == exactly(number(self._initial[each.address]))):
                         others.add(each)
-        return {cell for cell in adding - others if cell.where >= 0 and self._may_count(cell.address)}
-
-    def _may_count(self, address: int) -> bool:
-        """Whether the contents of a cell are not kept number by number, and begin where a few times as many as there
-        are nodes may be added before it wraps around, in any type."""
-        return not self._memory[address] and 0 <= self._initial[address] <= MOST_NODES
+        # Contents that are kept number by number need no counter. From a small number on, a few times as many as there
+        # are nodes may be added before a cell wraps around, in any type.
+        return {
+            cell
+            for cell in adding - others
+            if cell.where >= 0 and not self._memory[cell.address] and 0 <= self._initial[cell.address] <= MOST_NODES
+        }
 
     def _form(self, rank: int, state: int, place: int) -> core.Form:
         return self._unfolded.ranks[rank].automaton.out[state][place].form
@@ -327,7 +327,7 @@ class PairStates:
         while self._fresh or self._let_others_write():
             while self._fresh:
                 pair, state = self._fresh.pop()
-                for new in self._behind(pair, state):
+                for new in self._successors(pair, state):
                     self._add(pair, new)
 
     def _add(self, pair: _Pair, state: _State) -> None:
@@ -367,7 +367,7 @@ class PairStates:
                                 self._add(pair, _State(first, second, new))
         return bool(self._fresh)
 
-    def _behind(self, pair: _Pair, state: _State) -> Iterator[_State]:
+    def _successors(self, pair: _Pair, state: _State) -> Iterator[_State]:
         first, second, held = state
         moves = self.moves(pair, 0, first), self.moves(pair, 1, second)
         for move in moves[0]:
@@ -497,13 +497,13 @@ class _BeforeBarrier:
         left = list(found)
         while left:
             state, held = left.pop()
-            for new in self._behind(pair, state, held):
+            for new in self._successors(pair, state, held):
                 if new not in found:
                     found[new] = None
                     left.append(new)
                     self._changed = True
 
-    def _behind(self, pair: _Pair, state: int, held: tuple[Held, ...]) -> Iterator[tuple[int, tuple[Held, ...]]]:
+    def _successors(self, pair: _Pair, state: int, held: tuple[Held, ...]) -> Iterator[tuple[int, tuple[Held, ...]]]:
         pairs = self._pairs
         for move in pairs.moves(pair, 1, state):
             command = move.command

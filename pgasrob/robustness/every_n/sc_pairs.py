@@ -27,10 +27,10 @@ from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction.pairwise import States
 
 MOST_LOOKS = 40_000
-"""Commands that are followed by pairs, each as often as what is known before it changes, and for each write of which it
-may read the value; in all cases together."""
+"""Commands that pairs follow in all cases together. A command is followed again whenever more is known before it, and
+once for each write whose value it may read."""
 MOST_ROUNDS = 8
-"""Times that what is known of pairs is put into what is known of values."""
+"""Rounds in which the values of registers are restricted by what pairs show, and the pairs searched anew."""
 UNWRITTEN = 1
 """In place of a write: a rank has written nothing to a cell."""
 _ALWAYS = frozenset(("set", *core.COMMUTING)) - {"min", "max"}
@@ -162,7 +162,7 @@ class ScPairs(Known):
             for place, transition in enumerate(out[state]):
                 file, target = new[state], transition.target
                 limit = old[target]
-                after = None if file is None or limit is None else self._behind(rank, state, place, transition, file)
+                after = None if file is None or limit is None else self._after(rank, state, place, transition, file)
                 if after is None or limit is None:
                     continue
                 after = tuple(whole if whole == ANYTHING else value for value, whole in zip(after, limit, strict=True))
@@ -173,7 +173,7 @@ class ScPairs(Known):
                     queue.append(target)
         return new
 
-    def _behind(self, rank: int, state: int, place: int, transition: Transition, file: File) -> File | None:
+    def _after(self, rank: int, state: int, place: int, transition: Transition, file: File) -> File | None:
         """The registers after a command; None if it cannot be issued, or does not lead there."""
         form, found = transition.form, self.legal(rank, file, transition.form)
         if found is None:
@@ -245,7 +245,7 @@ class ScPairs(Known):
                     target, form = transition.target, transition.form
                     if file is None or self.files[rank][target] is None:
                         continue
-                    if self._behind(rank, state, place, transition, file) is None:
+                    if self._after(rank, state, place, transition, file) is None:
                         continue
                     cells, read = 0, None
                     if isinstance(form, core.Immediate) and form.access.reads:
@@ -394,12 +394,12 @@ class ScPairs(Known):
             while queue:
                 state = queue.pop()
                 for edge in self.edges[rank][state]:
-                    behind = last[state]
+                    latest = last[state]
                     for write in edge.writes:
                         if write.cells >> cell & 1:
-                            behind = write.bit | (0 if write.covers else behind)
-                    if behind & ~last[edge.target]:
-                        last[edge.target] |= behind
+                            latest = write.bit | (0 if write.covers else latest)
+                    if latest & ~last[edge.target]:
+                        last[edge.target] |= latest
                         queue.append(edge.target)
             found: dict[int, States] = {}
             for state, writes in enumerate(last):

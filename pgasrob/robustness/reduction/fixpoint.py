@@ -142,7 +142,7 @@ class Fixpoint:
         self.early: list[tuple[_Place, int, _Way]] | None = []
         # F1
         delayed = [place >= step for place in range(len(command.in_steps))]
-        way = self._behind(_Way(), command, delayed)
+        way = self._way_after(_Way(), command, delayed)
         # What is always certain, of the source's rank and of the others.
         self.always_of_source = way._replace(placement=fenced(way.placement, core.Bundle()))
         self.always_of_others = way._replace(placement=())
@@ -266,15 +266,15 @@ class Fixpoint:
             self.waiting.append((place, way))
             return False
         if command.at_issue is not None and command.at_issue.may_hit(self.source):
-            return True
+            return True  # E1, by the access at its issue
         bounds = self._bounds(way, command)
         for number, (access, bound) in enumerate(zip(command.in_steps, bounds, strict=True)):
             if bound == DELAYED:
                 break
             if access.may_hit(self.source) and not self._is_elsewhere(place.rank, command, number):
-                return True
+                return True  # E1, by a step
         if command.at_issue is not None and command.at_issue.must_hit(way.delayed):
-            return False  # it could only have been e
+            return False  # m3 has no such move: it could only have been e
         self._issue(place.rank, place.phase, way, command, _delayed(way, command, bounds))
         return False
 
@@ -346,14 +346,14 @@ class Fixpoint:
         first = place.rank not in arrived
         arrived.setdefault(place.rank, set()).add((target, way))
         if len(arrived) == self.setting.nodes:
-            for rank, behind in arrived.items() if first else [(place.rank, {(target, way)})]:
-                for state, arriving in behind:
+            for rank, ways in arrived.items() if first else [(place.rank, {(target, way)})]:
+                for state, arriving in ways:
                     self._go(_Place(rank, state, phase + 1), arriving)
 
     def _arrive_untainted(self) -> None:
         """Let the other ranks come to the first barrier, with no more certain of them than always."""
         for rank, states in enumerate(self.states_of_others):
-            targets = self.setting.behind_barriers(rank, states)
+            targets = self.setting.after_barriers(rank, states)
             if targets and rank != self.rank:
                 self.arrived[0][rank] = {(target, self.always_of_others) for target in targets}
 
@@ -368,7 +368,7 @@ class Fixpoint:
             self._happen(command, delayed)
         state = command.target
         self.new |= self.done.add(rank, state, done) | self.made.add(rank, state, command.accesses)
-        self._go(_Place(rank, command.target, phase), self._behind(way, command, delayed))
+        self._go(_Place(rank, command.target, phase), self._way_after(way, command, delayed))
 
     def _happen(self, command: Command, delayed: Sequence[bool]) -> None:
         """Note what the source's rank has done without delay for certain or perhaps."""
@@ -397,8 +397,8 @@ class Fixpoint:
             return lower_bounds(self.setting.completion, way.placement, command.operands)
         return [NOW] * len(command.in_steps)
 
-    def _behind(self, way: _Way, command: Command, delayed: Sequence[bool]) -> _Way:
-        """The way behind a command whose steps are ``delayed`` for certain."""
+    def _way_after(self, way: _Way, command: Command, delayed: Sequence[bool]) -> _Way:
+        """The way after a command whose steps are ``delayed`` for certain."""
         placement, accesses = way
         if command.operands:
             placement = fenced(placement, command.operands)

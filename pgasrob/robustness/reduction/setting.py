@@ -124,7 +124,7 @@ class Setting:
             ]
         return self._states_of_others.get(phases, [])
 
-    def behind_barriers(self, rank: int, states: Iterable[int]) -> set[int]:
+    def after_barriers(self, rank: int, states: Iterable[int]) -> set[int]:
         """The control states after the barriers at ``states`` of ``rank``."""
         leaving = (command for state in states for command in self.commands[rank][state])
         return {command.target for command in leaving if isinstance(command.operands, core.Barrier)}
@@ -143,7 +143,7 @@ class Setting:
             elif phase in phases:
                 return phases
             phases.append(phase)
-            starts = [self.behind_barriers(rank, states) for rank, states in enumerate(phase)]
+            starts = [self.after_barriers(rank, states) for rank, states in enumerate(phase)]
         return phases
 
     def _before_barrier(self, rank: int, states: set[int]) -> set[int]:

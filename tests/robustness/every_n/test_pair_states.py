@@ -99,12 +99,12 @@ def without_what_the_source_rank_writes(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_barriers(patch: pytest.MonkeyPatch) -> None:
-    before = PairStates._behind
+    before = PairStates._successors
 
     def behind(self: PairStates, pair: pair_states._Pair, state: pair_states._State) -> Iterator[pair_states._State]:
         return (each for each in before(self, pair, state) if each.first == state.first or each.second == state.second)
 
-    patch.setattr(PairStates, "_behind", behind)
+    patch.setattr(PairStates, "_successors", behind)
 
 
 def with_each_rank_adding_once(patch: pytest.MonkeyPatch) -> None:
