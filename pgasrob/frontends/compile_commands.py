@@ -50,6 +50,7 @@ def _refused(file: str, message: str, hint: str = "`--compile-commands` takes a 
 
 
 def _compiled(entry: Any, file: str, number: int) -> Compiled:
+    """Entry ``number`` of the database: the file, its options, and its target. Raises `SourceError` for others."""
     match entry:
         case {"directory": str(folder), "file": str(source), "arguments": [*words]}:
             arguments = list(map(str, words))

@@ -37,6 +37,8 @@ class Diagnosis:
         return f"{self._access(late.ahead)} before {self._arrival(late)}{although}"
 
     def _lacking(self, late: Late) -> str:
+        """Which wait, fence or queue is missing between the late operation and the access that came first, as a
+        clause."""
         operation, line = f"the {self._name(late.step)}{self._which(late)}", self._line(late.next)
         if self._events[late.next].event.issued == self._events[late.step].event.issued:
             return f"{operation} is not done at once, and nothing can wait between its steps"
@@ -115,6 +117,7 @@ class Diagnosis:
         return f"{who} in line {self._line(place)}"
 
     def _arrival(self, late: Late) -> str:
+        """The end of "before ...": the late operation and the step of it that had not happened yet."""
         event = self._events[late.step].event
         name, line = self._name(late.step), self._line(late.step)
         ahead = self._events[late.ahead].event

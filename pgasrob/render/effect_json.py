@@ -69,6 +69,7 @@ class EffectDetail(TypedDict):
 
 
 def effect_to_json(effect: library.Effect, instance: Instance) -> EffectDetail:
+    """``effect`` as an object, with the commands and cells of ``instance`` by their names in the source."""
     texts = WrittenCommands(instance)
 
     def place(rank: int, edge: Transition, reads: bool = False) -> EffectPlace:

@@ -12,6 +12,7 @@ from pgasrob.models.generate.rdma_tests import CellTest
 from pgasrob.models.litmus.litmus_printer import in_one_line
 from pgasrob.models.litmus.litmus_program import Value
 from pgasrob.models.model_table import label
+from pgasrob.render.litmus_json import numbers_first
 from pgasrob.render.shared_json import SCHEMA
 
 Generated = GeneratedTest | CellTest | Distinguishing
@@ -101,10 +102,7 @@ def generated_to_json(test: Generated, number: int) -> GeneratedResult:
 
 
 def _values(names: Sequence[str], outcomes: Iterable[tuple[Value, ...]]) -> list[Values]:
-    def undefined_last(outcome: tuple[Value, ...]) -> list[tuple[bool, Value]]:
-        return [(value == "T", value) for value in outcome]
-
-    return [dict(zip(names, outcome, strict=False)) for outcome in sorted(outcomes, key=undefined_last)]
+    return [dict(zip(names, outcome, strict=False)) for outcome in sorted(outcomes, key=numbers_first)]
 
 
 def generated_row(result: GeneratedResult) -> list[str]:

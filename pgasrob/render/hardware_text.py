@@ -60,6 +60,7 @@ def _store_buffer(overtaken: Sequence[Pair]) -> str:
 
 
 def _message(difference: Difference, of_library: bool) -> str:
+    """What RDMA on x86 may do otherwise than the calculus, and what to insert against it, as a clause."""
     match difference:
         case Difference.STORE_BUFFER:
             return "the CPU's store buffer"

@@ -133,7 +133,7 @@ class LitmusResult(TypedDict):
 def litmus_to_json(file: str, answer: Answer, *, executions: bool = False) -> LitmusResult:
     """``answer`` as an object that `json.dumps` can write."""
     test, model, found = answer.test, answer.model, answer.outcomes.found
-    ordered = sorted(found, key=_sorting)
+    ordered = sorted(found, key=numbers_first)
     result: LitmusResult = {
         **_about(file, test, model),
         "complete": answer.complete,
@@ -230,8 +230,8 @@ def _about(file: str, test: LitmusTest, model: Model) -> LitmusResult:
     }
 
 
-def _sorting(outcome: tuple[Value, ...]) -> list[tuple[bool, int]]:
-    """Numbers before undefined values."""
+def numbers_first(outcome: Iterable[Value]) -> list[tuple[bool, int]]:
+    """The key by which outcomes are sorted: by their values in turn, undefined ones (`T`) after numbers."""
     return [(True, 0) if value == "T" else (False, value) for value in outcome]
 
 

@@ -15,6 +15,7 @@ from pgasrob.render.litmus_json import (
     ForbiddenObject,
     LitmusResult,
     RefusalObject,
+    numbers_first,
     values_text,
 )
 
@@ -180,9 +181,7 @@ def _refused(refusal: RefusalObject) -> str:
 def _rows(results: Sequence[LitmusResult]) -> list[dict[str, Value]]:
     """The outcomes of all models, each once, sorted by their values."""
     found = {tuple(outcome.items()): outcome for result in results for outcome in result["outcomes"]}
-    return sorted(
-        found.values(), key=lambda row: [(value == "T", 0 if value == "T" else value) for value in row.values()]
-    )
+    return sorted(found.values(), key=lambda row: numbers_first(row.values()))
 
 
 def _table(results: Sequence[LitmusResult], rows: Sequence[dict[str, Value]], width: int, glyphs: Glyphs) -> list[Line]:
@@ -284,6 +283,7 @@ def _whys(results: Sequence[LitmusResult]) -> list[tuple[ForbiddenObject, list[s
 
 
 def _why(why: ForbiddenObject, labels: Sequence[str], settled: bool, width: int) -> list[Line]:
+    """Why an outcome is forbidden: the smallest sets of rules that exclude it, and an execution that would have it."""
     values, name = values_text(why["values"]), english.listed(labels)
     if why["allowed"]:
         return [[], *paragraph(f"{values} is allowed in {name}.", width, "open", "  ")]

@@ -72,6 +72,7 @@ STYLES = {"defined": "good", "eventual": "good", "undefined": "bad", "unknown": 
 
 
 def model_to_json(verdict: ModelVerdict) -> ModelResult:
+    """``verdict`` as an object that `json.dumps` can write."""
     return {
         "schema": SCHEMA,
         "file": verdict.file,
@@ -146,6 +147,7 @@ def sentence(race: ModelRace) -> str:
 
 
 def phrase(access: ModelAccess) -> str:
+    """What an access does to which cells, as a clause: ``the MPI_Put of rank 0 takes effect on x@1``."""
     cells = [visible(cell) for cell in access["cells"]]
     where = english.listed(cells) if len(cells) <= 3 else f"{cells[0]} to {cells[-1]}"
     call = f"the {access['call']} of rank {access['rank']}"
@@ -163,6 +165,7 @@ def phrase(access: ModelAccess) -> str:
 
 
 def _meaning(result: ModelResult) -> Iterator[tuple[str, str]]:
+    """Sentences with styles on what the status of the program says."""
     match result["status"]:
         case "defined":
             yield (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from pgasrob.diagnostics import visible
 from pgasrob.models.litmus.litmus_program import UNDEFINED
@@ -144,17 +144,18 @@ def _text(event: EventObject) -> str:
 
 
 def _in_words(result: NetworkResult, run: ExecutionObject, edge: EdgeObject) -> str:
+    """Why one event of the cycle comes before another, by the relation of the edge."""
     first, second = run["events"][edge["source"]], run["events"][edge["target"]]
-    names: Callable[[EventObject], str] = lambda event: _command(result, run, event)  # noqa: E731
+    one, other = (_command(result, run, event) for event in (first, second))
     location = first["location"] or second["location"]
     match edge["relation"]:
         case "rf":
-            return f"{names(first)} writes {location}, which {names(second)} reads"
+            return f"{one} writes {location}, which {other} reads"
         case "mo":
-            return f"{names(first)} writes {location} before {names(second)} does"
+            return f"{one} writes {location} before {other} does"
         case "rb":
-            return f"{names(first)} reads {location} before {names(second)} writes it"
-    return f"{names(first)} stands before {names(second)}"
+            return f"{one} reads {location} before {other} writes it"
+    return f"{one} stands before {other}"
 
 
 def _command(result: NetworkResult, run: ExecutionObject, event: EventObject) -> str:

@@ -124,6 +124,7 @@ def _table(result: OutcomesResult, shown: list[OutcomeRow], width: int, glyphs: 
 
 
 def _columns(shown: list[OutcomeRow], varying: list[str], gap: str, glyphs: Glyphs) -> list[Line]:
+    """The table with all values side by side, columns separated by ``gap``, whatever its width."""
     columns: list[list[Segment]] = [[("", "heading"), *((str(row["row"]), "faint") for row in shown)]]
     for name in varying:
         columns.append([(name, "heading"), *((str(row["values"][name]), "") for row in shown)])
@@ -242,6 +243,7 @@ def _remarks(result: OutcomesResult, width: int) -> list[Line]:
 
 
 def _sentences(result: OutcomesResult) -> Iterator[tuple[str, str]]:
+    """Remarks below the table, with styles: how runs end, faults, limits, and what network-only outcomes mean."""
     for ending in dict.fromkeys(row["ending"] for row in result["outcomes"]):
         if ending in MEANINGS:
             yield MEANINGS[ending], "faint"

@@ -133,6 +133,7 @@ def race_to_json(race: FoundRace) -> Race:
 
 
 def _access(race: FoundRace, access: FoundAccess, witness: Witness) -> RacingAccess:
+    """An access of ``race`` as the event that it would be next: a new command, or the next step of an operation."""
     run, rank = race.run, access.rank
     transition = next(edge for edge in run.instance.automata[rank].transitions if edge.occurrence == access.occurrence)
     own = [replayed for replayed in run.events if replayed.event.rank == rank]

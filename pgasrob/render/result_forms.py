@@ -1,4 +1,4 @@
-"""What is specific to verdicts and to answers about races when results are printed: reports, rows, columns."""
+"""The forms in which verdicts and answers about races are printed: their reports, rows of CSV, and columns."""
 
 from __future__ import annotations
 

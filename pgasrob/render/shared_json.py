@@ -1,4 +1,4 @@
-"""What the JSON objects of several commands share: findings, assumptions and what a search cost.
+"""Parts that the JSON objects of several commands share: findings, assumptions, and what a search cost.
 
 The types of all objects are TypedDicts, from which `json_schema` makes the JSON Schema and by which `witness_file`
 checks what it reads back: the objects are plain dictionaries, which `json.dumps` writes as they are, which a later

@@ -1,5 +1,5 @@
-"""Lines in several files: as text, and in JSON, where `file` beside a line names the file unless it is the first one of
-the program."""
+"""Names the file of a line where a program has several: in text, and in JSON as `file` beside the line, unless it is
+the first file of the program."""
 
 from __future__ import annotations
 

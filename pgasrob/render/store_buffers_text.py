@@ -95,6 +95,7 @@ def on_tso_to_json(on_tso: library.OnTso) -> OnTso:
 
 
 def _events(run: library.BufferedRun) -> list[BufferedEvent]:
+    """The events of a run with store buffers as objects, with their places in the source."""
     texts = WrittenCommands(run.instance)
     spans = [{each.occurrence: each.span for each in automaton.transitions} for automaton in run.instance.automata]
     found: list[BufferedEvent] = []
@@ -177,6 +178,7 @@ def run_section(on_tso: OnTso, width: int) -> list[Line]:
 
 
 def effect_text(event: BufferedEvent) -> str:
+    """One event of a run with store buffers: who does what, and where the value comes from or goes."""
     who = together(f"rank {event['rank']}, line {event['line']}:")
     value = "" if event["cell"] is None else together(f"{event['cell']} = {event['written']}")
     command = event["command"]

@@ -112,6 +112,7 @@ def _spelled_out(found: re.Match[str]) -> str:
 
 
 def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
+    """The sentences of `sentences`, with SC not spelled out."""
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
     if late := words.diagnosis(result["witness"]):
         yield late, "bad"
@@ -241,6 +242,7 @@ def _value(values: list[int], array: bool) -> str:
 
 
 def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
+    """A paragraph that explains the marks, folded events, steps and cells of the table of a run."""
     events = witness["computation"]
     legend = []
     if witness["cycle"]:

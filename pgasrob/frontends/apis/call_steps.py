@@ -1,4 +1,4 @@
-"""The outcome of a call, put together step by step."""
+"""Puts the outcome of a call together step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which header chooses which API."""
+"""Finds the API that a header chooses, or that has functions of names like a given one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the handlers of all APIs share about values, and copies between memories."""
+"""Makes the expressions for values, and the commands for copies between memories, for the handlers of all APIs."""
 
 from __future__ import annotations
 

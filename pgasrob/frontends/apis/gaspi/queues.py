@@ -1,4 +1,4 @@
-"""What GASPI's calls name: timeouts, segments, queues and groups.
+"""Reads the arguments of GASPI's calls that name timeouts, segments, queues and groups.
 
 The state of a rank (names in `Call.state`): ``gaspi.segments`` the sizes of its segments by number, ``gaspi.queues``
 the queues with something to wait for, ``gaspi.created`` how many queues it has created, ``gaspi.groups`` the members of

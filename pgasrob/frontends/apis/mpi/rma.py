@@ -233,6 +233,7 @@ def _queue(operation: Operation, request: int | None, kind: RmaKind, update: Acc
 
 
 def _transfer(call: Call, kind: RmaKind, command: type[Read] | type[Write]) -> list[Outcome]:
+    """Put or get (12.3): one transfer of contiguous elements of one size, else one command for each pair of cells."""
     request = 8 if call.name.startswith("MPI_R") else None
 
     def go(operation: Operation, of: Window) -> None:

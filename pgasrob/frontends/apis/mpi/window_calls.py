@@ -1,4 +1,4 @@
-"""What the marks of a program say about its calls on MPI windows (MPI-4, chapter 12), for `races.mpi`."""
+"""The marks by which `races.mpi` knows a program's calls on MPI windows (MPI-4, chapter 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls name: contexts, teams and active sets (1.5, sections 9.4 and 9.9); and the arguments after a context."""
+"""Reads the arguments of calls that name contexts, teams and active sets (1.5, sections 9.4 and 9.9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C text to the code that the machine runs.
+"""Compiles C text to the code that the machine runs.
 
 An `Emitter` holds the code of one function in the making, and a `Context` what is known of the file. The others are
 built on these two, each on some of those before it: conversions, operations, constants, type names, initialisers,

@@ -1,4 +1,4 @@
-"""Jumps that expressions decide: conditions, `&&` and `||`, and `?:`."""
+"""Compiles jumps that expressions decide: conditions, `&&` and `||`, and `?:`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code of calls: of the program's own functions, through pointers, of APIs, and of functions assumed pure."""
+"""Compiles calls: of the program's own functions, through pointers, of APIs, and of functions assumed pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conversions of C (C11, 6.3)."""
+"""Compiles the conversions of C (C11, 6.3)."""
 
 from __future__ import annotations
 

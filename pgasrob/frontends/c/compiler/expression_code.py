@@ -1,4 +1,4 @@
-"""The code of expressions: instructions in the order of evaluation."""
+"""Compiles expressions (C11, 6.5) to instructions in the order of evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files: declarations in their order, then the code of the functions."""
+"""Compiles a file: its declarations in their order, then the code of its functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Initialisers with braces, of locals (stores) and of globals (constants by offset)."""
+"""Compiles initialisers with braces (C11, 6.7.9): of locals to stores, of globals to constants by offset."""
 
 from __future__ import annotations
 

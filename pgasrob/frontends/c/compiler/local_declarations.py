@@ -1,4 +1,4 @@
-"""Declarations in functions, and their parameters."""
+"""Compiles declarations inside functions, and the parameters of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lvalues (C11, 6.3.2.1): the variables and the memory that expressions name."""
+"""Compiles lvalues (C11, 6.3.2.1): the variables and the memory that expressions name."""
 
 from __future__ import annotations
 

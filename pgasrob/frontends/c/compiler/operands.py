@@ -1,4 +1,4 @@
-"""What expressions are compiled to, values and places; and the interface of what compiles expressions."""
+"""The values and places that expressions are compiled to, and the interface of the compiler of expressions."""
 
 from __future__ import annotations
 

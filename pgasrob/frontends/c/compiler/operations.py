@@ -1,4 +1,4 @@
-"""Loads, stores, and the operators of C on operands."""
+"""Compiles loads, stores, and the binary operators of C on operands."""
 
 from __future__ import annotations
 

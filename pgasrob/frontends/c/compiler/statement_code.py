@@ -1,4 +1,4 @@
-"""The code of statements: choices, loops and jumps."""
+"""Compiles statements (C11, 6.8): choices, loops and jumps."""
 
 from __future__ import annotations
 
