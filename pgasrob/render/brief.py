@@ -18,11 +18,7 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
     """The lines of ``result``; ``several``: each names the node count, because several were checked."""
     file = visible(result["file"])
     on, verdict = english.on_nodes(result["nodes"]), result["verdict"]
-    where = on if several else ""
-    wrong = ""
-    if result.get("as_expected") is False:
-        expected = result.get("expected")
-        wrong = f" (expected {expected})" if expected else f" ({words.nothing_expected(result)})"
+    where, wrong = on if several else "", words.not_as_expected(result)
     witness = result["witness"]
     match verdict:
         case "robust":
@@ -71,10 +67,7 @@ def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
             yield f"{located(result['file'], event['line'], event['column'])}: assertion {assertion}"
     if run := result["deadlock_run"]:
         where = every_count_text.where(result, run) or where
-        # Where a rank waits, and not where one is stopped by an assume.
-        stuck = [each for each in run["standing"] if each["next"]]
-        stuck.sort(key=lambda each: all(command["event"] == "assume" for command in each["next"]))
-        for rank in stuck[:1]:
+        for rank in words.stuck(run["standing"])[:1]:
             at = rank["next"][0]
             standing = visible(words.standing(rank, run["standing"]))
             place = located(result["file"], at["line"], at["column"])

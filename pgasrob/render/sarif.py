@@ -258,9 +258,7 @@ def _failing_assertion(result: Result, witness: Witness) -> Object:
 
 def _deadlock(result: Result, witness: Witness) -> Object:
     standing = witness["standing"]
-    stuck = [each for each in standing if each["next"]]
-    # It is reported where a rank waits, and not where one is stopped by an assume.
-    stuck.sort(key=lambda each: all(command["event"] == "assume" for command in each["next"]))
+    stuck = words.stuck(standing)
     sentences = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
     places = [_point(result, witness, each["next"][0]) for each in stuck]
     text = " ".join([f"A deadlock in a sequentially consistent run{english.on_nodes(witness['nodes'])}.", *sentences])

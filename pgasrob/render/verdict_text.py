@@ -74,9 +74,8 @@ def _headline(result: Result) -> Line:
     if result["nodes"] is not None:
         line.append((english.on_nodes(result["nodes"]), "heading"))
     if "as_expected" in result:
-        expected = result.get("expected")
-        wrong = f" (expected {expected})" if expected else f" ({words.nothing_expected(result)})"
-        line.append((" (as expected)", "good") if result["as_expected"] else (wrong, "bad"))
+        wrong = words.not_as_expected(result)
+        line.append((wrong, "bad") if wrong else (" (as expected)", "good"))
     return line
 
 

@@ -282,6 +282,13 @@ def standing(rank: Standing, all_ranks: list[Standing]) -> str:
     return "stands before " + " or ".join(f"{each['command']} ({_waiting(each, all_ranks)})" for each in rank["next"])
 
 
+def stuck(standing: list[Standing]) -> list[Standing]:
+    """The ranks that have not ended, those that wait before those that an assume stops: a deadlock is reported at the
+    first."""
+    waiting = [each for each in standing if each["next"]]
+    return sorted(waiting, key=lambda each: all(command["event"] == "assume" for command in each["next"]))
+
+
 def stands(witness: Witness) -> bool:
     """Whether the report lists where each rank stands: no rank can move there, or the run was cut."""
     if witness["shows"] == "run":
@@ -365,6 +372,14 @@ def cycle_steps(witness: Witness) -> set[int]:
 def fault(file: str, fault: Fault) -> str:
     """A fault in the form of a diagnostic: ``ring.pgas:14: error[PG040]: rank 1: division by zero: 1 / 0``."""
     return f"{located(file, fault['line'])}: error[{fault['code']}]: rank {fault['rank']}: {fault['reason']}"
+
+
+def not_as_expected(result: Result) -> str:
+    """`` (expected robust)``, or that the header expects nothing; "" where nothing was compared, or all is right."""
+    if result.get("as_expected", True):
+        return ""
+    expected = result.get("expected")
+    return f" (expected {expected})" if expected else f" ({nothing_expected(result)})"
 
 
 def nothing_expected(result: Result) -> str:
