@@ -22,17 +22,7 @@ from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType
 from pgasrob.frontends.c.values import NULL, Known, Value
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import (
-    AwaitAdd,
-    Barrier,
-    CompareSwap,
-    Fetch,
-    FetchAdd,
-    Read,
-    Swap,
-    Wait,
-    Write,
-)
+from pgasrob.program.commands import AwaitAdd, Barrier, CompareSwap, Fetch, FetchAdd, Read, Swap, Wait, Write
 from pgasrob.program.expressions import Const, Expr, IntType, Register, is_of_rank, name_of
 
 FUNCTIONS = Prototypes()

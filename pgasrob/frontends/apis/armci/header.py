@@ -9,8 +9,7 @@ from pgasrob.frontends.c.values import Known, Value
 
 ADDRESSES = Pointer(Pointer(VOID))
 GIOV = struct_of(
-    "armci_giov",
-    [("src_ptr_array", ADDRESSES), ("dst_ptr_array", ADDRESSES), ("bytes", INT), ("ptr_array_len", INT)],
+    "armci_giov", [("src_ptr_array", ADDRESSES), ("dst_ptr_array", ADDRESSES), ("bytes", INT), ("ptr_array_len", INT)]
 )
 
 GROUP = Opaque("ARMCI_Group")

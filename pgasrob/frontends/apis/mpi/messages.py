@@ -16,14 +16,7 @@ from pgasrob.frontends.apis.flags import Group, channel
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.mpi.addresses import elements
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
-from pgasrob.frontends.apis.mpi.handles import (
-    SUCCESS,
-    communicator,
-    outside,
-    places,
-    pointer,
-    split,
-)
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, outside, places, pointer, split
 from pgasrob.frontends.apis.mpi.header import ANY_SOURCE, ANY_TAG, PROC_NULL, REQUEST, UNDEFINED, calls, does
 from pgasrob.frontends.apis.mpi.requests import receive_request, store_status
 from pgasrob.frontends.apis.transfers import bounded, value_at
@@ -52,10 +45,7 @@ def store_in_buffer(
 ) -> None:
     """Store ``values`` as the elements of the items of a buffer from item ``skip`` on."""
     if count * type.count != len(values):
-        steps.call.fail(
-            f"{steps.call.name} moves {len(values)} elements into {count * type.count}",
-            SAME_COUNT,
-        )
+        steps.call.fail(f"{steps.call.name} moves {len(values)} elements into {count * type.count}", SAME_COUNT)
     for (place, kind), value in zip(elements(steps.call, buffer, count, type, skip), values, strict=True):
         steps.store(place, value, kind)
 

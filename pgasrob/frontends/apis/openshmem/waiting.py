@@ -211,10 +211,7 @@ def test_any(call: Call) -> list[Way]:
         return [Outcome(result=NONE)]
     first, *rest = elements.indexes
     none = elements.look_at_all(rest, False, Outcome(result=NONE))
-    return [
-        elements.look(first, Outcome(result=Known(first)), none),
-        *(_found_one(elements, index) for index in rest),
-    ]
+    return [elements.look(first, Outcome(result=Known(first)), none), *(_found_one(elements, index) for index in rest)]
 
 
 @typed(f"size_t shmem_{{N}}_test_some{_SOME}", INTEGERS)
