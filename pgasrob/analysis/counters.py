@@ -15,17 +15,7 @@ from typing import NamedTuple
 from pgasrob.analysis.intervals import Interval
 from pgasrob.program import core
 from pgasrob.program.core import Form
-from pgasrob.program.expressions import (
-    INT32,
-    RELATIONS,
-    Binary,
-    Const,
-    Expr,
-    IntType,
-    Register,
-    constant,
-    parts,
-)
+from pgasrob.program.expressions import INT32, RELATIONS, Binary, Const, Expr, IntType, Register, constant, parts
 from pgasrob.program.instance import Instance
 
 MOST_LIMITS = 4

@@ -136,11 +136,7 @@ def _backwards(
     of them but for what the command has ``forgotten``. Nothing comes after a command that is not ``followed``."""
     flows = [
         [
-            (
-                made(state, transition),
-                ~forgotten(transition) if followed(state, transition) else 0,
-                transition.target,
-            )
+            (made(state, transition), ~forgotten(transition) if followed(state, transition) else 0, transition.target)
             for transition in leaving
         ]
         for state, leaving in enumerate(automaton.out)

@@ -71,12 +71,7 @@ def landmarks(instance: Instance) -> list[int]:
 
 
 def is_left_alone(
-    instance: Instance,
-    standing: Standing,
-    staying: int,
-    next: Touched,
-    passes: Passes,
-    awaited: Touched | None = None,
+    instance: Instance, standing: Standing, staying: int, next: Touched, passes: Passes, awaited: Touched | None = None
 ) -> bool:
     """Whether no other rank than ``staying`` may make an access that conflicts with ``next`` before its next barrier.
 

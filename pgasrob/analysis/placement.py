@@ -156,8 +156,7 @@ def fenced(placement: Placement, operands: Operands) -> Placement:
     if not isinstance(operands, core.Fence):
         return placement
     return _with(
-        placement,
-        ((slot._replace(kind=Kind.BOUND), part) for slot, part in placement if is_fenced(slot, operands)),
+        placement, ((slot._replace(kind=Kind.BOUND), part) for slot, part in placement if is_fenced(slot, operands))
     )
 
 

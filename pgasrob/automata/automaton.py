@@ -69,10 +69,7 @@ class Interned(Generic[State, Letter]):
     def _learn(self, number: int) -> None:
         """Compute the next transitions of state ``number``."""
         fresh = [
-            (
-                number_of(word, self._word_numbers, self.words),
-                number_of(target, self._numbers, self._states),
-            )
+            (number_of(word, self._word_numbers, self.words), number_of(target, self._numbers, self._states))
             for word, target in islice(self._further[number], PIECE)
         ]
         self._edges[number] += fresh

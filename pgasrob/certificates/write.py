@@ -102,10 +102,7 @@ def write(
 
 
 def write_for_every_count(
-    program: Instantiable,
-    reading: Reading = DEFAULT_READING,
-    frame: Frame | None = None,
-    look: Look = str,
+    program: Instantiable, reading: Reading = DEFAULT_READING, frame: Frame | None = None, look: Look = str
 ) -> Written:
     """The certificate that ``program`` is robust on every number of nodes, read so; with the names of ``frame``, None:
     of the first that do.

@@ -33,7 +33,7 @@ class DeclarationRules:
     """The rules of headers and declarations. ``processes``: the processes that have been read so far."""
 
     def __init__(self, scope: Scope, processes: Sequence[Process]) -> None:
-        self._scope = scope
+        self._scope, self._report = scope, scope.report.add
         self._processes = processes
         self.found = Declarations()
         self._headers: set[str] = set()
@@ -47,7 +47,7 @@ class DeclarationRules:
     def nodes_header(self, keyword: Token, count: tuple[int, Span]) -> None:
         nodes, span = count
         if not 1 <= nodes <= MAX_NODES:
-            self._scope.report.add(
+            self._report(
                 "PG031", f"{nodes} nodes, but a program runs on 1..{MAX_NODES}", span, "choose another node count"
             )
         elif self._header(keyword):
@@ -63,17 +63,13 @@ class DeclarationRules:
         self._header(keyword)
 
     def cell(
-        self,
-        name: Token,
-        size: tuple[int, Span] | None,
-        initial: list[tuple[int, Span]] | None,
-        made_up: Token | None,
+        self, name: Token, size: tuple[int, Span] | None, initial: list[tuple[int, Span]] | None, made_up: Token | None
     ) -> None:
         cells = self._array_size(name, size)
         values = initial or []
         if len(values) > cells:
             room = "a single cell" if size is None else f"{cells} cell{'s' if cells > 1 else ''}"
-            self._scope.report.add(
+            self._report(
                 "PG060",
                 f"{len(values)} initial values for `{name}`, which has {room}",
                 values[cells][1],
@@ -118,11 +114,11 @@ class DeclarationRules:
         """Whether the header of ``keyword`` may stand here: before the processes, and once where once is enough."""
         name = keyword.value
         if self._processes:
-            self._scope.report.add(
+            self._report(
                 "PG025", f"`{name}` stands after a process block", at(keyword), "move it before the first process"
             )
         if name in ("program", "nodes") and name in self._headers:
-            self._scope.report.add("PG063", f"a second `{name}` header", at(keyword), "keep one of them")
+            self._report("PG063", f"a second `{name}` header", at(keyword), "keep one of them")
             return False
         self._headers.add(name)
         return True
@@ -131,7 +127,7 @@ class DeclarationRules:
         name = token.value
         if name in self._scope.declared:
             earlier, line = self._scope.declared[name]
-            self._scope.report.add(
+            self._report(
                 "PG051", f"`{name}` is already declared, as {earlier} on line {line}", at(token), "rename one of them"
             )
             return False
@@ -144,11 +140,11 @@ class DeclarationRules:
         cells, span = size or (1, at(name))
         if cells < 1:
             problem = "no cells" if cells == 0 else "a negative size"
-            self._scope.report.add("PG061", f"`{name}` has {problem}", span, "an array has at least one cell")
+            self._report("PG061", f"`{name}` has {problem}", span, "an array has at least one cell")
             return 1
         if self._cells + cells > MAX_CELLS and not self._overfull:
             self._overfull = True
-            self._scope.report.add(
+            self._report(
                 "PG062",
                 f"{self._cells + cells} cells of memory per node with `{name}`",
                 span,

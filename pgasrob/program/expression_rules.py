@@ -127,7 +127,7 @@ class ExpressionRules:
     """The rules of expressions."""
 
     def __init__(self, scope: Scope) -> None:
-        self._scope = scope
+        self._scope, self._report = scope, scope.report.add
 
     def literal(self, digits: Token) -> Nested[Expr]:
         return Nested(Const(INT32.wrap(self._scope.integer(digits))), 0)
@@ -146,7 +146,7 @@ class ExpressionRules:
 
     def memory_value(self, mem: Token, address: Nested[Expr]) -> Nested[Expr]:
         cell = render(address.tree)
-        self._scope.report.add(
+        self._report(
             "PG021",
             "memory is read inside an expression",
             self._scope.here(mem),

@@ -213,6 +213,8 @@ class Instance:
         cell = self._cell(evaluator(place.address), at)
         return lambda registers: core.Access(cell(registers), reads, writes, commutes)
 
+    # An operand out of range faults (the design, section 3).
+
     def _rank(self, run: Evaluator) -> Evaluator:
         def checked(registers: Sequence[int]) -> int:
             rank = run(registers)

@@ -10,18 +10,7 @@ from pgasrob.program.commands import show
 from pgasrob.program.declarations import Declared, MemoryObject, Process
 from pgasrob.program.expressions import render
 from pgasrob.program.spelled import in_32_bits, not_said, spelled
-from pgasrob.program.statements import (
-    Block,
-    Choose,
-    Do,
-    Goto,
-    If,
-    Labelled,
-    Loop,
-    Skip,
-    Statement,
-    While,
-)
+from pgasrob.program.statements import Block, Choose, Do, Goto, If, Labelled, Loop, Skip, Statement, While
 from pgasrob.program.structure import structured
 
 INDENT = "  "

@@ -28,19 +28,7 @@ from pgasrob.program.declarations import Process
 from pgasrob.program.expression_rules import Nested, Scope, across, at
 from pgasrob.program.expressions import Expr, Register
 from pgasrob.program.report import short
-from pgasrob.program.statements import (
-    Block,
-    Choose,
-    Do,
-    Goto,
-    If,
-    Labelled,
-    Loop,
-    Skip,
-    Span,
-    Statement,
-    While,
-)
+from pgasrob.program.statements import Block, Choose, Do, Goto, If, Labelled, Loop, Skip, Span, Statement, While
 from pgasrob.program.vocabulary import OPERATIONS, OPERATIONS_OF, updating
 
 if TYPE_CHECKING:
@@ -66,7 +54,7 @@ class StatementRules:
     """The rules of processes and statements."""
 
     def __init__(self, scope: Scope) -> None:
-        self._scope = scope
+        self._scope, self._report = scope, scope.report.add
         self.processes: list[Process] = []
         self.lost = False  # something that may have been a process could not be read
         self._ranks: dict[int | None, Token] = {}  # rank, or None for a block without ranks -> where
@@ -104,7 +92,7 @@ class StatementRules:
     def labelled(self, label: Token, statement: Nested[Statement]) -> Nested[Statement]:
         name = label.value
         if name in self._labels:
-            self._scope.report.add(
+            self._report(
                 "PG055",
                 f"the label `{name}` stands twice in this process",
                 at(label),
@@ -233,7 +221,7 @@ class StatementRules:
             hint = habits.assignment(
                 self._scope.report.source.text, sign.start_pos or 0, sign.end_pos or 0, "=", self._scope.kind
             )
-            self._scope.report.add("PG018", "`=` does not assign", at(sign), hint)
+            self._report("PG018", "`=` does not assign", at(sign), hint)
 
     def relation(self, sign: Token) -> str:
         return self._scope.comparison(sign)
@@ -267,7 +255,7 @@ class StatementRules:
         else:
             changed = replace(command, atomic="" if words == (PLAIN,) else " ".join(words), bytes=how.bytes)
             return replace(changed, polling=True) if polling and isinstance(changed, Load) else changed
-        self._scope.report.add("PG029", problem, how.place, hint)
+        self._report("PG029", problem, how.place, hint)
         return command
 
     def _call(
@@ -280,7 +268,7 @@ class StatementRules:
         if len(given) == len(takes):
             return self._do(first, command(*register, *given), how)
         wanted = f"{len(takes)} argument{'s' if len(takes) > 1 else ''}"
-        self._scope.report.add(
+        self._report(
             "PG023",
             f"`{name}` takes {'1 or 2 arguments' if command is Fence else wanted}, not {len(given)}",
             self._scope.here(name),
@@ -301,7 +289,7 @@ class StatementRules:
         if len(takes) - optional <= len(arguments) <= len(takes):
             return self._do(first, command(word.value, **register, **dict(zip(takes, arguments, strict=False))), how)
         wanted = f"{len(takes)} or {len(takes) + 1}" if optional else f"{len(takes) + 1}"
-        self._scope.report.add(
+        self._report(
             "PG023",
             f"`{name}({word}, ...)` takes {wanted} arguments, not {len(arguments) + 1}",
             self._scope.here(name),
@@ -313,13 +301,11 @@ class StatementRules:
         """The first argument of ``name`` is missing or no operation."""
         names = f"{', '.join(known[:-1])} or {known[-1]}"
         if word is None:
-            self._scope.report.add(
-                "PG028", f"`{name}` does not say what to do", self._scope.here(name), f"begin with {names}"
-            )
+            self._report("PG028", f"`{name}` does not say what to do", self._scope.here(name), f"begin with {names}")
             return
         likely = did_you_mean(word.value, known)
         hint = f"{likely} `{name}` can {names}" if likely else f"`{name}` can {names}"
-        self._scope.report.add("PG028", f"`{name}` has no operation `{short(word.value)}`", at(word), hint)
+        self._report("PG028", f"`{name}` has no operation `{short(word.value)}`", at(word), hint)
 
     def _claim(self, rank: int | None, token: Token) -> None:
         """The process at hand is for ``rank`` (None: for the ranks that no other block names)."""
@@ -331,7 +317,7 @@ class StatementRules:
         else:
             message, hint = f"rank {rank} already has a process block", "every rank runs one block"
         code = "PG033" if rank is None else "PG032"
-        self._scope.report.add(code, f"{message}; the first is on line {first.line}", at(token), hint)
+        self._report(code, f"{message}; the first is on line {first.line}", at(token), hint)
 
     def _target(self, name: Token, hint: str) -> Register:
         """The register that a statement sets; ``hint`` is for a target that is memory."""
@@ -342,7 +328,7 @@ class StatementRules:
             self._scope.unknown.append((name, f"declare it: `register {name};`"))
         else:
             kind = self._scope.kind(name.value)
-            self._scope.report.add(
+            self._report(
                 "PG053",
                 f"`{name}` is {kind}, not a register",
                 at(name),
@@ -353,7 +339,7 @@ class StatementRules:
     def _report_unknown_labels(self) -> None:
         for token in self._gotos:
             if token.value not in self._labels:
-                self._scope.report.add(
+                self._report(
                     "PG054",
                     f"there is no label `{short(token.value)}` in this process",
                     at(token),

@@ -468,17 +468,8 @@ class _Replay:
         register: Change | None = None,
         holds: bool | None = None,
     ) -> ReplayedEvent:
-        return ReplayedEvent(
-            event,
-            show(issued.transition.command),
-            issued.transition.span,
-            read,
-            cell,
-            register,
-            issued.queue,
-            issued.target,
-            holds,
-        )
+        text, span = show(issued.transition.command), issued.transition.span
+        return ReplayedEvent(event, text, span, read, cell, register, issued.queue, issued.target, holds)
 
 
 def _updated(operation: str | None, type: IntType, old: int, operand: int, expected: int = 0) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pgasrob.runtime.interposed import Function
 
 WRITTEN_OUT = {
-    *("Recv", "Sendrecv", "Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome"),
+    *("Recv", "Sendrecv", "Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
 }
 SILENT = re.compile(
     r"MPI_(Comm_(rank|size|get_\w+|set_\w+|compare|group|remote_\w+|test_inter|call_errhandler|create_errhandler"
