@@ -129,9 +129,11 @@ class Sharing:
             for instruction in thread.graph.instructions:
                 node = node_of(instruction, program.owners)
                 for access in accesses(instruction):
-                    location, who = program.place(access.cell), {part(number, access, node)}
-                    self._readers[location] |= who if access.reads else set()
-                    self._writers[location] |= who if access.writes else set()
+                    location, accessing = program.place(access.cell), part(number, access, node)
+                    if access.reads:
+                        self._readers[location].add(accessing)
+                    if access.writes:
+                        self._writers[location].add(accessing)
         self.constant = frozenset(location for location, writers in enumerate(self._writers) if not writers)
 
     def calm(self, part: Hashable, location: int) -> bool:
