@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from pgasrob.analysis.placement import DELAYED, NOW
@@ -187,18 +188,15 @@ class NativeExact:
     def _index(self, number: int) -> int:
         return self._indexes[number][0]
 
-    @property
+    @cached_property
     def _indexes(self) -> list[tuple[int, ...]]:
         """For each event its place among those of its rank, of a barrier for each rank."""
-        if not hasattr(self, "_all_indexes"):
-            counts = [0] * self._recording.nodes
-            found = []
-            for events in self._turns:
-                found.append(tuple(counts[event.rank] for event in events))
-                for event in events:
-                    counts[event.rank] += 1
-            self._all_indexes = found
-        return self._all_indexes
+        counts, found = [0] * self._recording.nodes, []
+        for events in self._turns:
+            found.append(tuple(counts[event.rank] for event in events))
+            for event in events:
+                counts[event.rank] += 1
+        return found
 
 
 class Encoder:

@@ -123,7 +123,7 @@ class Exploration:
         self._looks: list[tuple[Access, ...]] = []
         self.faults: list[Faulty] = []
         for rank in range(nodes):
-            self._stand(rank, 0, instance.registers)
+            self._enter(rank, 0, instance.registers)
         start = SequentialState((0,) * nodes, (instance.registers,) * nodes, instance.memory)
         self._nodes: list[Node] = []
         self._nodes.append(self._node(start, {}))
@@ -204,7 +204,8 @@ class Exploration:
 
     # States
 
-    def _stand(self, rank: int, control: int, registers: Registers) -> None:
+    def _enter(self, rank: int, control: int, registers: Registers) -> None:
+        """Note that the run has led ``rank`` to ``control``, with its next commands or their faults."""
         commands = []
         position = Position(control, registers, ())
         for transition in self.instance.automata[rank].out[control]:
@@ -274,7 +275,7 @@ class Exploration:
             self._looks.append(())
             for rank, transition in enumerate(transitions):
                 self._of_rank[rank].append(event)
-                self._stand(rank, transition.target, state.registers[rank])
+                self._enter(rank, transition.target, state.registers[rank])
             return state._replace(control=tuple(transition.target for transition in transitions))
         rank, ((transition, operands),) = choice
         done = performed(operands, state.registers[rank], state.memory)
@@ -290,7 +291,7 @@ class Exploration:
         for look in looks:
             self._cells.enter(Entry(event, None, Made(look, 0 if look.cell == EVERYTHING else memory[look.cell])))
         self._looks.append(looks)
-        self._stand(rank, transition.target, registers)
+        self._enter(rank, transition.target, registers)
         control = (*state.control[:rank], transition.target, *state.control[rank + 1 :])
         files = (*state.registers[:rank], registers, *state.registers[rank + 1 :])
         return SequentialState(control, files, memory)

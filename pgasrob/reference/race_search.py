@@ -126,13 +126,13 @@ class RaceSearch(Exploration):
                 return
             for one, other in combinations([each for rank in going for each in before[rank]], 2):
                 if one.rank != other.rank and self._pairs.race(one, other):
-                    self._tell(places(one, other), state, [], [one, other])
+                    self._note(places(one, other), state, [], [one, other])
             return
         source = self._kinds.step(state.attack.kind, state.attack.source.cell)
         for rank in going:
             for each in before[rank]:
                 if self._meets(source, each):
-                    self._tell(places(source, each), state, [], [each])
+                    self._note(places(source, each), state, [], [each])
             for transition, operands in self._instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 if isinstance(operands, core.Transfer):
                     for place in range(self._stopping.going(state, rank, operands)):
@@ -140,7 +140,7 @@ class RaceSearch(Exploration):
                         if self._meets(source, each):
                             parts = [NOW] * place + [DELAYED] * (len(operands.steps) - place)
                             last = word_of(rank, transition, operands, parts)
-                            self._tell(places(source, each), state, [last], [])
+                            self._note(places(source, each), state, [last], [])
 
     def _counting_for_awaits(self, rank: int, transition: Transition, operands: Operands) -> Touched:
         """What may race, of the accesses of a command, with an await."""
@@ -153,7 +153,7 @@ class RaceSearch(Exploration):
         self.needs_robust |= not race and conflict(source.access, other.access)
         return race
 
-    def _tell(self, where: Places, state: State, last: list[Word], before: Sequence[Next]) -> None:
+    def _note(self, where: Places, state: State, last: list[Word], before: Sequence[Next]) -> None:
         """Note a race at ``where``: after the way to ``state`` and ``last``, with ranks ``before`` their next
         accesses."""
         if where in self.races:

@@ -165,7 +165,7 @@ class TracesRaceSearch(TraceByTrace):
             at_issue = [each for each in candidates if each.next.at_issue]
             for one, other in combinations(at_issue, 2):
                 if one.next.rank != other.next.rank and self._pairs.race(one.next, other.next):
-                    self._tell_both(trace, one, other)
+                    self._note_both(trace, one, other)
             yield
         order = Order(trace)
         for event in trace.events:
@@ -177,7 +177,7 @@ class TracesRaceSearch(TraceByTrace):
                     self._compare(trace, Stopping(self._instance, trace, order, event, number), event, source, met)
                 yield
 
-    def _tell_both(self, trace: Trace, one: Candidate, other: Candidate) -> None:
+    def _note_both(self, trace: Trace, one: Candidate, other: Candidate) -> None:
         """Note a race of two next accesses, if both may be next at once."""
         where = places(one.next, other.next)
         if where in self.races:
@@ -188,7 +188,7 @@ class TracesRaceSearch(TraceByTrace):
             return
         there = [event for event in trace.events if any(event.is_in(past) for past in pasts)]
         moves = [self._move(event, None) for event in there]
-        self._tell(where, moves, [one, other])
+        self._note(where, moves, [one, other])
 
     def _compare(
         self, trace: Trace, stopping: Stopping, event: Event, source: Next, candidates: Sequence[Candidate]
@@ -218,11 +218,11 @@ class TracesRaceSearch(TraceByTrace):
             there = [each for each in trace.events if any(each.is_in(past) for past in pasts)]
             moves = [self._move(each, stopping) for each in there]
             if candidate.next.at_issue:
-                self._tell(where, moves, [candidate])
+                self._note(where, moves, [candidate])
             else:
-                self._tell(where, [*moves, (rank, [command.transition], parts)], [])
+                self._note(where, [*moves, (rank, [command.transition], parts)], [])
 
-    def _tell(self, where: Places, moves: list[Move], before: Sequence[Candidate]) -> None:
+    def _note(self, where: Places, moves: list[Move], before: Sequence[Candidate]) -> None:
         words = list(Rerun(self._instance).words(moves))
         commands = [(each.next.rank, each.next.transition.occurrence) for each in before]
         self.races[where] = found_race(self._instance, words, commands)

@@ -87,7 +87,7 @@ class EffectSearch:
             if found is None:
                 return self.ended(None if self._network.complete else EffectLimit(self._network.states))
             found = yield from self._with_witness(found)
-        self._tell(found)
+        self._report(found)
         return None
 
     def _next_commands(self) -> set[tuple[int, int | None]]:
@@ -191,7 +191,7 @@ class EffectSearch:
                 return run
         return found
 
-    def _tell(self, computation: Computation) -> None:
+    def _report(self, computation: Computation) -> None:
         """Replay the run, and note what no SC run has of it."""
         try:
             run = replay(self._instance, computation)
@@ -252,7 +252,7 @@ class EffectSearch:
                 found[read] = replayed.read
                 sights.append(Found(read, replayed.read))
         for rank, (at, registers) in enumerate(zip(run.control, run.registers, strict=True)):
-            sights += self._viewer.standing(rank, at, registers)
+            sights += self._viewer.sights_at(rank, at, registers)
         state = State(run.control, run.registers, run.memory, ((),) * self._instance.nodes)
         if any(True for _ in StateSpace(self._instance).successors(state)):
             return sights, None

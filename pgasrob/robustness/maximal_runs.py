@@ -114,9 +114,9 @@ class Viewer:
     def begin(self, state: S) -> tuple[Node[S], list[Sight]]:
         """The first node, and what can be seen there."""
         places = enumerate(zip(state.control, state.registers, strict=True))
-        return Node(state), [sight for rank, (control, own) in places for sight in self.standing(rank, control, own)]
+        return Node(state), [sight for rank, (control, own) in places for sight in self.sights_at(rank, control, own)]
 
-    def standing(self, rank: int, control: int, registers: Registers) -> Iterator[Sight]:
+    def sights_at(self, rank: int, control: int, registers: Registers) -> Iterator[Sight]:
         """What can be seen of ``rank`` at ``control``."""
         yield At(rank, control)
         for edge in self.instance.automata[rank].out[control]:
@@ -126,12 +126,12 @@ class Viewer:
                 yield Faulting(rank, edge.occurrence)
 
     def follow(self, node: Node[S], word: Word, state: S) -> tuple[Node[S], list[Sight]]:
-        """The node behind the edge from ``node`` over ``word`` to ``state``, and what can be seen of that."""
+        """The node after the edge from ``node`` over ``word`` to ``state``, and what can be seen of that."""
         first = word[0]
         if first.kind in POPS:
             return Node(state, node.failed, node.found), []
         ranks = [letter.rank for letter in word] if first.kind == "barrier" else [first.rank]
-        sights = [sight for each in ranks for sight in self.standing(each, state.control[each], state.registers[each])]
+        sights = [sight for each in ranks for sight in self.sights_at(each, state.control[each], state.registers[each])]
         failed, found = node.failed, node.found
         broken = failure(self.instance, first, node.state.control, node.state.registers)
         if broken is not None:
@@ -267,6 +267,8 @@ class _Independence(Generic[S]):
 
 
 class _ScRuns(_Independence[SequentialState]):
+    """Independence in SC runs, where each access happens at its issue."""
+
     def is_free(self, operands: Operands, state: SequentialState, rank: int) -> bool:
         return not any(self.met_here(made, state, rank) for made in core.accesses_of(operands))
 
@@ -277,6 +279,8 @@ class _ScRuns(_Independence[SequentialState]):
 
 
 class _NetworkRuns(_Independence[State]):
+    """Independence in runs on the network, where steps of pending operations are moves, too."""
+
     def __init__(self, instance: Instance) -> None:
         self.network = StateSpace(instance)
         super().__init__(instance, self.network)

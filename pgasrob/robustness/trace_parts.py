@@ -75,7 +75,7 @@ def go_through(
 
 
 class PartsSearch(JoinedFacts):
-    """An engine, for which others have done the work: ``found`` of the parts, in their order.
+    """An engine that joins what other processes have ``found`` in the parts of the search, in their order.
 
     The attributes are those of :class:`TraceSearch`. Raises ValueError when parts are missing.
     """
@@ -110,7 +110,7 @@ class PartsSearch(JoinedFacts):
 
     @property
     def states(self) -> int:
-        """In all parts; meanwhile in the one that is gone through again, for which the limits were."""
+        """The states of all parts; until the end those of the part that is gone through again, which has the limits."""
         return sum(each.states for each in self._found) if self._ended else self._searches[-1].states
 
     @property

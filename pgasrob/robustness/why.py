@@ -1,5 +1,4 @@
-"""Explains why two accesses of a robust program are in order: without which commands between them it would not be
-robust.
+"""Explains why two accesses of a robust program are in order: which commands between them keep it robust.
 
 Nothing is said that has not been checked. What may order them (`suspects`) is taken away, one thing at a time, and the
 program checked again: where it is not robust any more, by a computation whose cycle goes through both, that is what

@@ -240,7 +240,7 @@ def by_traces(instance: Instance, strict: bool, _: Collection[str]) -> TracesRac
         (traces_module, "lower_bounds", lambda *of: [NOW] * len(of[2].steps), "a race that is none|not happened", 0),
         (traces_module, "wait_is_over", lambda *_: True, "a race that is none|is not", 0),
         (TracesRaceSearch, "_compare", lambda *_: None, "not all races|not robust", 0),
-        (TracesRaceSearch, "_tell_both", lambda *_: None, "not all races|not robust", 0),
+        (TracesRaceSearch, "_note_both", lambda *_: None, "not all races|not robust", 0),
         (Order, "after", lambda *_: (), "a race that is none|cannot issue|condition", 150),
     ],
 )

@@ -54,13 +54,13 @@ class Infeasible:
         rank, state, _ = command.at
         empty, always = Way(frozenset(), frozenset()), Way(frozenset(), _certain(command.steps[step:]))
         yield from self._issued(known, (rank, state, 0), empty, command, step)  # F1
-        standing = [(place, Way(*way), True) for place, ways in known.places.items() for way in ways]
+        positions = [(place, Way(*way), True) for place, ways in known.places.items() for way in ways]
         for other in set(self.ranks) - {rank}:
             states_of_other = frozenset().union(*(phase[other] for phase in self.values.phases if state in phase[rank]))
-            standing += [((other, at, 0), always, False) for at in states_of_other]
+            positions += [((other, at, 0), always, False) for at in states_of_other]
         arrived: dict[int, set[tuple[Place, Way]]] = defaultdict(set)
         done, made = ([self._of_others(each, other) for other in self.ranks] for each in (known.done, known.made))
-        for place, way, tainted in standing:
+        for place, way, tainted in positions:
             other, at, phase = place
             seen = Known(command.steps[step].touches, tainted, done[other], made[other], way.delayed, way.facts)
             for each in self.values.possible(other, at):

@@ -52,7 +52,7 @@ def rules_of(automata: Iterable[ControlAutomaton], unordered: Iterable[int]) -> 
 class Target(NamedTuple):
     """The ranks that an operand may be.
 
-    ``names``: by number. ``form``: the one that it is, as far as that is always the same of a rank. ``own``: the rank
+    ``names``: by number. ``form``: the one that it is, if it is always the same of a rank. ``own``: the rank
     itself. ``single``: it is the only rank of the only name.
     """
 

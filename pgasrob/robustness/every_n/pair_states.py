@@ -122,7 +122,7 @@ class PairStates:
         self._blocked: dict[tuple[int, int], list[tuple[_Pair, _State]]] = {}
         self._run()
 
-    def may_meet(self, rank: int, state: int, other: int, at: int) -> bool:
+    def may_be_at_once(self, rank: int, state: int, other: int, at: int) -> bool:
         """Whether a rank may be at ``state`` while another one is ``at`` some state."""
         return bool(self._met[rank][state][other] >> at & 1)
 
@@ -209,7 +209,7 @@ class PairStates:
         return len(targets) > 1 or (isinstance(form, core.Immediate) and form.may_block)
 
     def _at(self, pair: _Pair, side: int | None, rank: int, state: int, place: Place) -> tuple[list[_Cell], bool]:
-        """The cells that an access of one of the two, or of another rank, may be to, as far as there are names for
+        """The cells that an access of one of the two, or of another rank, may be to, if there are names for
         them, and whether it is to this one for certain."""
         target = self._ranks.place(rank, state, place)
         slots = self._unfolded.slots(rank, state, place.address)
@@ -358,8 +358,8 @@ class PairStates:
                 for number_, move in enumerate(self.outside[pair]):
                     if (
                         number_ not in writing
-                        and self.may_meet(pair.first, first, move.name, move.state)
-                        and self.may_meet(pair.second, second, move.name, move.state)
+                        and self.may_be_at_once(pair.first, first, move.name, move.state)
+                        and self.may_be_at_once(pair.second, second, move.name, move.state)
                     ):
                         writing.add(number_)
                         for each in list(held):
@@ -437,6 +437,8 @@ class PairStates:
 
 
 class _BeforeBarrier:
+    """What :meth:`PairStates.before_barrier` answers, found as the least set that is closed."""
+
     def __init__(
         self,
         pairs: PairStates,
@@ -519,7 +521,7 @@ class _BeforeBarrier:
             for new in written([effect], held):
                 yield state, new
         for move in pairs.outside[pair]:
-            if id(move.command) in self._issued and pairs.may_meet(pair.second, state, move.name, move.state):
+            if id(move.command) in self._issued and pairs.may_be_at_once(pair.second, state, move.name, move.state):
                 for new in written(move.effects, held):
                     yield state, new
 

@@ -39,7 +39,7 @@ class Unfolded(Known):
     """What is known of the states of unfolded automata, which are numbered anew. The last one of each name is where no
     rank is.
 
-    ``read``: for each name, state and transition what it reads at its issue, as far as it does. ``origins``: the
+    ``read``: for each name, state and transition what it reads at its issue, if anything. ``origins``: the
     transitions of the automata that were unfolded, as their control states and places there.
     """
 

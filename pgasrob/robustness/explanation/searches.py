@@ -161,7 +161,7 @@ def attack(instance: Instance, order: Reordering) -> Attack:
 
 
 def _sources(instance: Instance, order: Reordering) -> set[Event]:
-    """The step into which the cycle goes from e, and all others like it behind e, where e may wait for the cell."""
+    """The step into which the cycle goes from e, and all others like it after e, where e may wait for the cell."""
     edge = _leaving(order)
     chosen = order.computation[edge.target]
     made = access_of(chosen)

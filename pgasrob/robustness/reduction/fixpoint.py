@@ -211,7 +211,7 @@ class Fixpoint:
         """Where another rank may be before a barrier comes, by what is known of it and the source's rank."""
         if other == self.rank:
             return self.states_of_others[other]
-        states = [at for at in self.states_of_others[other] if views.may_meet(self.rank, self.state, other, at)]
+        states = [at for at in self.states_of_others[other] if views.may_be_at_once(self.rank, self.state, other, at)]
         found = set(states)
         while states:
             for command in self.setting.commands[other][states.pop()]:

@@ -35,7 +35,7 @@ class Views:
     after: Sequence[Sequence[States]]
     writers: Mapping[int, Sequence[Writer]]
 
-    def may_meet(self, rank: int, state: int, other: int, at: int) -> bool:
+    def may_be_at_once(self, rank: int, state: int, other: int, at: int) -> bool:
         """Whether ``rank`` may be at ``state`` while ``other`` is ``at`` some state."""
         one, two = self.known[rank][state], self.known[other][at]
         return one is not None and two is not None and bool(one[other] >> at & 1 and two[rank] >> state & 1)

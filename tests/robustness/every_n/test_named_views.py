@@ -135,7 +135,7 @@ def without_coming_back_to_what_waits(patch: pytest.MonkeyPatch) -> None:
 def with_others_that_stay_where_they_are(patch: pytest.MonkeyPatch) -> None:
     def seen(self: Fixpoint, known: Views, other: int) -> set[int]:
         states = self.states_of_others[other]
-        return {at for at in states if other == self.rank or known.may_meet(self.rank, self.state, other, at)}
+        return {at for at in states if other == self.rank or known.may_be_at_once(self.rank, self.state, other, at)}
 
     patch.setattr(Fixpoint, "_seen", seen)
 

@@ -26,7 +26,7 @@ OUR_OWN = sorted(set(ENGINES) - {"spin"})
 PLAIN = ("load", "store", "write", "wait", "choose")
 
 
-def random_meetings(seed: int) -> tuple[Program, Program, Program]:
+def random_barriers(seed: int) -> tuple[Program, Program, Program]:
     """A program whose ranks mostly give their barriers the same names, and in some of which a rank ends the run; the
     same without names; and without exits."""
     source = random.Random(seed)
@@ -59,7 +59,7 @@ def test_every_engine_finds_what_the_oracle_finds() -> None:
     """And the names and exits matter: without them many of the answers would be others."""
     seen: Counter[str] = Counter()
     for seed in range(examples(20, nightly=3_000)):
-        program, *others = random_meetings(seed)
+        program, *others = random_barriers(seed)
         drawn, expected = translated(program), decide(program)
         if expected.verdict == "unknown":
             continue
