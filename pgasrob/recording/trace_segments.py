@@ -55,7 +55,7 @@ def segments(events: Iterable[Recorded], nodes: int) -> Iterator[list[Recorded]]
 
 
 class Segment(NamedTuple):
-    """Recorded commands whose addresses count bytes, and those that are next at its end. ``queues``: how many
+    """Recorded commands whose addresses count bytes, and the next commands of ranks at its end. ``queues``: how many
     there are; ``made_up``: the places that a library has for itself."""
 
     nodes: int

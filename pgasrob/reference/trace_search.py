@@ -60,7 +60,7 @@ class TraceSearch(TraceByTrace):
 
     @property
     def subtrees(self) -> int:
-        """Those come to so far, with those that are left to others."""
+        """How many subtrees it has come to, with those that are left to other processes."""
         return self._exploration.subtrees
 
     @property

@@ -218,7 +218,7 @@ class Judged:
 
 @dataclass(slots=True)
 class Shown:
-    """What is shown beside the violation, as far as there was time to replay it. ``faults_known``: whether ``fault``
+    """What is shown beside the violation: what there was time to replay. ``faults_known``: whether ``fault``
     says if there is one."""
 
     faults_known: bool = False

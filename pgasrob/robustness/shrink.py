@@ -204,7 +204,7 @@ class _Fewest:
     """The search through all choices of some commands of a violation.
 
     ``kept`` afterwards: the best choice, None when there is none at all. ``path`` has the choice to keep everything,
-    before the first ``items`` of the computation, as far as it is known.
+    before the first ``items`` of the computation, if it is known.
     """
 
     def __init__(self, space: _Follower, violation: Violation, path: Sequence[Choice] = ()) -> None:
@@ -270,7 +270,7 @@ class _Fewest:
             self.kept = min(complete, key=lambda choice: choice.cost).kept
 
     def _next(self, choice: Choice, item: Item) -> Iterator[Choice]:
-        """``choice`` with or without ``item``, as far as that is possible and can still become a violation."""
+        """``choice`` with or without ``item``, where that is possible and can still become a violation."""
         command, events = item
         if events[0].is_step:
             after = self._space.follow(choice, item) if choice.kept >> command & 1 else choice

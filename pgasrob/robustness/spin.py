@@ -159,7 +159,7 @@ class SpinSearch(WithoutFacts):
             return
 
     def _shorten(self, folder: Path, text: str) -> Iterator[None]:
-        """Look for a violation nearer to the start: a run of thousands of commands helps nobody."""
+        """Look for a violation nearer to the start: a run of thousands of commands is no help."""
         trail = (folder / TRAIL).read_bytes()
         found = re.search(r"at depth (\d+)", text)
         depth = SHORT

@@ -208,7 +208,7 @@ class Verdict(Result):
     access the memory of another one. ``polls``: whether some read is no event when it fails. ``reading``: which polls
     and conflicts count. ``assumptions``: what the answer rests on; where that is not `robust`, what the run that is
     shown rests on; none where there is no run.
-    ``effect``: what it means that the program is not robust; None for any other answer, and where nobody asked.
+    ``effect``: what it means that the program is not robust; None for any other answer, and where it was not asked.
     ``units``: the further files of the program, without headers. ``alike``: how many elements of memory a few others
     stand for, and how many these are; runs are those of the program without what is done to the rest.
     ``on_tso``: what store buffers add, where that was asked for and the program is robust without them. ``hardware``:

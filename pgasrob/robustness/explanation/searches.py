@@ -77,7 +77,7 @@ class Product:
 
 
 def product(instance: Instance, share: Share) -> Product:
-    """What the paper's procedure costs, as far as ``share`` goes for each number of heads."""
+    """What the paper's procedure costs, with a limit of ``share`` for each number of heads."""
     costs, refuted = [], 0
     for heads in (2, 4):
         found, search = cost(f"{heads} heads", lambda heads=heads: ProductSearch(instance, heads), share)  # type: ignore[misc]

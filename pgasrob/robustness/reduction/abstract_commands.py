@@ -111,7 +111,7 @@ def known_operands(form: Form, queue: int | None, target: int | None, cells: Seq
 
 
 def _known_step(step: core.Step[Place], cell: int | None, aimed: bool) -> core.Step[Cell]:
-    """``step`` to ``cell``, as far as something certain follows from it; ``aimed``: its target is known."""
+    """``step`` to ``cell``, for what is certain of it; ``aimed``: its target is known."""
     return core.Step(
         step.kind,
         core.Access(cell or 0, *step.access[1:]),
