@@ -11,18 +11,16 @@ static data of a module, a window), or internal memory of the library.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
 
 from pgasrob.program import commands
 from pgasrob.program.commands import Command
 from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const, Register
-from pgasrob.program.statements import Line, Span
 from pgasrob.recording import collective_flow, onesided
 from pgasrob.recording.events import Recorded
 from pgasrob.recording.memory_places import STATIC, NotSupported, Places
+from pgasrob.recording.recorded_calls import Made, RankCalls, Request, Spans
 from pgasrob.recording.signals import NotSent, Signals
 from pgasrob.runtime.record.records import (
     Access,
@@ -33,7 +31,6 @@ from pgasrob.runtime.record.records import (
     Kind,
     Log,
     Operation,
-    Place,
     Region,
     Return,
     Trace,
@@ -53,51 +50,14 @@ _NO_PRECEDE = 2 | 8192
 _WHOLE_WORD = (1 << 64) - 1
 
 
-class Request(NamedTuple):
-    """What completes a request: signals with these ``keys``, then the ``queue`` with this ``number``; ``local``: only
-    the completion at home; ``window``: the window and the target of an operation."""
-
-    queue: Const | None = None
-    number: int = 0
-    local: bool = False
-    keys: tuple[tuple[object, ...], ...] = ()
-    window: tuple[int, int] | None = None
-
-
-@dataclass
-class _Rank:
-    pending: Call | None = None
-    known: dict[tuple[object, ...], tuple[Recorded, ...]] = field(default_factory=dict)
-    used: dict[int, set[tuple[int, int]]] = field(default_factory=dict)  # of a window the targets, numbers of requests
-    exclusive: set[tuple[int, int]] = field(default_factory=set)  # windows and ranks that are locked so
-    epochs: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)  # of a window: posted, started
-    unmet: dict[int, dict[int, int]] = field(default_factory=dict)  # of a window the ranks whose fence is not awaited
-    requests: dict[int, Request] = field(default_factory=dict)
-    numbers: set[int] = field(default_factory=set)  # of the requests' queues
-
-
-class _Made(NamedTuple):
-    """A call of ``rank``: its operands by name, its ``results`` (none before it returns), and its place in the
-    source."""
-
-    rank: int
-    call: Call
-    named: dict[str, int]
-    results: tuple[int, ...]
-    span: Span
-
-    def event(self, command: Command, *sizes: int) -> Recorded:
-        return Recorded(self.rank, command, self.span, None, sizes)
-
-
 class Lowering:
     """Lowers one trace. ``places``: the piece of memory of each place, ``made_up``: the places internal to a library,
     ``static_starts``: for places of static data the module and where they begin in it, ``log``: that of the last
     record read."""
 
     def __init__(self, trace: Trace, source: Source) -> None:
-        self._trace, self._spans = trace, _Spans(trace, source)
-        self._ranks = [_Rank() for _ in range(trace.ranks)]
+        self._trace, self._spans = trace, Spans(trace, source)
+        self._ranks = [RankCalls() for _ in range(trace.ranks)]
         self._places = Places(trace.ranks)
         self.places, self.made_up = self._places.numbers, self._places.made_up
         self.log: Log | None = None
@@ -190,10 +150,10 @@ class Lowering:
     def _queue(self, *what: object) -> Const:
         return Const(self._queues.setdefault(what, len(self._queues)))
 
-    def _made(self, rank: int, call: Call, results: tuple[int, ...]) -> _Made:
-        return _Made(rank, call, call.named(), results, self._spans.of(call.place))
+    def _made(self, rank: int, call: Call, results: tuple[int, ...]) -> Made:
+        return Made(rank, call, call.named(), results, self._spans.of(call.place))
 
-    def _call(self, made: _Made) -> Iterator[Recorded]:
+    def _call(self, made: Made) -> Iterator[Recorded]:
         """The commands of a call when it is made; for the operations of `_DONE_AT_RETURN`, when it returns."""
         rank, named, operation = made.rank, made.named, made.call.operation
         match operation:
@@ -235,7 +195,7 @@ class Lowering:
             case _:
                 yield from self._window_call(made)
 
-    def _symmetric_lock(self, made: _Made) -> Iterator[Recorded]:
+    def _symmetric_lock(self, made: Made) -> Iterator[Recorded]:
         """A lock of OpenSHMEM is a cell of rank 0 that is 1 while it is held (1.5, 9.12)."""
         rank, operation = made.rank, made.call.operation
         lock = Const(self._places.own("lock", self._places.remote(rank, 0, made.named["address"])))
@@ -247,7 +207,7 @@ class Lowering:
         else:
             yield made.event(commands.AwaitAdd(Const(0), lock, "==", Const(0), Const(1)), 1)
 
-    def _window_call(self, made: _Made) -> Iterator[Recorded]:
+    def _window_call(self, made: Made) -> Iterator[Recorded]:
         """A call that synchronises on a window (MPI 4.1, 12.5)."""
         rank, named, operation = made.rank, made.named, made.call.operation
         match operation:
@@ -293,7 +253,7 @@ class Lowering:
             case _:
                 raise self._not_supported(made)
 
-    def _window_fence(self, made: _Made) -> Iterator[Recorded]:
+    def _window_fence(self, made: Made) -> Iterator[Recorded]:
         """A fence with MPI_MODE_NOPRECEDE need not wait for the other ranks: these wait for it before they access the
         memory of this one (MPI 4.1, 12.5.1)."""
         rank, window = made.rank, made.named["window"]
@@ -311,7 +271,7 @@ class Lowering:
             yield made.event(self._signals.send(member, "fence", window, rank, member, number), 1)
         self._ranks[rank].unmet[window] = dict.fromkeys(others, number)
 
-    def _returned(self, made: _Made) -> Iterator[Recorded]:
+    def _returned(self, made: Made) -> Iterator[Recorded]:
         """The commands of a call when it returns: its waits, and accesses after these."""
         rank, named, results, signals = made.rank, made.named, made.results, self._signals
         match made.call.operation:
@@ -356,13 +316,13 @@ class Lowering:
 
     # Groups
 
-    def _members(self, made: _Made, group: str) -> tuple[int, ...]:
+    def _members(self, made: Made, group: str) -> tuple[int, ...]:
         found = self._groups.get(made.named[group] & _WHOLE_WORD)
         if found is None:
             raise NotSupported(f"{made.call.function}, of ranks that are not known, {self._where(made.call)}")
         return found
 
-    def _arrive(self, made: _Made, members: tuple[int, ...], *what: object) -> Iterator[Recorded]:
+    def _arrive(self, made: Made, members: tuple[int, ...], *what: object) -> Iterator[Recorded]:
         """The first half of a barrier of ``members``; that of the world needs no second one."""
         if len(members) == len(self._all):
             yield made.event(commands.Barrier("world"))
@@ -372,7 +332,7 @@ class Lowering:
             if member != made.rank:
                 yield made.event(self._signals.send(member, *what, number, made.rank, member), 1)
 
-    def _depart(self, made: _Made, members: tuple[int, ...], *what: object) -> Iterator[Recorded]:
+    def _depart(self, made: Made, members: tuple[int, ...], *what: object) -> Iterator[Recorded]:
         """The second half of a barrier of ``members``: waits for the signals of all others."""
         if len(members) < len(self._all):
             number = self._signals.last(made.rank, *what)
@@ -382,7 +342,7 @@ class Lowering:
 
     # Collectives
 
-    def _flow(self, made: _Made) -> tuple[tuple[int, ...], collective_flow.Flow]:
+    def _flow(self, made: Made) -> tuple[tuple[int, ...], collective_flow.Flow]:
         members, named = self._members(made, "group"), made.named
         brought = None
         if named["kind"] == collective_flow.COLLECT:
@@ -394,7 +354,7 @@ class Lowering:
             raise self._not_supported(made)
         return members, found
 
-    def _collective(self, made: _Made) -> Iterator[Recorded]:
+    def _collective(self, made: Made) -> Iterator[Recorded]:
         rank, named = made.rank, made.named
         members, flow = self._flow(made)
         key = ("collective", named["group"], named["which"])
@@ -418,7 +378,7 @@ class Lowering:
         for member in flow.sends_to:
             yield made.event(self._signals.send(member, *key, rank, member), 1)
 
-    def _collected(self, made: _Made) -> Iterator[Recorded]:
+    def _collected(self, made: Made) -> Iterator[Recorded]:
         named = made.named
         members, flow = self._flow(made)
         if flow.waits_for_all:
@@ -429,7 +389,7 @@ class Lowering:
         if named["kind"] != collective_flow.BROADCAST or self._trace.api != 1:
             yield from self._touched(made, flow.writes, writes=True)
 
-    def _broadcast(self, made: _Made, flow: collective_flow.Flow) -> Iterator[Recorded]:
+    def _broadcast(self, made: Made, flow: collective_flow.Flow) -> Iterator[Recorded]:
         """The root puts into the destinations of the others, with a signal each, and goes on (OpenSHMEM 1.5, 9.9.4)."""
         rank, named = made.rank, made.named
         queue = self._queue(rank, "broadcast")
@@ -444,7 +404,7 @@ class Lowering:
             cell = self._signals.cell("collective", named["group"], named["which"], rank, member)
             yield made.event(commands.Signal("add", Const(1), Const(member), cell, queue), 1)
 
-    def _touched(self, made: _Made, pieces: tuple[tuple[int, int], ...], *, writes: bool = False) -> Iterator[Recorded]:
+    def _touched(self, made: Made, pieces: tuple[tuple[int, int], ...], *, writes: bool = False) -> Iterator[Recorded]:
         """The loads or stores that the library itself makes to these ``pieces``."""
         for address, size in pieces:
             at = self._places.at(made.rank, address)
@@ -459,7 +419,7 @@ class Lowering:
 
     # Messages
 
-    def _send(self, made: _Made) -> Iterator[Recorded]:
+    def _send(self, made: Made) -> Iterator[Recorded]:
         """A nonblocking send reads its buffer at any time until it is waited for."""
         named = made.named
         if named["mode"] == 2:
@@ -473,7 +433,7 @@ class Lowering:
         number = self._signals.number("sent", *way)
         yield made.event(self._signals.send(named["rank"], *way, number), 1)
 
-    def _receive(self, made: _Made) -> Iterator[Recorded]:
+    def _receive(self, made: Made) -> Iterator[Recorded]:
         """A nonblocking receive writes its buffer at any time until it is waited for (MPI 4.1, 3.7.2)."""
         named = made.named
         if not made.call.flags & REQUEST:
@@ -485,7 +445,7 @@ class Lowering:
         yield from self._in_use(made, (named["address"], named["bytes"]), (key,), writes=True)
 
     def _in_use(
-        self, made: _Made, piece: tuple[int, int], keys: tuple[tuple[object, ...], ...], *, writes: bool = False
+        self, made: Made, piece: tuple[int, int], keys: tuple[tuple[object, ...], ...], *, writes: bool = False
     ) -> Iterator[Recorded]:
         """An access to a buffer that stays pending until the request is completed: a copy to or from the library."""
         rank, request = made.rank, made.named["request"]
@@ -504,7 +464,7 @@ class Lowering:
         self._messages += size
         yield made.event(command, size, size)
 
-    def _completed(self, made: _Made, identity: int) -> Iterator[Recorded]:
+    def _completed(self, made: Made, identity: int) -> Iterator[Recorded]:
         ranks = self._ranks[made.rank]
         request = ranks.requests.pop(identity, None)
         if request is None:
@@ -522,7 +482,7 @@ class Lowering:
     def _targets(self, named: dict[str, int]) -> tuple[int, ...]:
         return (named["rank"],) if "rank" in named else self._windows[named["window"]]
 
-    def _complete(self, made: _Made, target: int, *, local: bool = False) -> Iterator[Recorded]:
+    def _complete(self, made: Made, target: int, *, local: bool = False) -> Iterator[Recorded]:
         """The waits that complete the operations on the window to this ``target``, or to all."""
         rank, window = made.rank, made.named["window"]
         for each, number in sorted(self._ranks[rank].used.get(window, ())):
@@ -534,7 +494,7 @@ class Lowering:
         self._ranks[rank].used.setdefault(window, set()).add((target, number))
         return self._queue(rank, window, target, number)
 
-    def _queue_of(self, made: _Made) -> Const:
+    def _queue_of(self, made: Made) -> Const:
         rank, named = made.rank, made.named
         if self._trace.api == 1:
             return self._queue(rank, named["queue"])
@@ -548,7 +508,7 @@ class Lowering:
         ranks.requests[named["request"]] = Request(queue, number, True, window=(window, target))
         return queue
 
-    def _fence_of_target(self, made: _Made) -> Iterator[Recorded]:
+    def _fence_of_target(self, made: Made) -> Iterator[Recorded]:
         """The wait for the fence of the target before the first access to its memory, where that fence is not a barrier
         (MPI 4.1, 12.5.1)."""
         rank, named = made.rank, made.named
@@ -557,16 +517,16 @@ class Lowering:
             number = unmet.pop(named["rank"])
             yield made.event(self._signals.receive("fence", named["queue"], named["rank"], rank, number), 1)
 
-    def _ends(self, made: _Made) -> onesided.Ends:
+    def _ends(self, made: Made) -> onesided.Ends:
         return onesided.Ends(partial(self._target, made), partial(self._places.local, made.rank))
 
-    def _target(self, made: _Made) -> int:
+    def _target(self, made: Made) -> int:
         named = made.named
         if self._trace.api == 1:
             return self._places.remote(made.rank, named["rank"], named["remote"])
         return self._places.in_window(named["rank"], named["queue"], named["remote"])
 
-    def _transfer(self, made: _Made) -> Iterator[Recorded]:
+    def _transfer(self, made: Made) -> Iterator[Recorded]:
         call = made.call
         if call.operation is Operation.PUT_SIGNAL:
             raise self._not_supported(made)
@@ -580,7 +540,7 @@ class Lowering:
         if call.operation is Operation.GET and not nonblocking:
             yield made.event(commands.Wait(queue))
 
-    def _atomic(self, made: _Made) -> Iterator[Recorded]:
+    def _atomic(self, made: Made) -> Iterator[Recorded]:
         call = made.call
         if made.named["update"] not in onesided.UPDATES:
             raise self._not_supported(made)
@@ -590,7 +550,7 @@ class Lowering:
         for command, *sizes in onesided.atomic(call, made.named, self._ends(made), queue, located=self._trace.api == 2):
             yield made.event(command, *sizes)
 
-    def _wait_until(self, made: _Made) -> Iterator[Recorded]:
+    def _wait_until(self, made: Made) -> Iterator[Recorded]:
         rank, call, named, results = made.rank, made.call, made.named, made.results
         size = named["element"]
         if named["status"] or named["mode"] == 3:
@@ -619,33 +579,8 @@ class Lowering:
         span = self._spans.of(call.place)
         return f"in line {span.line}" if span.line else "at a place that is not known"
 
-    def _not_supported(self, made: _Made) -> NotSupported:
+    def _not_supported(self, made: Made) -> NotSupported:
         call = made.call
         why = f" ({call.type})" if call.operation is Operation.NOT_KNOWN and call.type else ""
         what = call.function or call.operation.name.lower()
         return NotSupported(f"rank {made.rank} calls {what}{why}, {self._where(call)}")
-
-
-class _Spans:
-    """Finds the places of the calls and accesses of ``trace`` in the files of ``source``."""
-
-    def __init__(self, trace: Trace, source: Source) -> None:
-        self._lines, self._source = trace.lines(), source
-        self._known: dict[Place, Span] = {}
-
-    def of(self, place: Place) -> Span:
-        span = self._known.get(place)
-        if span is None:
-            file, line, _ = self._lines.get(place, ("", 0, ""))
-            at = line if not file or file == self._source.file else Line(line, file, file.rpartition("/")[2])
-            span = self._known[place] = _in_line(self._source, at)
-        return span
-
-
-def _in_line(source: Source, line: int) -> Span:
-    """The span of the statement in a line, since columns of debug information are unreliable."""
-    texts = source.lines(line)
-    text = texts[line - 1] if 0 < int(line) <= len(texts) else ""
-    statement = text.partition("//")[0].rstrip().rstrip(";{").rstrip()
-    first = len(statement) - len(statement.lstrip())
-    return Span(line, first + 1, line, len(statement) + 1)
