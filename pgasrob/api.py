@@ -189,7 +189,7 @@ def repair(
     'shmem_fence();'
     """
     from pgasrob.repairs import repair as find
-    from pgasrob.repairs.reading import reads_like
+    from pgasrob.repairs.read_again import reads_like
 
     loaded = load(program)
     if nodes is None:

@@ -18,6 +18,19 @@ renderer: Callable[[], Any] = _not_set
 """Returns the module that renders objects; called only when one is displayed, so that the module is loaded late."""
 
 
+def _line(shown: object) -> str:
+    return str(renderer().short(shown))
+
+
+def _page(shown: object) -> str:
+    return str(renderer().html(shown))
+
+
+def _picture(shown: object) -> str | None:
+    drawing: str | None = renderer().svg(shown)
+    return drawing
+
+
 class Displayed:
     """An object that shows itself in Jupyter, and in a line where Python shows it.
 
@@ -27,19 +40,10 @@ class Displayed:
     """
 
     __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(renderer().short(self))
-
-    def _repr_html_(self) -> str:
-        return str(renderer().html(self))
-
-    def _repr_svg_(self) -> str | None:
-        drawing: str | None = renderer().svg(self)
-        return drawing
+    __repr__, _repr_html_, _repr_svg_ = _line, _page, _picture
 
 
-class Result(Displayed):
+class Result:
     """An answer: ``print`` gives the report of the command line, Jupyter a picture.
 
     >>> import pgasrob
@@ -51,6 +55,7 @@ class Result(Displayed):
     """
 
     __slots__ = ()
+    __repr__, _repr_html_, _repr_svg_ = _line, _page, _picture
 
     def __str__(self) -> str:
         return str(renderer().text(self))

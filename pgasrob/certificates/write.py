@@ -17,7 +17,7 @@ from math import lcm
 from typing import Any, NamedTuple
 
 from pgasrob.certificates.check.accept import FORMAT, subjects
-from pgasrob.certificates.check.commands import Command, Held, Touch, Values
+from pgasrob.certificates.check.command_effects import Command, Held, Touch, Values
 from pgasrob.certificates.check.infeasible import E, Fixpoint, Infeasible, Place, Way
 from pgasrob.certificates.check.names import Case, File, cutoff
 from pgasrob.certificates.check.states import Look, Source, State, States

@@ -72,8 +72,8 @@ def certify(options: CertifyOptions) -> int:
 
 def _examined(options: CertifyOptions) -> Answer:
     """The answer of the checker; ends the command when the program or the certificate cannot be read."""
+    from pgasrob.certificates.certificate_files import BadFile, stored
     from pgasrob.certificates.check.accept import Answer, examine
-    from pgasrob.certificates.files import BadFile, stored
     from pgasrob.diagnostics import SourceError
     from pgasrob.robustness.load import load
     from pgasrob.robustness.stopping import Stopped, within_limits

@@ -58,7 +58,7 @@ class ChangeOptions:
         """Read the program in ``file``; ends the command when it is none."""
         from pgasrob.diagnostics import SourceError
         from pgasrob.program.program import DEFAULT_NODES
-        from pgasrob.repairs.reading import read
+        from pgasrob.repairs.read_again import read
 
         mention_a_missing_kernel()
         try:

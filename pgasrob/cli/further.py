@@ -60,7 +60,7 @@ def look_for_fixes(result: Result, job: Job) -> None:
     from pgasrob.diagnostics import SourceError
     from pgasrob.render.repair_text import fixes
     from pgasrob.repairs import repair
-    from pgasrob.repairs.reading import read
+    from pgasrob.repairs.read_again import read
     from pgasrob.robustness.stopping import Stopped, within_limits
 
     nodes = result["nodes"]
@@ -79,7 +79,7 @@ def look_for_fixes(result: Result, job: Job) -> None:
 
 def certify(result: Result, path: str, job: Job, display: Display | None) -> int:
     """Write the certificate of a ``result``, within the limits of a check; its exit code."""
-    from pgasrob.certificates.files import BadFile, store
+    from pgasrob.certificates.certificate_files import BadFile, store
     from pgasrob.certificates.write import NoCertificate, write, write_for_every_count
     from pgasrob.robustness.load import load
     from pgasrob.robustness.stopping import Stopped, within_limits

@@ -31,7 +31,7 @@ from pgasrob.program.expectation import Expectation, read_expectation
 from pgasrob.program.files import DISK, files_below
 from pgasrob.program.parser import read_source
 from pgasrob.program.program import DEFAULT_NODES
-from pgasrob.repairs.outcomes import Before, Compared
+from pgasrob.repairs.sc_outcomes import Before, Compared
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from pgasrob.analysis.effects import legal
 from pgasrob.analysis.intervals import File, comparing, may_fault, value_of
-from pgasrob.export.expressions import Unsupported, has_value
+from pgasrob.export.promela_expressions import Unsupported, has_value
 from pgasrob.program import core
 from pgasrob.program.commands import show
 from pgasrob.program.control import Transition

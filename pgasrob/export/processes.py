@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from pgasrob.export.bits import Bits
+from pgasrob.export.delay_bits import Bits
+from pgasrob.export.promela_statements import Lines, Option, alternative, comment, indented
 from pgasrob.export.rules import Rules
-from pgasrob.export.statements import Lines, Option, alternative, comment, indented
 from pgasrob.export.tables import Tables
 from pgasrob.program import core
 from pgasrob.program.commands import show

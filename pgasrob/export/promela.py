@@ -24,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pgasrob.export.expressions import DECLARATIONS, OLD, Unsupported
 from pgasrob.export.processes import Process
-from pgasrob.export.statements import Lines, branch, comment, indented, set_bits, wrapped
+from pgasrob.export.promela_expressions import DECLARATIONS, OLD, Unsupported
+from pgasrob.export.promela_statements import Lines, branch, comment, indented, set_bits, wrapped
 from pgasrob.export.tables import Tables
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance

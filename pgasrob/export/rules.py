@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from pgasrob.export.bits import Bit, Bits
 from pgasrob.export.cases import Case
-from pgasrob.export.expressions import OLD, OLD_WIDE, Scope, updated
-from pgasrob.export.statements import Lines, Option, any_of, branch, set_bits
+from pgasrob.export.delay_bits import Bit, Bits
+from pgasrob.export.promela_expressions import OLD, OLD_WIDE, Scope, updated
+from pgasrob.export.promela_statements import Lines, Option, any_of, branch, set_bits
 from pgasrob.export.tables import Tables, marked
 from pgasrob.program import core
 from pgasrob.program.core import Cell

@@ -11,7 +11,7 @@ from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.relevance import needed_registers, relevance
 from pgasrob.analysis.waited import updates_waited_for
 from pgasrob.export.cases import MOST_CASES, At, Case, cases, too_many
-from pgasrob.export.expressions import Scope, Unsupported, Variable, type_of
+from pgasrob.export.promela_expressions import Scope, Unsupported, Variable, type_of
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell

@@ -15,7 +15,7 @@ from pgasrob.render.english import capital
 from pgasrob.render.repair_text import answer_text, changes
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import repair
-from pgasrob.repairs.reading import read
+from pgasrob.repairs.read_again import read
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
 from pgasrob.render.verdict_json import Change, Fix, Result, to_json
 from pgasrob.repairs.edits import Edit, Origins, applied
-from pgasrob.repairs.outcomes import Compared, Same
-from pgasrob.repairs.statements import Statements
+from pgasrob.repairs.sc_outcomes import Compared, Same
+from pgasrob.repairs.source_statements import Statements
 from pgasrob.robustness.late_operations import late_operations
 from pgasrob.robustness.verdict import Verdict, Witness
 

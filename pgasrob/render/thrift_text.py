@@ -12,7 +12,7 @@ from pgasrob.render.repair_text import beginning, changes, diagnosis, diff_lines
 from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import texts
-from pgasrob.repairs.outcomes import Compared
+from pgasrob.repairs.sc_outcomes import Compared
 
 if TYPE_CHECKING:
     from pgasrob.repairs.thrift import Judged, Thrift

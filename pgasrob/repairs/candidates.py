@@ -11,7 +11,7 @@ from pgasrob.program import core
 from pgasrob.repairs import remedies
 from pgasrob.repairs.edits import Edit, Origins
 from pgasrob.repairs.remedies import CallText, Kind
-from pgasrob.repairs.statements import Statement, Statements
+from pgasrob.repairs.source_statements import Statement, Statements
 from pgasrob.robustness.late_operations import issued_operands
 from pgasrob.semantics.replay import Run
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pgasrob.repairs.candidates import Costs
 from pgasrob.repairs.edits import Edit
 from pgasrob.repairs.remedies import CallText
-from pgasrob.repairs.statements import Statement, Statements
+from pgasrob.repairs.source_statements import Statement, Statements
 
 Weight = tuple[str, ...]
 """The effects of a call, by the names of :class:`Costs`."""

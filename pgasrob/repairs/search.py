@@ -11,7 +11,7 @@ from pgasrob.display import Result
 from pgasrob.repairs.candidates import Candidate, Clauses, Costs
 from pgasrob.repairs.cheapest import Cheapest
 from pgasrob.repairs.edits import Edit, overlap
-from pgasrob.repairs.outcomes import Same
+from pgasrob.repairs.sc_outcomes import Same
 from pgasrob.repairs.texts import diff
 from pgasrob.repairs.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits

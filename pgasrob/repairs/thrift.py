@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pgasrob.repairs.candidates import Costs
 from pgasrob.repairs.cheapest import Cheapest
-from pgasrob.repairs.outcomes import Same
 from pgasrob.repairs.savings import Saving, savings
+from pgasrob.repairs.sc_outcomes import Same
 from pgasrob.repairs.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import Verdict

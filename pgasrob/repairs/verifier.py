@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.repairs.edits import Edit, Overlap, applied
-from pgasrob.repairs.outcomes import Before, Compared, Same
-from pgasrob.repairs.statements import Statements
+from pgasrob.repairs.sc_outcomes import Before, Compared, Same
+from pgasrob.repairs.source_statements import Statements
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Robustness

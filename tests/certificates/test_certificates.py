@@ -16,7 +16,7 @@ from pgasrob import twins
 from pgasrob.analysis.placement import Kind, Slot
 from pgasrob.analysis.touched import Touched
 from pgasrob.certificates.check.accept import examine
-from pgasrob.certificates.check.commands import Fact, Touch
+from pgasrob.certificates.check.command_effects import Fact, Touch
 from pgasrob.certificates.check.names import case_of
 from pgasrob.certificates.check.states import State, States
 from pgasrob.certificates.write import NoCertificate, _values, write

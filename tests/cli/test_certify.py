@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 from click.testing import CliRunner, Result
 
-from pgasrob.certificates import files
+from pgasrob.certificates import certificate_files as files
 from pgasrob.cli import cli
 from pgasrob.robustness.watch import Progress
 

@@ -11,7 +11,7 @@ from pgasrob.program.program import Program
 from pgasrob.repairs import Costs, remedies
 from pgasrob.repairs.edits import Edit, applied, overlap
 from pgasrob.repairs.remedies import CallText, Kind
-from pgasrob.repairs.statements import Statement, Statements
+from pgasrob.repairs.source_statements import Statement, Statements
 
 COSTS = Costs()
 OF_QUEUES: dict[str, Kind] = {"fence": "order", "wait_local": "local completion", "wait": "completion"}

@@ -8,7 +8,7 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.repairs.edits import Edit, Origins, Overlap, applied, unified_diff
 from pgasrob.repairs.remedies import CallText
-from pgasrob.repairs.statements import Statements
+from pgasrob.repairs.source_statements import Statements
 
 TEXT = "one two three"
 

@@ -15,7 +15,7 @@ from pgasrob.program.program import Program
 from pgasrob.repairs import Answer, Repair, repair
 from pgasrob.repairs.edits import applied
 from pgasrob.repairs.search import MOST_CHECKS
-from pgasrob.repairs.statements import Statements
+from pgasrob.repairs.source_statements import Statements
 from pgasrob.robustness.load import load
 from tests.oracle.polls_and_updates import random_program
 from tests.repairs.brute_force import catalogue, sets

@@ -13,7 +13,7 @@ from pgasrob.program.parser import parse
 from pgasrob.repairs.candidates import Costs
 from pgasrob.repairs.edits import applied
 from pgasrob.repairs.savings import Saving, savings
-from pgasrob.repairs.statements import Statements
+from pgasrob.repairs.source_statements import Statements
 from pgasrob.repairs.thrift import Thrift, thrift
 from pgasrob.robustness.load import load
 from pgasrob.semantics.sequential import SequentialSpace

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from pgasrob.certificates.check.commands import Values
+from pgasrob.certificates.check.command_effects import Values
 from pgasrob.certificates.check.infeasible import Fixpoint, Infeasible
 from pgasrob.certificates.check.names import Case, case_of, cases, cutoff
 from pgasrob.certificates.check.states import Look, Source, States

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from pgasrob.certificates.check.commands import MOST, Command, Facts, Known, Reach, Touch, Touched, Values
+from pgasrob.certificates.check.command_effects import MOST, Command, Facts, Known, Reach, Touch, Touched, Values
 
 PHASES = 4
 """The greatest number of barriers since the choice of the source that is distinguished from greater ones."""

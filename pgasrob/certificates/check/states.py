@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from pgasrob.certificates.check.commands import Command, Facts, Known, Touched, Values, may_hit, touches
+from pgasrob.certificates.check.command_effects import Command, Facts, Known, Touched, Values, may_hit, touches
 from pgasrob.program import core
 from pgasrob.program.instance import Memory, Registers
 from pgasrob.semantics.effect import execute, issue, put

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import gcd
 
-from pgasrob.frontends.c.accesses import Accesses
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
 from pgasrob.frontends.c.problem import Problem
+from pgasrob.frontends.c.scalars_named import Accesses
 from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import FLOAT, Array, CType, Floating, Integer, Pointer
 from pgasrob.frontends.c.values import Address, ObjectId, Value

@@ -198,7 +198,7 @@ class MergePoints:
             raise self.position.too_large(f"more than {KEPT_STATES} states at the head of a loop that is kept")
 
     def _endless(self, states: Sequence[Variables]) -> Problem:
-        """Nobody knows how often a loop is passed, and what it changes each time can be in no register: it would be
+        """It is unknown how often a loop is passed, and what it changes each time can be in no register: it would be
         written out without an end."""
         if self.position.facts_changed:
             raise TryAgain

@@ -35,7 +35,7 @@ class Source:
         return self._lines[number - 1].rstrip("\r") if 0 < number <= len(self._lines) else ""
 
     def number(self, line: int) -> int:
-        """Line ``line`` of this file, told apart from that of the first one."""
+        """Line ``line`` of this file, distinct from that of the first file."""
         return Line(line, self.file, self.name) if self.name else line
 
 

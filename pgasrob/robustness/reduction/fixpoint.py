@@ -6,9 +6,9 @@ The rules F1 to F6, E1 and E2 named below, and the proof, are in `proofs/reducti
 may stand for many.
 
 It starts with the source's rank after the source's command and with the other ranks anywhere between the same two
-barriers (their *company* in the proofs). What cuts it short is what is certain: steps that are delayed stay delayed. So
-a wait for one of them is never over, a command whose access at its issue must hit one of them is no part of sigma (it
-can only be e), and completion rules delay steps of later commands too.
+barriers (the glossary has the name in the proofs). What cuts it short is what is certain: steps that are delayed stay
+delayed. So a wait for one of them is never over, a command whose access at its issue must hit one of them is no part of
+sigma (it can only be e), and completion rules delay steps of later commands too.
 """
 
 from __future__ import annotations

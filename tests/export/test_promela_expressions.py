@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.export.expressions import DECLARATIONS, Scope, Unsupported, Variable, has_value, type_of, updated
+from pgasrob.export.promela_expressions import DECLARATIONS, Scope, Unsupported, Variable, has_value, type_of, updated
 from pgasrob.program.commands import UPDATES
 from pgasrob.program.core import Update
 from pgasrob.program.expressions import (
