@@ -48,7 +48,7 @@ from pgasrob.robustness.spin import MissingProgram, SpinSearch
 from pgasrob.semantics.effect import updated
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
-from tests.export.test_expressions import DOUBLES, NUMBERS, TYPES, Random, value_of
+from tests.export.test_promela_expressions import DOUBLES, NUMBERS, TYPES, Random, value_of
 from tests.oracle.strategies import COMMANDS, EXTENSIONS, random_program
 from tests.support import examples, instance, is_nightly, one_to_one, program, translated
 
