@@ -102,7 +102,7 @@ SLOW: dict[str, str] = {
         it_serves_this_machine_alone_and_ends_on_ctrl_c
         what_takes_too_long_is_given_up_and_the_next_is_answered
     """,
-    "export/test_expressions.py": """
+    "export/test_promela_expressions.py": """
         random_expressions
     """,
     "export/test_promela.py": """

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,10 @@ def alive(process: int) -> bool:
     return False
 
 
+def on(cluster: Any, job: Job) -> Job:
+    return replace(job, resources=replace(job.resources, cluster=cluster.scheduler_address))
+
+
 def test_a_cluster_says_what_one_process_says(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the order given; the workers see none of the files."""
     monkeypatch.chdir(tmp_path)
@@ -185,7 +190,7 @@ int main(void) {
     files = [*sorted(map(str, tmp_path.rglob("*.pgas"))), "missing.pgas", "deep/er/put.c", "absent.c", "."]
     job = Job((2, 3), expect=True)
     alone = [checked_to_json(checked) for checked in check_all(files, job)]
-    shared = list(check_on_cluster(tasks(files, job), job, checked_to_json, cluster.scheduler_address))
+    shared = list(check_on_cluster(tasks(files, job), on(cluster, job), checked_to_json))
     assert [{**result, "stats": None} for result in shared] == [{**result, "stats": None} for result in alone]
     assert {result["verdict"] for result in alone} == {"robust", "not robust", "error"}
     assert [result["verdict"] for result in alone if result["file"] == "deep/er/put.c"] == ["robust"] * 2
@@ -254,7 +259,7 @@ def test_a_large_exploration_is_handed_out_in_parts(
         return text
 
     monkeypatch.setattr(client, "read_source", read_and_edit)
-    shared = list(check_on_cluster(todo, job, checked_to_json, cluster.scheduler_address, watch))
+    shared = list(check_on_cluster(todo, on(cluster, job), checked_to_json, watch))
     for mine, other in zip(shared, alone, strict=True):
         for name in ("file", "verdict", "nodes", "reason", "assertions", "deadlock"):
             assert mine[name] == other[name]  # type: ignore[literal-required]

@@ -230,7 +230,9 @@ class Rule(NamedTuple):
     blocks: str = ""
 
 
-ACCEPT, NAMES, COMMANDS, INFEASIBLE = (f"check/{name}.py" for name in ("accept", "names", "commands", "infeasible"))
+ACCEPT, NAMES, COMMANDS, INFEASIBLE = (
+    f"check/{name}.py" for name in ("accept", "names", "command_effects", "infeasible")
+)
 BELOW = (ACCEPT, "range(2, cutoff(*frame))", "()")
 RULES = [
     Rule("numbers below the cutoff", f"if (nodes == 3) {{ {BAD} }}", 3, None, ((ACCEPT, "range(2, cutoff(*frame))", "()"),)),

@@ -182,7 +182,9 @@ def lenient(tmp_path: Path) -> Callable[[Program], Json]:
     """Writes certificates as if no move led to Found, and no command closed a cycle."""
     folder = tmp_path / "forger"
     folder.mkdir()
-    copy = mutant(folder, "forger", ("check/commands.py", "if enters and each.may_hit(self.source):", "if False:"))
+    copy = mutant(
+        folder, "forger", ("check/command_effects.py", "if enters and each.may_hit(self.source):", "if False:")
+    )
     return lambda program: json.loads(copy.write.write(program, None).text)
 
 

@@ -20,7 +20,7 @@ from tests.certificates.mutants import Edit, mutant, random_program, text_of
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 
-STATES, INFEASIBLE, COMMANDS = (f"check/{name}.py" for name in ("states", "infeasible", "commands"))
+STATES, INFEASIBLE, COMMANDS = (f"check/{name}.py" for name in ("states", "infeasible", "command_effects"))
 
 
 class Rule(NamedTuple):

@@ -104,7 +104,9 @@ def test_what_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "no certificate is written: more than 10 states would have to be listed" in result.output
 
 
-@pytest.mark.parametrize("place", ["commands.Known.closes", "commands.Values.demands", "states.States.disturber"])
+@pytest.mark.parametrize(
+    "place", ["command_effects.Known.closes", "command_effects.Values.demands", "states.States.disturber"]
+)
 @pytest.mark.parametrize(
     ("option", "message"), [("--timeout=9000", "time limit of 9000 s"), ("--memory-limit=1GB", "memory limit of 1 GB")]
 )
@@ -119,7 +121,7 @@ def test_limits_hold_while_it_is_written(
     assert f"no certificate is written: the {message} was reached while writing it" in result.output
 
 
-@pytest.mark.parametrize("place", ["accept.read", "commands.Known.closes", "commands.Values.demands"])
+@pytest.mark.parametrize("place", ["accept.read", "command_effects.Known.closes", "command_effects.Values.demands"])
 @pytest.mark.parametrize(
     ("option", "message"), [("--timeout=9000", "time limit of 9000 s"), ("--memory-limit=1GB", "memory limit of 1 GB")]
 )
