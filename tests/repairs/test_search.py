@@ -12,7 +12,7 @@ from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
-from pgasrob.repairs import Answer, Repair, repair
+from pgasrob.repairs import Answer, Costs, Repair, repair
 from pgasrob.repairs.edits import applied
 from pgasrob.repairs.search import MOST_CHECKS
 from pgasrob.repairs.source_statements import Statements
@@ -115,3 +115,27 @@ def test_a_wait_is_not_moved_before_what_it_may_be_for() -> None:
     for between in ("read(x, me, x, q)", "r <- 2"):
         found = repair(parse(late.replace("barrier;", f"barrier;\n  {between};")), parse, (2,))
         assert any(each.candidates[0].takes for each in found.answers) == (between == "r <- 2")
+
+
+TWO_EXCHANGES = """memory item, slot[2], count, other[2], count2;
+register r, s, t, u;
+queue q unordered;
+process {
+  write(item, 0, slot + me, q); write(item, 1, slot + me, q);
+  r <- fetch_add(0, count, 1); r <- fetch_add(1, count, 1);
+  wait(q);
+  await(mem[count] == nodes);
+  r <- mem[slot]; s <- mem[slot + 1];
+  write(item, 0, other + me, q); write(item, 1, other + me, q);
+  t <- fetch_add(0, count2, 1); t <- fetch_add(1, count2, 1);
+  wait(q);
+  await(mem[count2] == nodes);
+  t <- mem[other]; u <- mem[other + 1];
+}
+"""
+
+
+def test_a_repair_has_one_barrier_at_most() -> None:
+    """Each of two exchanges could do with one; so the other gets a wait, however much that costs."""
+    found = repair(parse(TWO_EXCHANGES), parse, (2,), Costs(completion=60, barrier=2), max_answers=1)
+    assert sorted(each.kind for each in found.answers[0].candidates) == ["barrier", "completion"]
