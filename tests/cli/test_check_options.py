@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from pgasrob.cli import cli
+from pgasrob.cli.option_groups import DEFAULT_ENGINE
 from tests.cli.commands import (
     ROBUST,
     check,
@@ -26,3 +27,8 @@ def test_heads_are_for_the_product_engine_alone(one_to_one: str) -> None:
     result = CliRunner().invoke(cli, ["check", one_to_one, "--engine", "definition", "--heads", "4"])
     assert result.exit_code == 2
     assert "--heads" in result.stderr
+
+
+def test_help_says_which_engine_is_the_default() -> None:
+    shown = " ".join(CliRunner().invoke(cli, ["check", "--help"], env={"COLUMNS": "200"}).output.split())
+    assert f"[default: {DEFAULT_ENGINE}]" in shown.partition("--engine")[2].partition("--cpu")[0]

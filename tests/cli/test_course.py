@@ -11,9 +11,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
+from pgasrob.cli.course import _result
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "programs" / "lectures" / "1_one_sided_communication" / "lecture.md"
+
+SB = "memory one = 1, x; register r; queue q; process { write(one, (me + 1) % nodes, x, q); r <- mem[x]; }"
 
 
 def course(*arguments: str | Path) -> Result:
@@ -114,3 +117,13 @@ def test_copies_do_not_take_the_place_of_programs(tmp_path: Path, monkeypatch: p
     assert (tmp_path / "programs" / "a.pgas").read_text().startswith("// expect")
     assert course("notebook", page, "-o", "here").stdout == "here/page.ipynb\n"
     assert (tmp_path / "here" / "programs" / "a.pgas").read_text() == "\nprogram a;\nprocess { skip; }\n"
+
+
+def test_the_file_that_a_command_draws_into_is_left_out_wherever_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sb.pgas").write_text(SB)
+    for command in ("pgasrob check --witness sb.svg sb.pgas", "pgasrob check sb.pgas --witness sb.svg"):
+        assert _result(command)
+        assert not Path("sb.svg").exists()

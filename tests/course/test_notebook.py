@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from pgasrob.cli import cli
 from pgasrob.course.lecture_page import parts
-from pgasrob.course.notebook import SHELL
+from pgasrob.course.notebook import HEAD, SHELL
 from tests.test_lectures import comparable, fits
 from tests.tools import RUNS_PROGRAMS
 
@@ -101,3 +101,9 @@ def run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int,
     for cell in pictures:
         assert any("svg" in str(output.get("data")) for output in cell.outputs), cell.source
     return len(ran), len(pictures)
+
+
+def test_a_notebook_begins_with_the_title_of_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    title = PAGES[0].read_text().partition("\n")[0]
+    assert title.startswith("# ") and notebook(PAGES[0], tmp_path).cells[0].source == f"{title}\n\n{HEAD}"

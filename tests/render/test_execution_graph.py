@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 from xml.etree import ElementTree
@@ -14,6 +15,7 @@ from pgasrob.drawing.lanes import Box, Picture, layout
 from pgasrob.models.litmus.litmus_parser import parse, parse_file
 from pgasrob.models.model_table import asked
 from pgasrob.render.execution_graph import INITIALLY, edges, execution_graph, executions_dot, executions_svg, panel
+from pgasrob.render.lane_panels import panels_svg
 from pgasrob.render.litmus_json import ExecutionObject, execution_to_json, values_text
 from tests.models.strategies import random_text
 from tests.render.test_litmus_text import CORPUS, REUSE, result_of
@@ -186,3 +188,14 @@ def test_dot_has_every_event_and_edge() -> None:
     assert len(re.findall(r"label=\"  \d \w+", dot)) == 4
     assert 'label="  1 ippo (ippo.F7)  "' in dot
     assert dot.count("{") == dot.count("}")
+
+
+def test_the_entries_of_a_legend_share_a_line_as_long_as_there_is_room() -> None:
+    def heights(legend: list[str]) -> list[float]:
+        (execution, *_) = executions(REUSE, "rdma-tso")
+        text = panels_svg("test", "", [replace(panel("", [], execution), legend=legend)], {})
+        found = [each for each in ElementTree.fromstring(text).iter() if each.get("class") == "legend"]
+        return [float(each.get("y", "")) for each in found]
+
+    assert len(set(heights(["one", "two", "three"]))) == 1
+    assert len(set(heights(["two" * 40, "three"]))) == 2

@@ -12,7 +12,7 @@ from pgasrob.models.litmus_answers import Answer, answer
 from pgasrob.models.model_table import asked
 from pgasrob.render.lines import ASCII, plain
 from pgasrob.render.litmus_json import LitmusResult, litmus_to_json
-from pgasrob.render.litmus_text import comparison_report, execution_report, forbidding_rules, litmus_report
+from pgasrob.render.litmus_text import comparison_report, execution_report, forbidding_rules, litmus_report, summary
 from pgasrob.robustness.limits import Limits
 
 CORPUS = Path(__file__).parents[2] / "programs" / "litmus"
@@ -64,3 +64,28 @@ def test_what_rules_are_called() -> None:
     assert forbidding_rules([["IR"]]) == "by IR."
     assert forbidding_rules([["IR"], ["F2", "PG"]]) == "by IR, or by F2 and PG together."
     assert forbidding_rules([[f"R{number}"] for number in range(14)]).endswith("or by 8 other sets of rules.")
+
+
+SEEN = "x@1=0 :: 1: a = x\n"
+
+
+@pytest.mark.parametrize(
+    ("expectation", "style", "said"),
+    [
+        ("allowed a=0", "good", [("test.litmus: ", ""), ("as expected in sc", "good")]),
+        ("forbidden a=0", "bad", [("test.litmus: ", ""), ("not as expected in sc", "bad")]),
+        ("", "", [("test.litmus: ", ""), ("nothing expected", "faint")]),
+    ],
+)
+def test_the_colour_of_a_line_and_of_a_test_says_whether_all_is_as_expected(
+    expectation: str, style: str, said: list[tuple[str, str]]
+) -> None:
+    result = result_of(parse(SEEN + expectation), "sc")
+    assert summary([result]) == said
+    lines = [line for line in litmus_report([result], 80) if f"line 2: {expectation}" in unbroken(plain([line]))]
+    assert {each for line in lines for _, each in line if each} == ({style} if style else set())
+    assert bool(lines) == bool(expectation)
+
+
+def unbroken(text: str) -> str:
+    return text.replace("\u00a0", " ")

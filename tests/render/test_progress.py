@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import sys
+import threading
 
 import pytest
 
@@ -66,3 +68,13 @@ def test_checks_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
         first(Progress("attack", 3_000, 2.0, ""))
         assert "first  attack: 3.00k states" in stream.getvalue()[len(drawn) :]
     assert display._live is None
+
+
+def test_the_display_has_no_thread_and_leaves_the_streams_of_python_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stdout, stderr, threads = sys.stdout, sys.stderr, set(threading.enumerate())
+    stream = Terminal()
+    with Display(stream, None)("first") as first:
+        first(Progress("attack", 1_000, 1.0, ""))
+        assert "first" in stream.getvalue()
+        assert (sys.stdout, sys.stderr) == (stdout, stderr) and set(threading.enumerate()) <= threads

@@ -11,8 +11,10 @@ import pytest
 from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.declarations import LONGEST_SHOWN
-from pgasrob.render.lines import plain
+from pgasrob.program.parser import parse
+from pgasrob.render.lines import UNICODE, plain
 from pgasrob.render.result_report import report
+from pgasrob.render.run_table import table
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.load import load
 from tests.render.test_diagnosis_text import PROGRAMS
@@ -210,3 +212,19 @@ def test_a_call_is_cut_behind_an_argument() -> None:
 
 def test_no_word_is_broken_where_a_single_column_has_room_for_it() -> None:
     assert "shmem_long_put_nbi(&column[me]," in told("transpose_sync", 100)
+
+
+def test_each_rank_has_a_lane_where_there_is_room() -> None:
+    source = "memory one = 1, x; register r; queue q; process { write(one, (me + 1) % nodes, x, q); r <- mem[x]; }"
+    witness = to_json(check(parse(source, "sb.pgas"), 2))["witness"]
+    assert witness
+    wide, narrow = (plain(table(witness, width, UNICODE)).splitlines() for width in (100, 40))
+    assert wide[0].split() == ["step", "│", "rank", "0", "│", "rank", "1"]
+    assert narrow[1].split() == ["step", "│", "0", "1", "│"]
+
+
+def test_a_single_rank_has_a_lane_however_narrow_it_is() -> None:
+    source = "memory x; queue q; process { put(x, 0, x, q); mem[x] <- 1; }"
+    witness = to_json(check(parse(source, "one.pgas"), 1))["witness"]
+    assert witness
+    assert plain(table(witness, 20, UNICODE)).splitlines()[0].split() == ["step", "│", "rank", "0"]

@@ -16,7 +16,7 @@ from jsonschema import Draft4Validator
 from pgasrob.api import check
 from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job
-from pgasrob.render.sarif import RULES, to_sarif
+from pgasrob.render.sarif import RULES, _region, to_sarif
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.load import load
 from pgasrob.robustness.reasons import InternalError
@@ -218,3 +218,12 @@ def test_a_violation_that_no_outcome_was_found_of_is_a_warning() -> None:
     (result,) = log["runs"][0]["results"]
     assert (result["level"], result["properties"]["effect"]) == ("warning", "none found")
     assert "No outcome depends on it" in result["message"]["text"]
+
+
+def test_a_region_counts_a_character_beyond_16_bits_as_two_columns() -> None:
+    assert _region(["a\U0001f600b\U0001f600"], 1, (1, 3, 1, 5)) == {
+        "startLine": 1,
+        "startColumn": 4,
+        "endLine": 1,
+        "endColumn": 7,
+    }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.render import words
+from pgasrob.render.effect_json import EffectPlace
 from pgasrob.render.lines import plain
 from pgasrob.render.result_report import report
 from pgasrob.render.run_json import Event
@@ -91,3 +94,12 @@ def test_a_run_that_shows_two_things_is_one() -> None:
     assert list(words.runs(twice)) == [only]
     other = {**only[1], "nodes": 7}
     assert list(words.runs({**shown, "deadlock_run": other})) == [only, ("deadlock_run", other)]  # type: ignore[typeddict-item]
+
+
+def test_an_effect_may_be_a_place_that_a_rank_comes_to() -> None:
+    result = to_json(check(parse("process { barrier; }", "p.pgas")))
+    place: EffectPlace = {"rank": 1, "line": 3, "column": 1, "command": "mem[x] <- 1", "copies": 1}
+    detail = {"assertion": None, "place": place}
+    for more, way in (({}, "can come to"), ({"ended": True}, "can end behind")):
+        changed = cast(Result, result | {"effect": "place", "effect_detail": detail | {"place": place | more}})
+        assert words.effect(changed) == f"On the network rank 1 {way} line 3 (`mem[x] <- 1`); it does in no SC run."

@@ -285,3 +285,8 @@ def test_an_object_and_a_library_of_the_program_record_too(tmp_path: Path) -> No
             ("main.c", 8, 4),
             ("part.c", 2, 5),
         ]
+
+
+def test_the_options_of_the_program_need_no_dashes_before_them(tmp_path: Path) -> None:
+    found = pgasrob("record", tmp_path / "absent", "--verbose", "-x")
+    assert found.returncode == 2 and "there is no program" in found.stderr

@@ -142,3 +142,15 @@ def test_an_unknown_value_cannot_be_mixed_with_registers_in_memory() -> None:
     x, leaf = variable(parts, "x", INT), parts.undecided.new_leaf("random")
     parts.memory.store(x, Unknown(leaf), INT)
     assert leaves_of(parts.memory.load(x, INT)) and not parts.facts.objects[x.object].in_cells
+
+
+def test_a_call_names_each_scalar_that_it_may_use_and_none_outside() -> None:
+    parts = parts_of()
+    x = variable(parts, "x", Array(INT, 4))
+    accesses = parts.facts.objects[x.object].accesses
+    parts.memory.number_at(Address(x.object, 16), INT, compared=False)
+    assert accesses.types(16) == set()
+    parts.memory.number_at(Address(x.object, 4), INT, compared=False)
+    assert accesses.types(4) == {INT} and accesses.types(8) == set()
+    parts.memory.number_at(Address(x.object, Register("i", 0), steps=(0, 4)), INT, compared=False)
+    assert all(accesses.types(offset) == {INT} for offset in (0, 4, 8, 12))

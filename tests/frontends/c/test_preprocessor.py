@@ -139,3 +139,10 @@ def test_what_is_wrong_is_said(text: str, code: str) -> None:
 def test_what_is_left_out_may_be_anything() -> None:
     assert words("#if 0\ndon't @ `\n#error no\n#pragma omp parallel\n#nonsense\n#include <omp.h>\n#endif\nx") == ["x"]
     assert words('#pragma GCC ivdep\n#pragma once\n#line 3\n#ident "x"\n#warning y\n#\nx') == ["x"]
+
+
+def test_a_call_over_a_directive_is_known_by_its_parenthesis_up_to_200_tokens_back() -> None:
+    call = "#define F(x) x\nF(%s\n#define Y 2\nY)"
+    assert words(call % ("1 " * 199))[-2:] == ["1", "2"]
+    with pytest.raises(SourceError, match="PG105"):
+        words(call % ("1 " * 200))

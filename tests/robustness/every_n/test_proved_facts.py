@@ -214,3 +214,9 @@ def test_without_a_rule_something_wrong_is_proved(
     mutation(monkeypatch)
     claims = proved(program, frame)
     assert claims is not None and ((claims[0] and fails) or (claims[1] and deadlock))
+
+
+def test_a_chain_in_which_each_rank_waits_for_the_one_before_it_has_no_deadlock() -> None:
+    chain = "if (me > 0) { await(mem[f] == 1); } if (me < nodes - 1) { write(one, me + 1, f, q); }"
+    claims = proved(parse(f"{HEADER}{chain} }}"), None)
+    assert claims is not None and claims[1]

@@ -24,6 +24,7 @@ CALLS = {
     "shmem_atomic_compare_swap_nbi(&y, &x, 1, 2, 1);": "update(compare_swap, 2, 1, 1, x, 0, y);",
     "shmem_int_atomic_swap_nbi(&y, &x, 3, 1);": "update(set, 3, 1, x, 0, y);",
     "shmem_int_atomic_fetch_inc_nbi(&y, &x, 1);": "update(add, 1, 1, x, 0, y);",
+    "shmem_signal_set(&sig, 4, 1);": "update(set, 4, 1, sig, 0) as unsigned long by signal set;",
     "shmem_uint_atomic_fetch_and_nbi(&u, &u, 3, 1);": "update(and, 3, 1, u, 0, u) as unsigned int;",
 }
 
