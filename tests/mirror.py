@@ -46,6 +46,9 @@ THROUGH: dict[str, str] = {
     "cli/test_check_cpu.py": """
         render.store_buffers_text
     """,
+    "cli/test_check_options.py": """
+        frontends.sources
+    """,
     "cli/test_command_line.py": """
         __main__
     """,
@@ -192,9 +195,6 @@ THROUGH: dict[str, str] = {
     """,
     "lsp/test_features.py": """
         lsp.hover lsp.repair_actions
-    """,
-    "lsp/test_lens.py": """
-        frontends.sources
     """,
     "lsp/test_project.py": """
         lsp.documents
