@@ -80,8 +80,8 @@ def check(
     ``failed_polls="count"`` and ``conflicts="all"`` take every read as an event and every two accesses of which one
     writes as a conflict; ``effect=False`` leaves out what it means that a program is not robust; ``heads``,
     ``reductions`` and ``threads`` are for single engines. Nothing is raised for a program that faults or has no block
-    for some rank: the verdict is `error`. Raises :class:`SourceError` when it is no program, and ValueError for an
-    engine or option that there is not.
+    for some rank: the verdict is `error`. Raises :class:`SourceError` when it is no program, ValueError for an engine
+    or a node count that there is not, and TypeError for an option.
 
     >>> verdict = pgasrob.check(pgasrob.example("one_to_one"), nodes=2)
     >>> verdict.verdict, verdict.effect.kind
@@ -95,12 +95,14 @@ def check(
     from pgasrob.robustness.question import Robustness, RobustnessOnEveryCount
     from pgasrob.robustness.session import Session
 
+    _refuse_others("check", options, "effect", "heads", "reductions", "threads", "failed_polls", "conflicts")
     every = nodes == "all"
     if every and progress is not None:
         raise ValueError("progress is reported for single node counts, not for all")
     effect = options.pop("effect", True)
-    count = None if isinstance(nodes, str) else nodes
-    question = _question(program, count, limits, engine=engine, **options)
+    if isinstance(nodes, str) and not every:
+        raise ValueError(f'nodes is {nodes!r}; it is a number, or "all" for every number')
+    question = _question(program, None if isinstance(nodes, str) else nodes, limits, engine=engine, **options)
     asked = RobustnessOnEveryCount(effect) if every else Robustness(effect)
     return about_robustness(Session(question, progress), asked)
 
@@ -116,7 +118,8 @@ def race(
     """Decide whether ``program`` has a race: two accesses to one cell that can be next at once.
 
     ``strict``: an await and a value that arrives are one, too. ``all_``: all pairs of lines, else the first. Other
-    ``options`` are ``engine`` ("search" or "definition"), ``progress`` and those of :func:`check`. Errors are as of it.
+    ``options`` are ``engine`` ("search" or "definition"), ``progress``, and ``threads``, ``failed_polls`` and
+    ``conflicts`` as of :func:`check`. Errors are as of it.
 
     >>> pgasrob.race(pgasrob.example("one_to_one"), nodes=2).races[0].lines
     (11, 13)
@@ -126,6 +129,7 @@ def race(
     from pgasrob.robustness.session import Session
 
     progress, engine = options.pop("progress", None), options.pop("engine", "search")
+    _refuse_others("race", options, "threads", "failed_polls", "conflicts")
     asked = Races(strict, all_, engine=engine)
     return races(Session(replace(_question(program, nodes, limits, **options), asked=asked), progress))
 
@@ -218,6 +222,13 @@ def litmus(test: str | PathLike[str], models: Sequence[str] = (), limits: Limits
     return Answers(
         "<litmus>" if is_text else fspath(test), tuple(answer(parsed, model, limits or Limits()) for model in chosen)
     )
+
+
+def _refuse_others(function: str, options: Iterable[str], *known: str) -> None:
+    """Raise TypeError for the first of ``options`` that the ``function`` does not take, as Python does."""
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
 def _question(

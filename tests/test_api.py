@@ -153,3 +153,21 @@ def test_tables_of_outcomes_and_models(answers: dict[str, Any]) -> None:
         answers["litmus"]["nothing"]
     with pytest.raises(KeyError, match="the test has"):
         answers["litmus"].allowed("rdma-tso", nothing=0)
+
+
+def test_what_is_no_option_or_node_count_is_refused() -> None:
+    path = pgasrob.example("one_to_one")
+    for nodes in ("2", "2..3", "every"):
+        with pytest.raises(ValueError, match=f"nodes is '{nodes}'; it is a number, or \"all\""):
+            pgasrob.check(path, nodes=nodes)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"check\(\) got an unexpected keyword argument 'foo'"):
+        pgasrob.check(path, foo=1)
+    for name in ("heads", "reductions", "effect", "foo"):
+        with pytest.raises(TypeError, match=rf"race\(\) got an unexpected keyword argument '{name}'"):
+            pgasrob.race(path, **{name: 3})
+
+
+def test_a_limit_before_anything_else_leaves_the_node_count_known() -> None:
+    path, limits = pgasrob.example("one_to_one_wait"), pgasrob.Limits(timeout=1e-9)
+    for verdict in (pgasrob.check(path, limits=limits), pgasrob.race(path, limits=limits)):
+        assert (verdict.verdict, verdict.nodes) == ("unknown", 2)

@@ -88,6 +88,8 @@ class Session:
         watch: Watch | None = None,
         instance: Instance | None = None,
     ) -> None:
+        if not isinstance(question.program, ProgramFile):  # a limit that ends all else still names the node count
+            question = replace(question, nodes=node_count(question.nodes, question.program))
         self.question = question
         self.watch = watch or Watch(question.limits, progress, time.monotonic())
         self._instances = {} if instance is None else {(instance.nodes, instance.reading): instance}
