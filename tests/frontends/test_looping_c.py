@@ -44,7 +44,7 @@ def found(text: str, bounds: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_loops_that_are_kept_say_the_same(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
-    kept_loops, programs = 0, range(batch, examples(9, 2_000), BATCHES)
+    kept_loops, programs = 0, range(batch, examples(36, 2_000), BATCHES)
     for seed in programs:
         text, bounds = drawn(Random(seed)), KEPT[seed % len(KEPT)]
         written_out, _ = found(text, WRITTEN_OUT, monkeypatch)
