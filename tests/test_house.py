@@ -34,9 +34,11 @@ SAME_NAME = ("frontends/apis/", "cli/")
 """Where a file may have the name of another one: each API has its atomics, and a command the name of what it is for."""
 
 
-def trees() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(PACKAGE), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def trees() -> list[tuple[Path, ast.Module]]:
+    """The modules of the package by their paths, parsed once for all tests."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return [(path.relative_to(PACKAGE), ast.parse(path.read_text(encoding="utf-8"))) for path in paths]
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
@@ -65,7 +67,10 @@ def test_no_function_is_longer_than_a_screen() -> None:
 
 
 def ancestors() -> dict[str, int]:
-    """For each class of the package, by file and name, how many classes of the package there are up to ``object``."""
+    """For each class of the package, by file and name, how many classes of the package there are up to ``object``.
+
+    It counts itself; what a protocol extends does not count.
+    """
     bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for path, tree in trees():
         module = ".".join(path.with_suffix("").parts)
