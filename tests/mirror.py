@@ -291,7 +291,7 @@ THROUGH: dict[str, str] = {
         analysis.sites
     """,
     "races/test_race_check.py": """
-        races.race_verdict
+        races.consequences races.race_verdict render.one_race_json semantics.race
     """,
     "races/test_races_agree.py": """
         races.found races.native_races races.racing_pairs

@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from pgasrob.robustness.question import AboutRobustness, Robustness, RobustnessOnEveryCount, RobustnessOnTso
+from pgasrob.robustness.question import (
+    AboutRobustness,
+    ProgramFile,
+    Robustness,
+    RobustnessOnEveryCount,
+    RobustnessOnTso,
+    Synchronisation,
+)
+from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.session import Session
-from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.verdict import RaceConsequences, Verdict
 
 
 def about_robustness(session: Session, asked: AboutRobustness) -> Verdict:
@@ -18,13 +26,35 @@ def about_robustness(session: Session, asked: AboutRobustness) -> Verdict:
             from pgasrob.robustness.check import check
 
             return check(session)
+        case Synchronisation():
+            return _synchronisation(session, asked)
         case RobustnessOnTso():
             from pgasrob.models.store_buffers.tso_check import check_on_tso
 
-            return check_on_tso(session)
+            return replace(check_on_tso(session), facts=asked.facts)
         case RobustnessOnEveryCount():
             from pgasrob.robustness.every_n.every_count_check import check_every_count
 
-            return check_every_count(session)
+            return replace(check_every_count(session), facts=asked.facts)
         case _:
             assert_never(asked)
+
+
+def _synchronisation(session: Session, asked: Synchronisation) -> Verdict:
+    """Robustness and the facts of SC runs, and what depends on races where that is ``asked``."""
+    from pgasrob.robustness.check import check
+
+    session = session.asking(replace(session.question, asked=Robustness(asked.effect)))
+    verdict = check(session)
+    program = session.question.program
+    lines, facts = asked.of(not isinstance(program, ProgramFile) and not program.source.shows_commands)
+    verdict = replace(verdict, asked=lines, facts=facts)
+    if "races" not in lines or verdict.verdict == "error":
+        return verdict
+    from pgasrob.races.consequences import race_consequences
+
+    def interrupted(reason: Reason) -> Verdict:
+        return replace(verdict, races=RaceConsequences("unknown", reason=reason))
+
+    with session.interruptible(interrupted):
+        return replace(verdict, races=race_consequences(session, verdict))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pgasrob.program.reading import Reading
 from pgasrob.races.access_facts import updates_may_race
 from pgasrob.races.found import FoundRace, RaceSearch
-from pgasrob.races.race_verdict import Race, RaceVerdict
+from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.races.racing_pairs import Pairs, Places
 from pgasrob.robustness.check import check
 from pgasrob.robustness.counterexample import fault_reached, fault_witness
@@ -26,6 +26,7 @@ from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, Failed, Interrupted, Placed, Session
 from pgasrob.robustness.verdict import Stats, Verdict
 from pgasrob.robustness.watch import GRACE, LimitReached
+from pgasrob.semantics.race import Race
 from pgasrob.semantics.replay import ReplayError, replay
 from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 from pgasrob.twins import race_search, race_trace_search

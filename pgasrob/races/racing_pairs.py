@@ -12,8 +12,8 @@ from pgasrob.program.core import Cell, Form, Operands
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.program.statements import Span
 from pgasrob.races.access_facts import Fact, atomic_together, facts_of, made_up, overlap
-from pgasrob.races.race_verdict import RaceKind, RacingAccess
 from pgasrob.semantics.accesses import Access, conflict
+from pgasrob.semantics.race import RaceKind, RacingAccess
 
 
 class Next(NamedTuple):

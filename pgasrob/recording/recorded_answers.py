@@ -17,7 +17,7 @@ from pgasrob.program import core
 from pgasrob.program.declarations import Source
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.races.race_verdict import Race, RaceVerdict
+from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.races.racing_pairs import Next, Pairs
 from pgasrob.recording import must_rma
 from pgasrob.recording.events import Recorded, Recording
@@ -36,6 +36,7 @@ from pgasrob.robustness.verdict import RECORDED, Stats, Verdict, Witness
 from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.runtime.record.records import Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.race import Race
 from pgasrob.semantics.replay import ReplayError, replay
 
 if TYPE_CHECKING:

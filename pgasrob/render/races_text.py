@@ -11,10 +11,11 @@ from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions_text, english, words
 from pgasrob.render.errors import error_lines, in_one_line
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
-from pgasrob.render.races_json import counted, with_accesses
+from pgasrob.render.one_race_json import Race, RacingAccess, with_accesses
+from pgasrob.render.races_json import counted
 from pgasrob.render.run_json import Witness
 from pgasrob.render.source_places import located
-from pgasrob.render.verdict_json import Race, RaceResult, RacingAccess, Result
+from pgasrob.render.verdict_json import RaceResult, Result
 from pgasrob.render.verdict_text import SC, section, verdict_report
 from pgasrob.robustness.verdict import RECORDED
 

@@ -20,11 +20,12 @@ from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
-from pgasrob.render.races_json import is_about_races, with_accesses
+from pgasrob.render.one_race_json import Race, with_accesses
+from pgasrob.render.races_json import is_about_races
 from pgasrob.render.races_text import phrases, sentence
 from pgasrob.render.run_json import Fault, NextCommand, Witness
 from pgasrob.render.shared_json import Error
-from pgasrob.render.verdict_json import Fix, Race, RaceResult, Result
+from pgasrob.render.verdict_json import Fix, RaceResult, Result
 from pgasrob.robustness.reasons import InternalError
 from pgasrob.version import VERSION
 

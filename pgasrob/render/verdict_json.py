@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.analysis.hardware import Difference
 from pgasrob.program.reading import Conflicts, FailedPolls
-from pgasrob.races.race_verdict import RaceKind
 from pgasrob.render.effect_json import EffectDetail, effect_to_json
 from pgasrob.render.every_count_json import (
     Claim,
@@ -21,7 +20,8 @@ from pgasrob.render.every_count_json import (
     obstacles_to_json,
 )
 from pgasrob.render.hardware_text import HardwareDifference, hardware_to_json
-from pgasrob.render.run_json import Event, Witness, witness_to_json
+from pgasrob.render.one_race_json import Race
+from pgasrob.render.run_json import Witness, witness_to_json
 from pgasrob.render.shared_json import (
     SCHEMA,
     Alike,
@@ -158,29 +158,6 @@ class Result(TypedDict):
     checked: NotRequired[list[Count]]
     assertions_beyond: NotRequired[list[Claim]]
     deadlock_beyond: NotRequired[Claim | None]
-
-
-class RacingAccess(Event):
-    """One of two accesses that are both next after the run of a race: the event that it would be there.
-
-    ``access`` is what it would do to the ``cell`` (``x@1``), ``atomic`` the type in which it is atomic, null if it is
-    plain. ``pending``: it is a step of an operation that has been issued; else its rank stands before the command.
-    """
-
-    cell: str
-    atomic: str | None
-    pending: bool
-
-
-class Race(Witness):
-    """Two accesses that race, in the order of the source, and the run that leads to them; ``lines`` are theirs.
-
-    ``computation`` is an SC run in which some operations stop before their last steps; it ``shows`` "race".
-    """
-
-    kind: RaceKind
-    lines: list[int]
-    accesses: list[RacingAccess]
 
 
 class RaceResult(TypedDict):

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.robustness.engine import FoundInPart
+    from pgasrob.robustness.verdict import LineName
 
+OF_C: tuple[LineName, ...] = ("legal", "progress", "assertions", "robust")
+"""What is asked of a C program."""
+FACTS: tuple[LineName, ...] = ("legal", "progress", "assertions")
+"""What counts beside robustness where it is found to be bad."""
 MOST_THREADS = 4
 """Threads of a large search by the kernel, unless the caller says how many."""
 
@@ -35,6 +40,7 @@ class RobustnessOnTso:
     """The same where each processor has a store buffer, as those of x86 have."""
 
     effect: bool = True
+    facts: tuple[LineName, ...] = FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,25 @@ class RobustnessOnEveryCount:
     """The same on every number of nodes at once."""
 
     effect: bool = True
+    facts: tuple[LineName, ...] = FACTS
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronisation:
+    """Whether a program is correctly synchronised, by these ``lines``; None: what is asked of its language.
+
+    Of C that is all of them, of the core language that it is robust: deadlocks and assertions that fail are facts
+    beside it, which count where they are found. ``effect`` as of :class:`Robustness`.
+    """
+
+    lines: tuple[LineName, ...] | None = None
+    effect: bool = True
+
+    def of(self, c_program: bool) -> tuple[tuple[LineName, ...], tuple[LineName, ...]]:
+        """The lines that are asked of a program, and further ones that count where the answer is bad."""
+        if self.lines is not None:
+            return self.lines, ()
+        return (OF_C, ()) if c_program else (("robust",), FACTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +103,7 @@ class RobustnessOnNetwork:
         return f"{self.network} {self.variant}".strip()
 
 
-AboutRobustness = Robustness | RobustnessOnTso | RobustnessOnEveryCount
+AboutRobustness = Robustness | Synchronisation | RobustnessOnTso | RobustnessOnEveryCount
 Asked = AboutRobustness | RobustnessOnNetwork | Races
 
 

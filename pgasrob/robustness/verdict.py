@@ -23,12 +23,17 @@ if TYPE_CHECKING:
     from pgasrob.semantics.computation import Event
     from pgasrob.semantics.endings import Ending, FailedAssertion
     from pgasrob.semantics.happens_before import Edge
+    from pgasrob.semantics.race import Race
     from pgasrob.semantics.replay import Run
     from pgasrob.semantics.sc_order import SequentialOrder
 
 Answer = Literal["robust", "not robust", "unknown", "error"]
 Assertions = Literal["hold", "violated", "unknown"]
 Deadlock = bool | Literal["unknown"]
+LineName = Literal["legal", "progress", "assertions", "robust", "races"]
+LINES: tuple[LineName, ...] = ("legal", "progress", "assertions", "robust", "races")
+"""What a program has to be to be correctly synchronised: it makes no call that its API forbids, no run gets stuck, its
+assertions hold, it is robust, and how its SC runs end depends on no race. A line each in reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +202,34 @@ class Stats:
     settled_by: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ConsequentialRace:
+    """A race that decides how SC runs end.
+
+    ``differs``: what ends differently, in words: "x@1 is 1 or 2", "the assertion in line 9 holds or fails". ``runs``:
+    two SC runs, one for each order of the two accesses, that end differently so.
+    """
+
+    race: Race
+    differs: tuple[str, ...]
+    runs: tuple[Run, Run]
+
+
+@dataclass(frozen=True, slots=True)
+class RaceConsequences:
+    """Whether how SC runs end depends on the order in which racing accesses come.
+
+    ``answer``: "none" (there is no race), "harmless" (no race decides anything), "matters", or "unknown".
+    ``reason``: why that is unknown, or why the lists may not be whole.
+    """
+
+    answer: Literal["none", "harmless", "matters", "unknown"]
+    matters: tuple[ConsequentialRace, ...] = ()
+    harmless: tuple[Race, ...] = ()
+    reason: Reason | None = None
+    stats: Stats = field(default_factory=Stats)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict(Result):
     """The answer for one program at one node count, or about all.
@@ -216,6 +249,9 @@ class Verdict(Result):
     robust, and one block is for all ranks but some that are named, so it is for any number of nodes. ``every``: what is
     known of every number of nodes, where that was asked for; with ``nodes`` None the verdict is about all of them, and
     so are the facts: of those that were checked alone ``every`` has them.
+    ``asked``: the lines of whether it is correctly synchronised that were asked, and ``facts``: further ones that
+    count where the answer is bad (:mod:`~pgasrob.robustness.synchronisation`). ``races``: whether how SC runs end
+    depends on races, where that was asked.
     """
 
     file: str
@@ -242,3 +278,6 @@ class Verdict(Result):
     hardware: Hardware | None = None
     one_block: bool = False
     every: EveryCount | None = None
+    asked: tuple[LineName, ...] = ("robust",)
+    facts: tuple[LineName, ...] = ()
+    races: RaceConsequences | None = None

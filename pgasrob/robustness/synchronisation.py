@@ -1,0 +1,99 @@
+"""Whether a program is correctly synchronised: an answer for each line that was asked, made from its verdict.
+
+A line is answered "yes" where it is known to be as it should be, "no" where something was found, and "unknown" where a
+limit left that open. One "no" is the answer to the whole; else one "unknown" that was asked for is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from pgasrob.robustness.reasons import NotAsked
+from pgasrob.robustness.verdict import LINES, LineName, Verdict
+
+LineAnswer = Literal["yes", "no", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The ``answer`` in the line ``name``, with how many findings there are. ``asked``: it counts where it is unknown,
+    too, and not only where something was found."""
+
+    name: LineName
+    answer: LineAnswer
+    asked: bool = True
+    found: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronised:
+    """The ``lines`` in the order of :data:`~pgasrob.robustness.verdict.LINES`, without those that do not apply, such as
+    assertions of a program that has none. ``whole``: all were asked, so that ``answer`` says whether the program is
+    correctly synchronised."""
+
+    answer: LineAnswer
+    whole: bool
+    lines: tuple[Line, ...]
+
+
+def synchronised(verdict: Verdict) -> Synchronised | None:
+    """What ``verdict`` says of the lines that were asked; None of a program that is in error."""
+    if verdict.verdict == "error":
+        return None
+    lines = tuple(_lines(verdict))
+    return Synchronised(answer_of(lines), set(LINES) <= set(verdict.asked), lines)
+
+
+def answer_of(lines: tuple[Line, ...]) -> LineAnswer:
+    """The answer to all ``lines`` together."""
+    if any(line.answer == "no" for line in lines):
+        return "no"
+    return "unknown" if any(line.asked and line.answer == "unknown" for line in lines) else "yes"
+
+
+def _lines(verdict: Verdict) -> Iterator[Line]:
+    for name in LINES:
+        if name in verdict.asked or name in verdict.facts:
+            found = _answered(verdict, name)
+            if found is not None:
+                yield Line(name, found[0], name in verdict.asked, found[1])
+
+
+def _answered(verdict: Verdict, name: LineName) -> tuple[LineAnswer, int] | None:
+    """The answer to a line, and the number of findings; None where it does not apply."""
+    match name:
+        case "legal":
+            return None
+        case "progress":
+            if verdict.deadlock is None:  # no rank can wait
+                return ("yes" if _has_looked(verdict) else "unknown"), 0
+            return ("unknown", 0) if verdict.deadlock == "unknown" else ("no", 1) if verdict.deadlock else ("yes", 0)
+        case "assertions":
+            match verdict.assertions:
+                case None:
+                    return None if _has_looked(verdict) else ("unknown", 0)
+                case "hold":
+                    return "yes", 0
+                case "violated":
+                    return "no", 1
+                case "unknown":
+                    return "unknown", 0
+        case "robust":
+            violated = verdict.verdict == "not robust"
+            return ("yes", 0) if verdict.verdict == "robust" else ("no", 1) if violated else ("unknown", 0)
+        case "races":
+            races = verdict.races
+            if races is None or isinstance(races.reason, NotAsked):
+                return None
+            if races.matters:
+                return "no", len(races.matters)
+            return ("unknown", 0) if races.answer == "unknown" else ("yes", 0)
+        case _:
+            assert_never(name)
+
+
+def _has_looked(verdict: Verdict) -> bool:
+    """Whether the check has come to the program on its nodes at all, so that it is known what there is to look for."""
+    return verdict.communicates is not None
