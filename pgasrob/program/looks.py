@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pgasrob.program import core
+from pgasrob.program.certain import FALSE, either, negated
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
 from pgasrob.program.expressions import MIRRORED, Binary, Expr, Register, Unary, constant, faults_inside, registers_of
-from pgasrob.program.walks import FALSE, MOST_WAYS, Walks, either, negated, unchanged_at
+from pgasrob.program.walks import MOST_WAYS, Walks, unchanged_at
 
 
 @dataclass(frozen=True, slots=True)

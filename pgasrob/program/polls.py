@@ -17,12 +17,13 @@ from dataclasses import replace
 from functools import cached_property
 
 from pgasrob.program import core
+from pgasrob.program.certain import FALSE, either, negated
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form, Until
 from pgasrob.program.expressions import Expr, constant, names_me_or_nodes, registers_of
 from pgasrob.program.graphs import components, dominators
 from pgasrob.program.looks import Looks
-from pgasrob.program.walks import FALSE, MOST_WAYS, Goal, Values, Walks, either, is_quiet, is_read, negated
+from pgasrob.program.walks import MOST_WAYS, Goal, Values, Walks, is_quiet, is_read
 
 
 def with_polls(automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) -> ControlAutomaton:

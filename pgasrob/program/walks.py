@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from typing import assert_never
 
 from pgasrob.program import core
+from pgasrob.program.certain import FALSE, TRUE, UNKNOWN, both, either, holds, is_large, negated
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import (
     Binary,
@@ -20,8 +20,6 @@ from pgasrob.program.expressions import (
     faults_inside,
     folded,
     operands_of,
-    parts,
-    registers_of,
     rewritten,
 )
 from pgasrob.program.live_registers import live_registers
@@ -29,17 +27,12 @@ from pgasrob.program.live_registers import live_registers
 MOST_WAYS = 256
 """Transitions looked at for one read: a loop body with very many ways is no poll."""
 
-MOST_PARTS = 200
-"""Size of the expression that a register holds: repeated assigns can double it each time, and no poll does so."""
-
 MOST_NESTED = 200
 """Greatest nesting of an expression, as in a text, for functions that recurse once a level."""
 
-TRUE: Expr = Const(1)
-FALSE: Expr = Const(0)
-
-Values = Mapping[int, Expr | None]
-"""What registers hold, over those after the read: itself when a register is not among them, None: unknown."""
+Values = Mapping[int, Expr]
+"""What registers hold, over those after the read: itself when a register is not among them. What a later read gives is
+:data:`~pgasrob.program.certain.UNKNOWN`."""
 Goal = Callable[[int, Values], Expr | None]
 """When a walk with these values has arrived at a control state: FALSE, another expression, or None: it has not."""
 
@@ -144,40 +137,34 @@ class Walks:
         """When the registers that are live at ``state`` have the values that they had after the read."""
         same = TRUE
         for register in sorted(self.live[state] & values.keys()):
-            value = values[register]
-            same = both(same, FALSE if value is None else Binary("==", value, _held(register)))
+            same = both(same, holds(Binary("==", values[register], _held(register))))
         return same
 
     def _some_enabled(self, leaving: Sequence[Transition], values: Values) -> Expr:
-        """When one of the commands can be issued."""
+        """When one of the commands can be issued, whatever later reads give."""
         found, conditions = FALSE, []
         for transition in leaving:
             form = transition.form
             if not isinstance(form, core.Test):
                 return TRUE
             conditions.append(form.condition)
-            holds = _over(form.condition, values)
-            found = either(found, FALSE if holds is None else holds)
+            found = either(found, holds(_over(form.condition, values)))
         if any(Unary("!", one) in conditions for one in conditions):
             return TRUE
         return found
 
     def _blocked(self, form: core.Form, values: Values) -> Expr:
-        """When a command cannot be issued; FALSE when that depends on an unknown value."""
-        if not isinstance(form, core.Test):
-            return FALSE
-        holds = _over(form.condition, values)
-        return FALSE if holds is None else negated(holds)
+        """When a command cannot be issued, whatever later reads give."""
+        return holds(negated(_over(form.condition, values))) if isinstance(form, core.Test) else FALSE
 
     def _after(self, form: core.Form, values: Values) -> Values:
         """The registers after a quiet command."""
         match form:
             case core.Assign(register, value):
                 found = _over(value, values)
-                large = found is not None and any(True for _ in islice(parts(found), MOST_PARTS, None))
-                return {**values, register: None if large else found}
+                return {**values, register: UNKNOWN if is_large(found) else found}
             case core.Immediate(register=int(register)):
-                return {**values, register: None}
+                return {**values, register: UNKNOWN}
         return values
 
     def _has_operands(self, form: core.Form, values: Values) -> Expr:
@@ -189,17 +176,16 @@ class Walks:
             if role is core.Role.VALUE:
                 continue
             value = _over(expr, values)
-            if value is None:
-                return FALSE
             match role:
                 case core.Role.ADDRESS:
-                    found = both(found, _within(value, Const(self._size)))
+                    within = _within(value, Const(self._size))
                 case core.Role.RANK:
-                    found = both(found, _within(value, self._nodes))
+                    within = _within(value, self._nodes)
                 case core.Role.QUEUE:
-                    found = both(found, folded(Binary(">=", value, Const(0))))
+                    within = folded(Binary(">=", value, Const(0)))
                 case _:
                     assert_never(role)
+            found = both(found, holds(within))
         return found
 
 
@@ -223,13 +209,10 @@ def unchanged_at(state: int, kept: frozenset[int]) -> Goal:
     return arrived
 
 
-def _over(expr: Expr, values: Values) -> Expr | None:
-    """``expr`` over the registers after the read; None when it depends on an unknown value."""
-    known = {register: value for register, value in values.items() if value is not None}
-    if registers_of(expr) & (values.keys() - known.keys()):
-        return None
-    found = rewritten(expr, lambda part: known.get(part.index) if isinstance(part, Register) else None)
-    return None if known and _nests_deeply(found) else found
+def _over(expr: Expr, values: Values) -> Expr:
+    """``expr`` over the registers after the read; unknown when it nests deeply."""
+    found = rewritten(expr, lambda part: values.get(part.index) if isinstance(part, Register) else None)
+    return UNKNOWN if found is not expr and _nests_deeply(found) else found
 
 
 def _nests_deeply(expr: Expr) -> bool:
@@ -246,21 +229,3 @@ def _within(value: Expr, bound: Expr) -> Expr:
     if known is not None and limit is not None:
         return TRUE if 0 <= known < limit else FALSE
     return both(folded(Binary(">=", value, Const(0))), folded(Binary("<", value, bound)))
-
-
-def negated(expr: Expr) -> Expr:
-    return folded(Unary("!", expr))
-
-
-def both(left: Expr, right: Expr) -> Expr:
-    if constant(left) is not None:
-        return right if constant(left) else FALSE
-    if constant(right) == 0 or left == negated(right) or right == negated(left):
-        return FALSE
-    return left if constant(right) else Binary("&&", left, right)
-
-
-def either(left: Expr, right: Expr) -> Expr:
-    if constant(left) is not None:
-        return TRUE if constant(left) else right
-    return TRUE if constant(right) else left if constant(right) == 0 else Binary("||", left, right)

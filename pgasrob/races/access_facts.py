@@ -10,12 +10,13 @@ from itertools import product
 from typing import NamedTuple
 
 from pgasrob.program import core
+from pgasrob.program.certain import FALSE
 from pgasrob.program.commands import BY, Accessing, Await, Command, Load
 from pgasrob.program.control import Transition
 from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import Binary, Const, Expr, Unary, registers_of, rewritten
 from pgasrob.program.instance import Instance
-from pgasrob.program.walks import FALSE, back_at
+from pgasrob.program.walks import back_at
 
 MOST_ATOMS = 10
 """Conditions of which a poll is made up to which it is looked at what they are together."""

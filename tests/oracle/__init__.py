@@ -10,5 +10,6 @@ Nothing here imports `pgasrob`. Where the two disagree, one of them misreads the
 - `removal`     the same with every read made, and failed iterations taken out; `unrolling`: in programs without loops
 - `replay`      checks a JSON witness against the semantics
 - `strategies`  random programs, with hypothesis or from a seed; `probes`: ones that depend on a single rule
-  (`chances`: random choices); `polls_and_updates`: ones in which the readings matter
+  (`chances`: random choices); `polls_and_updates`: ones in which the readings matter;
+  `several_flags`: loops that poll two or three flags a round
 """

@@ -109,6 +109,52 @@ def test_two_tests_in_a_round() -> None:
     assert fails(either, 0, 1, read=1) == [0]
 
 
+@pytest.mark.parametrize(
+    "condition",
+    ["!(r && s)", "(r & s) == 0", "r * s == 0", "r == 0 || s == 0", "(r == 0) | (s == 0)", "!(s & r & 1)",
+     "!((r == 1) & (s == 1))", "r ? !s : 1", "!(r && s) && 1"],
+)  # fmt: skip
+def test_one_flag_of_two_decides(condition: str) -> None:
+    """Each in the order in which they are read, and whatever the other gives."""
+    for first, second in ("rx", "sy"), ("sy", "rx"):
+        looks = f"{first[0]} <- mem[{first[1]}]; {second[0]} <- mem[{second[1]}];"
+        assert fails(f"while ({condition}) {{ {looks} }}", 0, 1, read=0) == [0], looks
+        assert fails(f"while ({condition}) {{ {looks} }}", 0, 1, read=1) == [0, 1], looks  # with 0 in the first
+
+
+def test_one_flag_of_three_decides() -> None:
+    looks = "r <- mem[x]; s <- mem[y]; n <- mem[a];"
+    for condition in "!(r && s && n)", "(r & s & n) == 0", "r * s * n == 0", "!r || !s || !n":
+        assert [fails(f"while ({condition}) {{ {looks} }}", 0, 1, read=each) for each in range(3)] == [
+            [0], [0, 1], [0, 1]
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "r + s < 2",  # the other may be 5
+        "(r | s) == 0",
+        "r == 0 && s == 0",
+        "(r ^ s) == 0",
+        "!(r & 4 / s)",  # the rank may fault there
+        "r * (1 << s) == 0",
+    ],
+)
+def test_one_flag_of_two_does_not_decide(condition: str) -> None:
+    assert fails(f"while ({condition}) {{ r <- mem[x]; s <- mem[y]; }}", 0, 1, read=0) == []
+
+
+def test_one_flag_decides_what_is_computed_of_two() -> None:
+    looks = "r <- mem[x]; s <- mem[y]; n <- r & s;"
+    assert fails(f"while (!n) {{ {looks} }}", 0, 1, read=0) == [0]
+    assert fails(f"while (!n) {{ {looks} }}", 0, 1, read=1) == [0, 1]
+    assert fails(f"while (!n) {{ {looks} n <- n + s; }}", 0, 1, read=0) == []
+    # an address that one operand decides
+    assert fails("while (!r) { r <- mem[x]; s <- mem[y]; n <- mem[a + (r & s)]; }", 0, 1, read=0) == [0]
+    assert fails("while (!r) { r <- mem[x]; s <- mem[y]; n <- mem[a + s]; }", 0, 1, read=0) == []
+
+
 def test_both_tests_have_to_hold() -> None:
     body = "again: r <- mem[x]; if (!r) { goto again; } s <- mem[y]; if (!s) { goto again; }"
     assert fails(body, 0, 1, read=0) == [0]

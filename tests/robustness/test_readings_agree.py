@@ -8,13 +8,13 @@ which is no error, are the `hard` ones: what it calls robust must be so there to
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from pgasrob import twins
 from pgasrob.api import check
-from pgasrob.program import instance
+from pgasrob.program import certain, instance, walks
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
@@ -27,12 +27,12 @@ from pgasrob.robustness.product import ProductSearch
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
-from tests.oracle import readings
+from tests.oracle import readings, several_flags
 from tests.oracle.definition import decide
 from tests.oracle.litmus import COMMUTING, POLLS
 from tests.oracle.polls_and_updates import random_program
 from tests.oracle.replay import check_witness
-from tests.oracle.syntax import Program
+from tests.oracle.syntax import Program, to_pgas
 from tests.oracle.unrolling import Poll, with_polls
 from tests.oracle.unrolling import random_program as random_waits
 from tests.support import examples, json_events, translated
@@ -177,7 +177,44 @@ def test_many_random_programs_in_the_kernel(hard: bool) -> None:
             assert set(others) <= {*told, None}, (seed, reading, found)
 
 
+FAULTING = "2 / "
+"""Where the other operand may fault, no flag is said to decide alone, and such polls are taken for less."""
+
+
+def rounds_of_flags(seeds: range, engines_of: Callable[[Instance], Iterator[tuple[str, Engine, int]]]) -> Counter[str]:
+    """What the oracle and the engines say of programs that poll several flags: how many are robust, how many are not,
+    and how often an engine says otherwise, by what it says."""
+    seen: Counter[str] = Counter()
+    reading = readings.Reading("wait", "commuting")
+    for seed in seeds:
+        program = several_flags.random_program(seed)
+        expected = decide(program, max_runs=4_000, max_steps=40, reading=reading).violating
+        read = translated(program).program.instantiate(reading=translated_reading(reading))
+        found = {answer(search, most) for _, search, most in engines_of(read)} - {None}
+        if expected is None or not found:
+            continue
+        seen["not robust" if expected else "robust"] += 1
+        if found != {expected}:
+            seen["a false alarm" + (" where a flag may fault" if FAULTING in to_pgas(program) else "")] += not expected
+            seen["missed"] += expected
+    return seen
+
+
+def test_rounds_of_several_flags() -> None:
+    seen = rounds_of_flags(range(examples(8, nightly=500)), engines)
+    seen += rounds_of_flags(range(1_000, 1_000 + examples(80, nightly=10_000)), kernels)
+    assert seen["a false alarm"] == seen["missed"] == 0, seen
+    assert seen["a false alarm where a flag may fault"] * 50 < seen["robust"], seen
+    assert min(seen["robust"], 7 * seen["not robust"]) > 50, seen
+
+
 # Without the rules the answers are others
+
+
+def test_unless_one_flag_decides_polls_of_several_are_false_alarms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walks, "holds", lambda expr: certain.FALSE if certain._is_unknown(expr) else expr)
+    seen = rounds_of_flags(range(1_000, 1_060), kernels)
+    assert seen["a false alarm"] == 10 and seen["missed"] == 0, seen
 
 
 def disagreements(kind: str, reading: readings.Reading) -> int:

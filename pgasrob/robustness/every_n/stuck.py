@@ -12,11 +12,11 @@ from itertools import groupby
 from operator import or_
 
 from pgasrob.program import core
+from pgasrob.program.certain import negated
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
 from pgasrob.program.expressions import NEGATED, Expr
 from pgasrob.program.graphs import components
-from pgasrob.program.walks import negated
 from pgasrob.robustness.every_n.linear import NODES, number
 from pgasrob.robustness.every_n.sc_pairs import Meanwhile, ScPairs, members
 from pgasrob.robustness.reduction.pairwise import States

@@ -48,7 +48,19 @@ WAITS = (
     # One flag and then the other: a round that has seen one of them begins anew.
     "if (me) { shmem_int_p(&f[0], 1, 0); shmem_int_p(&f[1], 1, 0); } else while (!(f[1] && f[0]));",
 )
+TWO = (
+    "if (me) { shmem_int_p(&f[0], 1, 0); shmem_int_p(&f[1], 1, 0); shmem_int_p(&flag, 1, 0); }"
+    "else { shmem_int_wait_until(&flag, SHMEM_CMP_EQ, 1); int a = 0, b = 0; while (%s) { a = f[0]; b = f[1]; } }"
+)
+WAITS += tuple(
+    TWO % condition
+    for condition in ("!(a && b)", "(a & b) == 0", "a * b == 0", "!a || !b", "!((a == 1) & (b == 1))", "!(a & b & 1)")
+)
+"""Two flags, of which one that is not set is enough to go round again."""
 EVENTS = (
+    *(TWO % condition for condition in ("a + b < 2", "(a | b) == 0")),
+    # what the other operand does is not left out
+    TWO % "!(a & shmem_int_atomic_fetch_add(&data, 1, 1))",
     PUT + "data = flag;",
     PUT + "for (int n = 0; n < 2 && !flag; n++);",
     PUT + "int n = 0; while (!flag) n++; shmem_int_p(&data, n, peer);",
