@@ -291,7 +291,7 @@ THROUGH: dict[str, str] = {
         analysis.sites
     """,
     "races/test_race_check.py": """
-        races.consequences races.race_verdict render.one_race_json semantics.race
+        races.consequences races.race_verdict semantics.race
     """,
     "races/test_races_agree.py": """
         races.found races.native_races races.racing_pairs
@@ -354,6 +354,9 @@ THROUGH: dict[str, str] = {
     """,
     "render/test_outcomes_json.py": """
         runs.shown
+    """,
+    "render/test_races_text.py": """
+        render.one_race_json render.one_race_text
     """,
     "render/test_verdict_text.py": """
         render.effect_json render.result_report

@@ -21,12 +21,13 @@ from pgasrob.render import english, words
 from pgasrob.render.diagram.model import numbered, shown
 from pgasrob.render.litmus_json import litmus_to_json
 from pgasrob.render.litmus_text import NO, OPEN, YES
+from pgasrob.render.one_race_text import sentence
 from pgasrob.render.one_run_json import simulated_to_json
 from pgasrob.render.one_run_text import sentences as of_one_run
 from pgasrob.render.outcomes_json import outcomes_to_json
 from pgasrob.render.outcomes_text import count_text
 from pgasrob.render.races_json import races_to_json
-from pgasrob.render.races_text import cost, drawable, sentence
+from pgasrob.render.races_text import cost, drawable
 from pgasrob.render.races_text import sentences as of_races
 from pgasrob.render.repair_text import answer_text, beside
 from pgasrob.render.repair_text import sentences as of_repair

@@ -7,20 +7,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pgasrob.diagnostics import visible
-from pgasrob.program.statements import place_of
 from pgasrob.render import assumptions_text, english, words
 from pgasrob.render.errors import error_lines, in_one_line
-from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, wrap
-from pgasrob.render.one_race_json import Race, RacingAccess, with_accesses
+from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph
+from pgasrob.render.one_race_json import Race, with_accesses
+from pgasrob.render.one_race_text import distinct, excerpts, lines_race, sentence
 from pgasrob.render.races_json import counted
 from pgasrob.render.run_json import Witness
 from pgasrob.render.source_places import located
 from pgasrob.render.verdict_json import RaceResult, Result
 from pgasrob.render.verdict_text import SC, section, verdict_report
 from pgasrob.robustness.verdict import RECORDED
-
-WHAT: dict[str, str] = {"local buffer": "local buffer", "remote": "remote memory", "local": "own memory"}
-"""Whose memory a race of a kind is about."""
 
 
 def race_report(
@@ -108,9 +105,9 @@ def _body(result: RaceResult, width: int) -> list[Line]:
         lines += paragraph(words.alike(counts), width, "faint", "  ")
     for race in result["races"]:
         lines += paragraph(f"{english.capital(lines_race(race))}:", width, "bad", "  ")
-        lines += excerpts(result, race, width)
-    for sentence, style in sentences(result):
-        lines += paragraph(sentence, width, style, "  ")
+        lines += excerpts(result["file"], race, width)
+    for text, style in sentences(result):
+        lines += paragraph(text, width, style, "  ")
     return lines
 
 
@@ -118,64 +115,6 @@ def cost(result: RaceResult) -> str:
     """What the search for races cost."""
     stats = result["stats"]
     return f"{result['engine']} for races: {english.count(stats['states'], 'state')}, {stats['seconds']:.2f} s"
-
-
-def distinct(race: Race) -> list[int]:
-    """The lines of ``race``, each once."""
-    return list(dict.fromkeys(race["lines"]))
-
-
-def lines_race(race: Race) -> str:
-    """The clause that names the lines and memory of a race: ``lines 16 and 20 race for x of rank 1 (remote
-    memory)``."""
-    lines, address = distinct(race), race["accesses"][0]["address"]
-    races = "race" if len(lines) > 1 else "races with itself"
-    where = f" for {visible(address['name'])} of rank {address['rank']}" if address else ""
-    return f"{english.lines(lines)} {races}{where} ({WHAT[race['kind']]})"
-
-
-def sentence(race: Race) -> str:
-    """The clause that names the lines of a race and its two accesses."""
-    one, other = phrases(race)
-    return f"{lines_race(race)}: {one}, and {other}, in either order"
-
-
-def phrases(race: Race) -> tuple[str, str]:
-    """The two accesses in words: `the shmem_put of rank 0 arrives at x@1`, `rank 1 reads x@1`."""
-    computation = with_accesses(race)["computation"]
-    one, other = (visible(words.phrase(place, computation)) for place in (-2 + len(computation), -1 + len(computation)))
-    return one, other
-
-
-def excerpts(result: RaceResult, race: Race, width: int) -> Iterator[Line]:
-    """The lines of the source with both accesses marked and described."""
-    known: RacingAccess | None = None
-    gutter = max(len(str(int(access["line"]))) for access in race["accesses"]) + 6
-    for access, phrase in zip(race["accesses"], phrases(race), strict=True):
-        other, number = place_of(access["line"])
-        source = race.get("sources", {}).get(other, "") if other else race["source"]
-        texts = source.split("\n")
-        if number < 1 or number > len(texts):
-            continue
-        text = texts[number - 1].rstrip("\r")
-        if known is None or known["line"] != access["line"]:
-            if other:
-                yield [(f"{' ' * gutter}{visible(located(result['file'], access['line']))}", "faint")]
-            yield [(f"{number:>{gutter}} | ", "faint"), (text, "")]
-        known = access
-        start = access["column"] - 1
-        lead = "".join("\t" if char == "\t" else " " for char in text[:start])
-        one_line = int(access["end_line"]) == number
-        end = access["end_column"] - 1 if one_line else len(text)
-        carets = "^" * max(1, min(end, len(text)) - start)
-        note = f"{phrase}{f' ({atomic(access)})' if access['atomic'] else ''}"
-        yield [(f"{' ' * gutter} | ", "faint"), (f"{lead}{carets}", "cycle")]
-        yield from ([(f"{' ' * gutter} | ", "faint"), (line, "")] for line in wrap(note, width - gutter - 3))
-
-
-def atomic(access: RacingAccess) -> str:
-    """The words for the type in which an access is atomic."""
-    return f"atomic, {access['atomic']}"
 
 
 def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:

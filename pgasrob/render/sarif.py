@@ -21,8 +21,8 @@ from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
 from pgasrob.render.one_race_json import Race, with_accesses
+from pgasrob.render.one_race_text import phrases, sentence
 from pgasrob.render.races_json import is_about_races
-from pgasrob.render.races_text import phrases, sentence
 from pgasrob.render.run_json import Fault, NextCommand, Witness
 from pgasrob.render.shared_json import Error
 from pgasrob.render.verdict_json import Fix, RaceResult, Result

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pgasrob.render.races_json import counted, with_accesses
+from pgasrob.render.one_race_json import with_accesses
+from pgasrob.render.races_json import counted
 from pgasrob.render.result_forms import pairs
 from pgasrob.render.verdict_json import RaceResult
 from tests.render.test_races_text import BUFFER, QUIET, REMOTE, THREE, C, result_of

@@ -14,8 +14,9 @@ import pgasrob
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.render.lines import ASCII, plain
+from pgasrob.render.one_race_json import with_accesses
 from pgasrob.render.output_files import FORMATS, drawable
-from pgasrob.render.races_json import counted, is_about_races, races_to_json, with_accesses
+from pgasrob.render.races_json import counted, is_about_races, races_to_json
 from pgasrob.render.races_text import brief, race_report
 from pgasrob.render.rows import in_short
 from pgasrob.render.source_places import dumps, with_lines
