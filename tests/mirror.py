@@ -287,6 +287,9 @@ THROUGH: dict[str, str] = {
     "races/mpi/test_refusals.py": """
         races.mpi.decide races.mpi.execution
     """,
+    "races/test_consequences.py": """
+        races.end_sets
+    """,
     "races/test_elements.py": """
         analysis.sites
     """,

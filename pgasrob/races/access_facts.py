@@ -29,13 +29,15 @@ class Fact(NamedTuple):
     promised of atomics that do the same to the cell that they exclude each other, what this one does; "" for one that
     excludes all of its type. ``bytes``: the
     first byte of its cell that it touches and the one after the last; None: the whole cell. ``waits``: it is an await,
-    or a read in a polling loop, which does nothing but look for a value that comes.
+    or a read in a polling loop, which does nothing but look for a value that comes. ``looks``: a call that looks once
+    whether one has come (`shmem_test`).
     """
 
     atomic: str = ""
     by: str = ""
     bytes: tuple[int, int] | None = None
     waits: bool = False
+    looks: bool = False
 
 
 def facts_of(transition: Transition) -> tuple[Fact, ...]:
@@ -114,10 +116,11 @@ def command_facts(command: Command) -> tuple[Fact, ...]:
         return ()
     type, _, by = command.atomic.partition(f" {BY} ")
     waits = isinstance(command, Await) or (isinstance(command, Load) and command.polling)
+    looks = isinstance(command, Load) and bool(command.atomic)
     form = core.lower(command)
     made = core.accesses_of(form)
     return tuple(
-        Fact(type, by, bytes, waits)
+        Fact(type, by, bytes, waits, looks)
         if isinstance(form, core.Immediate) or access.cell.rank is not None
         else Fact(bytes=bytes)
         for access, bytes in zip(made, command.bytes or (None,) * len(made), strict=True)

@@ -1,12 +1,262 @@
-"""Whether how SC runs end depends on the order in which racing accesses come."""
+"""Decides which races matter: those by whose order SC runs of the program end differently.
+
+Of a robust program the search for races has all of them, each with a run to where both accesses are next. Where the SC
+runs after it do not differ, the race may still matter elsewhere: then all SC states are looked at, which are also all
+there is to look at of a program that is not known to be robust. `proofs/races.md`, section 9, says what a race that
+matters is, and why that suffices.
+"""
 
 from __future__ import annotations
 
-from pgasrob.robustness.reasons import NotAsked
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Literal
+
+from pgasrob.program.control import Transition
+from pgasrob.program.instance import Instance
+from pgasrob.races.access_facts import facts_of
+from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
+from pgasrob.races.race_check import races
+from pgasrob.races.racing_pairs import Next, Pairs
+from pgasrob.robustness.maximal_runs import End, Read, Viewer, Word
+from pgasrob.robustness.question import Races
+from pgasrob.robustness.reasons import ConsequencesLimit, Reason, RunsLeftOut
 from pgasrob.robustness.session import Session
-from pgasrob.robustness.verdict import RaceConsequences, Verdict
+from pgasrob.robustness.verdict import ConsequentialRace, RaceConsequences, Stats, Verdict
+from pgasrob.semantics.computation import Computation
+from pgasrob.semantics.happens_before import HappensBefore
+from pgasrob.semantics.race import Race, RacingAccess
+from pgasrob.semantics.replay import replay
+from pgasrob.semantics.sc_order import sc_places
+from pgasrob.semantics.state_space import Letter, computation_of
+
+MOST_STATES, MOST_STATES_AT_ONE_PLACE = 20_000, 2_000
+"""SC states that are looked at: of the whole program, and after one race."""
+
+COMPARING = "while comparing the ends of SC runs"
 
 
 def race_consequences(session: Session, robustness: Verdict) -> RaceConsequences:
-    """What depends on the races of the program of ``session``, whose verdict is ``robustness``: not looked at yet."""
-    return RaceConsequences("unknown", reason=NotAsked())
+    """Decide which races of the program of ``session`` matter, whose ``robustness`` is known.
+
+    A program with an error has no answer. Raises :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C.
+    """
+    if robustness.verdict == "error":
+        return RaceConsequences("unknown", reason=robustness.reason)
+    listed: tuple[Race, ...] = ()
+    all_listed, left, stats, asked = False, None, Stats(), Races(every=True)
+    if robustness.verdict == "robust":
+        found = races(session.asking(replace(session.question, asked=asked)), robustness)
+        if found.verdict == "no race":
+            return RaceConsequences("none", stats=found.stats)
+        if found.verdict == "error":
+            return RaceConsequences("unknown", reason=found.reason)
+        listed, left, stats = found.races, found.reason, found.stats
+        all_listed = found.verdict == "race" and left is None
+    whole = session.instance(session.load())
+    placed = session.place(whole, few=True, one_place=True)
+    instance = listed[0].run.instance if listed else placed.shown
+    deciding = _Consequences(session, instance, listed, all_listed)
+    ended = session.ended((COMPARING, deciding.decide))
+    return deciding.answer(ended or left, stats)
+
+
+class _Consequences:
+    """The races ``listed`` of an instance, which of them matter, and what has been seen so far."""
+
+    def __init__(self, session: Session, instance: Instance, listed: Iterable[Race], all_listed: bool) -> None:
+        self._session, self._instance = session, instance
+        self._viewer, self._pairs = Viewer(instance), Pairs(instance, on_purpose=False)
+        self._open = {race.lines: race for race in listed if self._counts(race)}
+        self._all_listed, self._states = all_listed, 0
+        self._matters: dict[tuple[int, int], ConsequentialRace] = {}
+        self._harmless: dict[tuple[int, int], Race] = {}
+        self._known = False
+
+    def decide(self) -> None:
+        """Look at what comes after each race that is listed, and where that does not decide, at all SC states."""
+        for lines, race in [*self._open.items()]:
+            difference = self._after(race)
+            if difference is not None:
+                self._note(difference)
+                self._open.pop(lines, None)
+        if self._all_listed and (not self._open or self._watched(one_end(self._viewer, MOST_STATES))):
+            self._close()
+        elif not self._instance.program.gaps:
+            self._look_at_all()
+
+    def _look_at_all(self) -> None:
+        everything = AllEnds(self._viewer, self._pairs, MOST_STATES)
+        for _ in everything.explore():
+            self._look_around(everything.states)
+        self._states = everything.states
+        if not everything.complete:
+            return
+        for difference in everything.differences():
+            self._look_around(everything.states)
+            if difference is not None:
+                self._note(difference)
+        for accesses, before in everything.races():
+            race = self._race(accesses, before)
+            self._open.setdefault(race.lines, race)
+        self._close()
+
+    def _close(self) -> None:
+        """All is known: what does not matter is harmless."""
+        self._known = True
+        self._harmless = {lines: race for lines, race in self._open.items() if lines not in self._matters}
+
+    def _watched(self, search: Iterator[None]) -> bool:
+        """What ``search`` gives, held to the limits."""
+        while True:
+            try:
+                next(search)
+            except StopIteration as end:
+                return bool(end.value)
+            self._look_around(0)
+
+    def _look_around(self, states: int) -> None:
+        self._session.watch.look_around("races", states, "comparing the ends of SC runs")
+
+    def answer(self, ended: Reason | None, stats: Stats) -> RaceConsequences:
+        """What is known; ``ended``: what has ended the search early, or has left races out of the list."""
+        gaps = self._instance.program.gaps
+        reason = None if self._known else ended or (RunsLeftOut(gaps) if gaps else ConsequencesLimit(MOST_STATES))
+        stats = replace(stats, states=stats.states + self._states)
+        matters = tuple(self._matters.values())
+        answer: Literal["none", "harmless", "matters", "unknown"] = (
+            "matters" if matters else "unknown" if reason else "harmless" if self._harmless else "none"
+        )
+        return RaceConsequences(answer, matters, tuple(self._harmless.values()), reason, stats)
+
+    def _counts(self, race: Race) -> bool:
+        """Whether ``race`` is more than a call that looks whether a value has come, and that value."""
+        one, other = race.accesses
+        return not any(
+            self._looks(first) and "write" in second.access and self._arrives(second)
+            for first, second in ((one, other), (other, one))
+        )
+
+    def _looks(self, access: RacingAccess) -> bool:
+        transition = next(_with_occurrence(self._instance, access.rank, access.occurrence))
+        return any(fact.looks for fact in facts_of(transition))
+
+    def _arrives(self, access: RacingAccess) -> bool:
+        """As `Pairs` has it: by another rank, by an operation, or atomic."""
+        remote = self._instance.owner(access.cell) != access.rank
+        return remote or access.operation is not None or bool(access.atomic)
+
+    # One race
+
+    def _after(self, race: Race) -> Difference | None:
+        """How SC runs differ by the order of the accesses of ``race``, after a run to where both commands are next."""
+        one, other = race.accesses
+        before = sc_words_before(race)
+        if before is None:
+            return None
+        commands = (one.rank, one.occurrence), (other.rank, other.occurrence)
+        search = difference_after(self._viewer, self._pairs, before, commands, MOST_STATES_AT_ONE_PLACE)
+        while True:
+            try:
+                next(search)
+            except StopIteration as end:
+                found: Difference | None = end.value
+                return found
+            self._look_around(0)
+
+    def _note(self, difference: Difference) -> None:
+        race = self._race(difference.accesses, difference.before)
+        known = self._open.get(race.lines)
+        runs = replay(self._instance, computation_of(difference.one)), replay(
+            self._instance, computation_of(difference.other)
+        )  # fmt: skip
+        matters = ConsequentialRace(race, tuple(differences(self._instance, *difference.ends)), runs)
+        self._matters.setdefault(race.lines, matters)
+        if known is not None:
+            del self._open[race.lines]
+
+    def _race(self, accesses: tuple[Next, Next], before: list[Word]) -> Race:
+        one, other = (self._pairs.racing(each, None) for each in accesses)
+        return Race(self._pairs.kind(*accesses), (one, other), replay(self._instance, computation_of(before)))
+
+
+def sc_words_before(race: Race) -> list[Word] | None:
+    """An SC run after which the commands of both accesses of ``race`` are next: its run without those commands and
+    without all that comes after them. None where that is no SC run, as of a program that is not robust."""
+    computation = race.run.computation
+    relation = HappensBefore(computation)
+    numbers = {
+        (event.rank, event.operation): number for event, number in zip(computation, relation.commands, strict=True)
+    }
+    waiting = [numbers[each.rank, each.operation] for each in race.accesses if each.operation is not None]
+    after: dict[int, set[int]] = {}
+    for edge in relation.edges:
+        after.setdefault(relation.commands[edge.source], set()).add(relation.commands[edge.target])
+    gone: set[int] = set()
+    while waiting:
+        command = waiting.pop()
+        if command not in gone:
+            gone.add(command)
+            waiting += after.get(command, ())
+    left = tuple(event for event, command in zip(computation, relation.commands, strict=True) if command not in gone)
+    places = sc_places(left)
+    return None if places is None else sc_words(tuple(left[place] for place in places))
+
+
+def sc_words(computation: Computation) -> list[Word]:
+    """The words of the SC run ``computation``, one for each command."""
+    commands = HappensBefore(computation).commands
+    words: dict[int, list[Letter]] = {}
+    for event, command in zip(computation, commands, strict=True):
+        letters = words.setdefault(command, [])
+        which = 0 if event.is_step else event.occurrence
+        letters.append(Letter(event.kind, event.rank, event.cell, which, False, event.commutes))
+    for letters in words.values():
+        if len(letters) > 1 and letters[0].kind != "barrier":
+            letters[-1] = letters[-1]._replace(last=True)
+    return [tuple(letters) for letters in words.values()]
+
+
+# What is different
+
+
+def differences(instance: Instance, one: AnEnd, other: AnEnd) -> Iterator[str]:
+    """What is different at two ends of runs, each as a piece of a sentence."""
+    if not (isinstance(one, End) and isinstance(other, End)):
+        both = not (isinstance(one, End) or isinstance(other, End))
+        yield "what goes on for ever" if both else "some ranks go on for ever, or the run ends"
+        return
+    if one.ending != other.ending:
+        yield f"{ENDS[one.ending]}, or {ENDS[other.ending]}"
+    for failed in sorted({*one.failed} ^ {*other.failed}):
+        yield f"the assertion of rank {failed.rank} in line {failed.line} fails or holds"
+    values, others = dict(one.values), dict(other.values)
+    for place in [*values, *(place for place in others if place not in values)]:
+        if values.get(place) != others.get(place):
+            yield f"{_named(instance, place)} is {_or_not(values.get(place))} or {_or_not(others.get(place))}"
+
+
+ENDS = {
+    "ended": "the run ends",
+    "exited": "the program exits",
+    "deadlock": "it ends in a deadlock",
+    "stopped": "an assume stops it",
+    "fault": "it ends with an error",
+}
+"""What happens at the ends of runs."""
+
+
+def _or_not(value: int | None) -> str:
+    return "not read" if value is None else str(value)
+
+
+def _named(instance: Instance, place: str | Read) -> str:
+    """The final value of a cell or register, or what a read has read last."""
+    if isinstance(place, str):
+        return f"{place} at the end"
+    transition = next(_with_occurrence(instance, place.rank, place.occurrence))
+    return f"what rank {place.rank} reads of {instance.cell_name(place.cell)} in line {transition.span.line}"
+
+
+def _with_occurrence(instance: Instance, rank: int, occurrence: int) -> Iterator[Transition]:
+    return (each for each in instance.automata[rank].transitions if each.occurrence == occurrence)

@@ -45,10 +45,11 @@ def places(one: Next, other: Next) -> Places:
 
 class Pairs:
     """Which accesses of ``instance`` race when both are next; ``strict``: an await and what it waits for do, too,
-    and atomics of one type of which no specification says that they exclude each other."""
+    and atomics of one type of which no specification says that they exclude each other. ``on_purpose``: so do a call
+    that looks once whether a value has come, and that value; else that is synchronisation, as an await is."""
 
-    def __init__(self, instance: Instance, strict: bool = False) -> None:
-        self._instance, self._strict = instance, strict
+    def __init__(self, instance: Instance, strict: bool = False, on_purpose: bool = True) -> None:
+        self._instance, self._strict, self._on_purpose = instance, strict, on_purpose
         self._facts: dict[tuple[int, int, int], tuple[Fact, ...]] = {}
 
     @cached_property
@@ -82,8 +83,13 @@ class Pairs:
         if not overlap(first, second) or atomic_together(first, second, self._strict):
             return False
         return self._strict or not (
-            (first.waits and self._arrives(other, second)) or (second.waits and self._arrives(one, first))
+            (self._receives(first) and self._arrives(other, second))
+            or (self._receives(second) and self._arrives(one, first))
         )
+
+    def _receives(self, fact: Fact) -> bool:
+        """Whether the access is there to see what arrives."""
+        return fact.waits or (fact.looks and not self._on_purpose)
 
     def counts_for_awaits(self, next: Next) -> bool:
         """Whether the access may race with an await, whatever its type."""

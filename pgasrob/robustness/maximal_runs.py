@@ -172,7 +172,8 @@ class Viewer:
         return End(ending_of(self.instance, control, registers, memory), (*found, *kept), failed)
 
 
-def _has_loop(automaton: ControlAutomaton) -> bool:
+def has_loop(automaton: ControlAutomaton) -> bool:
+    """Whether some control states of ``automaton`` lie on a cycle."""
     successors = [[edge.target for edge in leaving] for leaving in automaton.out]
     alike = components(successors)
     return any(alike[state] == alike[target] for state, targets in enumerate(successors) for target in targets)
@@ -230,7 +231,7 @@ class _Independence(Generic[S]):
         self.instance, self.space = instance, space
         known = futures(instance)
         self._before_barrier, self._ever = known.before_barrier, known.ever
-        self.has_loops = any(map(_has_loop, instance.automata))
+        self.has_loops = any(map(has_loop, instance.automata))
 
     def met(self, access: Access[Cell], state: S) -> bool:
         """Whether a command that some rank may still issue makes an access that conflicts."""
@@ -376,6 +377,10 @@ class Runs(Generic[S]):
             seen += sights
         self._meet(node, None, list(words))
         return node, seen
+
+    def begin_at(self, node: Node[S]) -> None:
+        """Look at what comes after ``node``."""
+        self._meet(node, None, [])
 
     def _meet(self, node: Node[S], before: Node[S] | None, words: list[Word]) -> None:
         """Note that ``words`` lead from ``before`` to ``node``."""

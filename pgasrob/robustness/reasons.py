@@ -224,6 +224,16 @@ class EffectLimit(Reason, code="effect-limit", sentence="the search for outcomes
     states: int
 
 
+class ConsequencesLimit(
+    Reason,
+    code="consequences-limit",
+    sentence="there are more than {states:,} SC states in which the order of two accesses may matter",
+):
+    """The bound of the search for races that matter."""
+
+    states: int
+
+
 class AnyValue(Reason, code="any-value", sentence="any value may be in {objects}"):
     """These memory objects hold what nothing in the program decides, so there are more outcomes than are listed."""
 

@@ -1,0 +1,384 @@
+"""The ends of the SC runs after every SC state, and the races by which these differ.
+
+Two commands of different ranks that race and are both next in an SC state *matter* there if the runs that make the one
+first and then the other do not end in the same ways as those that make them the other way round: in how they end, in
+final values, in values that were read and used, or in assertions that fail (`maximal_runs.End`). Where no race matters
+in any state, and nothing else is left to chance, all runs end alike (`proofs/races.md`, section 9).
+
+:class:`AllEnds` is this definition, state by state. :func:`difference_after` looks at the one state to which a known
+run leads, and follows one run of those that differ in the order of what is independent: it can show that a race
+matters, and not that it does not. :func:`one_end` sees that all SC runs of a program without loops end alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from pgasrob.program.control import Transition
+from pgasrob.program.core import Operands
+from pgasrob.program.graphs import components
+from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
+from pgasrob.robustness.maximal_runs import End, Node, Runs, Viewer, Word, has_loop
+from pgasrob.semantics.effect import execute, put
+from pgasrob.semantics.sequential import SequentialSpace, SequentialState, sequential_word
+
+ScNode = Node[SequentialState]
+
+
+class GoesOn(NamedTuple):
+    """What is common to the runs that never leave a set of states: the memories that these have."""
+
+    memories: frozenset[tuple[int, ...]]
+
+
+AnEnd = End | GoesOn
+
+
+class Step(NamedTuple):
+    """A command that ``rank`` makes next, with all that it does, and the node ``after`` it."""
+
+    rank: int
+    transition: Transition
+    operands: Operands
+    word: Word
+    after: ScNode
+
+
+class Difference(NamedTuple):
+    """Two SC runs that make the two accesses next after the run ``before`` in both orders, and how these end.
+
+    ``places``, ``accesses``: what races. ``one`` has the order of ``accesses``."""
+
+    places: Places
+    accesses: tuple[Next, Next]
+    before: list[Word]
+    one: list[Word]
+    other: list[Word]
+    ends: tuple[AnEnd, AnEnd]
+
+
+def steps_at(viewer: Viewer, node: ScNode, rank: int) -> Iterator[Step]:
+    """The commands other than barriers that ``rank`` can make next at ``node``."""
+    state, instance = node.state, viewer.instance
+    for transition, operands in instance.evaluated(rank, state.control[rank], state.registers[rank]):
+        done = execute(operands, state.registers[rank], state.memory)
+        if done is not None:
+            registers, memory = done
+            control = put(state.control, rank, transition.target)
+            after = SequentialState(control, put(state.registers, rank, registers), memory)
+            word = sequential_word(rank, transition, operands)
+            yield Step(rank, transition, operands, word, viewer.follow(node, word, after)[0])
+
+
+def racing(pairs: Pairs, one: Step, other: Step) -> tuple[Next, Next] | None:
+    """The first accesses of two commands that race, if there are any."""
+    for first in accesses(one.rank, one.transition, one.operands):
+        for second in accesses(other.rank, other.transition, other.operands):
+            if pairs.race(first, second):
+                return first, second
+    return None
+
+
+class AllEnds:
+    """All SC states of ``instance``, up to ``most``, and the ends of the runs through each of them.
+
+    ``explore`` yields now and then; ``complete`` says afterwards whether there were no more. ``numbers``: the nodes in
+    the order in which they were met.
+    """
+
+    def __init__(self, viewer: Viewer, pairs: Pairs, most: int) -> None:
+        self._viewer, self._pairs, self._most = viewer, pairs, most
+        self._space = SequentialSpace(viewer.instance)
+        self.numbers: dict[ScNode, int] = {}
+        self._nodes: list[ScNode] = []
+        self._from: list[tuple[int, Word]] = []
+        self._targets: list[list[int]] = []
+        self._ends: list[int] = []
+        self._known: list[AnEnd] = []
+        self.complete = False
+
+    @property
+    def states(self) -> int:
+        return len(self._nodes)
+
+    def explore(self) -> Iterator[None]:
+        """Look at all states, and then for each at the ends that it leads to."""
+        self._number(self._viewer.begin(self._space.initial)[0], 0, ())
+        at = 0
+        while at < len(self._nodes):
+            if len(self._nodes) > self._most:
+                return
+            node = self._nodes[at]
+            self._targets.append(
+                [
+                    self._number(self._viewer.follow(node, word, state)[0], at, word)
+                    for word, state in self._space.successors(node.state)
+                ]
+            )
+            at += 1
+            yield
+        self._gather_ends()
+        self.complete = True
+
+    def _number(self, node: ScNode, before: int, word: Word) -> int:
+        number = self.numbers.setdefault(node, len(self._nodes))
+        if number == len(self._nodes):
+            self._nodes.append(node)
+            self._from.append((before, word))
+        return number
+
+    def _gather_ends(self) -> None:
+        """For each node the ends that it leads to, as bits; those on a common cycle lead to the same."""
+        component = components(self._targets)
+        members: dict[int, list[int]] = {}
+        for number, of in enumerate(component):
+            members.setdefault(of, []).append(number)
+        bits: dict[AnEnd, int] = {}
+        found: dict[int, int] = {}
+        for root in _deepest_first(members, self._targets, component):
+            own = members[root]
+            targets = {target for number in own for target in self._targets[number]}
+            ends = 0
+            for target in targets:
+                if component[target] != root:
+                    ends |= found[component[target]]
+            if not targets:
+                end: AnEnd | None = self._viewer.end(self._nodes[own[0]])
+            else:
+                going = all(component[target] == root for target in targets)
+                end = GoesOn(frozenset(self._nodes[each].state.memory for each in own)) if going else None
+            if end is not None:
+                ends |= 1 << bits.setdefault(end, len(bits))
+            found[root] = ends
+        self._ends = [found[of] for of in component]
+        self._known = list(bits)
+
+    def ends(self) -> list[AnEnd]:
+        """The ends of all SC runs."""
+        return self._known
+
+    def differences(self) -> Iterator[Difference | None]:
+        """One difference for each two places whose race matters somewhere, in the order of the states; None now and
+        then."""
+        done: set[Places] = set()
+        for number, node in enumerate(self._nodes):
+            if self._ends[number].bit_count() > 1:  # else nothing is left to be decided
+                for one, other in self._both_next(node):
+                    found = racing(self._pairs, one[0], other[0])
+                    if found is None or places(*found) in done:
+                        continue
+                    difference = self._difference(number, found, one, other)
+                    if difference is not None:
+                        done.add(difference.places)
+                        yield difference
+            yield None
+
+    def races(self) -> Iterator[tuple[tuple[Next, Next], list[Word]]]:
+        """One pair of accesses for each two places that race in some SC state, with a run to where they are next."""
+        done: set[Places] = set()
+        for number, node in enumerate(self._nodes):
+            for one, other in self._both_next(node):
+                found = racing(self._pairs, one[0], other[0])
+                if found is not None and places(*found) not in done:
+                    done.add(places(*found))
+                    yield found, self._path(number)
+
+    def _both_next(self, node: ScNode) -> Iterator[tuple[list[Step], list[Step]]]:
+        """Every two commands of different ranks that can both be next at ``node``, each in all ways that it can go."""
+        of_ranks: list[list[list[Step]]] = []
+        for rank in range(self._viewer.instance.nodes):
+            commands: dict[tuple[int, int], list[Step]] = {}
+            for step in steps_at(self._viewer, node, rank):
+                commands.setdefault((step.transition.occurrence, step.transition.variant), []).append(step)
+            of_ranks.append(list(commands.values()))
+        for first, second in combinations(of_ranks, 2):
+            for one in first:
+                for other in second:
+                    yield one, other
+
+    def _difference(
+        self, number: int, found: tuple[Next, Next], one: list[Step], other: list[Step]
+    ) -> Difference | None:
+        forwards, backwards = self._in_order(one, other[0]), self._in_order(other, one[0])
+        ends = [self._ends_of(nodes) for nodes in (forwards, backwards)]
+        if ends[0] == ends[1] or not all(ends):
+            return None
+        first, second = most_alike(self._listed(ends[0]), self._listed(ends[1]))
+        before = self._path(number)
+        return Difference(
+            places(*found), found, before,
+            before + self._to(forwards, first), before + self._to(backwards, second), (first, second),
+        )  # fmt: skip
+
+    def _in_order(self, first: list[Step], second: Step) -> list[tuple[list[Word], ScNode]]:
+        """The nodes after ``first`` and the command of ``second``, or after ``first`` alone where that blocks it."""
+        found: list[tuple[list[Word], ScNode]] = []
+        for step in first:
+            after = [
+                ([step.word, each.word], each.after)
+                for each in steps_at(self._viewer, step.after, second.rank)
+                if each.transition == second.transition
+            ]
+            found += after or [([step.word], step.after)]
+        return found
+
+    def _ends_of(self, nodes: list[tuple[list[Word], ScNode]]) -> int:
+        ends = 0
+        for _, node in nodes:
+            ends |= self._ends[self.numbers[node]]
+        return ends
+
+    def _listed(self, ends: int) -> list[AnEnd]:
+        return [end for bit, end in enumerate(self._known) if ends >> bit & 1]
+
+    def _path(self, number: int) -> list[Word]:
+        """The words on the way to the node ``number``."""
+        words = []
+        while number:
+            number, word = self._from[number]
+            words.append(word)
+        return words[::-1]
+
+    def _to(self, nodes: list[tuple[list[Word], ScNode]], end: AnEnd) -> list[Word]:
+        """The words on a way over one of ``nodes`` to ``end``."""
+        bit = self._known.index(end)
+        words, node = next(each for each in nodes if self._ends[self.numbers[each[1]]] >> bit & 1)
+        before: dict[int, tuple[int, Word]] = {}
+        start = self.numbers[node]
+        waiting = [start]
+        for number in waiting:  # breadth-first: a shortest way
+            if self._shows(number, end):
+                break
+            for word, state in self._space.successors(self._nodes[number].state):
+                target = self.numbers[self._viewer.follow(self._nodes[number], word, state)[0]]
+                if target != start and target not in before and self._ends[target] >> bit & 1:
+                    before[target] = number, word
+                    waiting.append(target)
+        way: list[Word] = []
+        while number != start:
+            number, word = before[number]
+            way.append(word)
+        return words + way[::-1]
+
+    def _shows(self, number: int, end: AnEnd) -> bool:
+        """Whether a run that has come to the node ``number`` shows ``end``."""
+        if isinstance(end, End):
+            return not self._targets[number]
+        return self._ends[number].bit_count() == 1 and self._nodes[number].state.memory in end.memories
+
+
+def _deepest_first(members: dict[int, list[int]], targets: Sequence[Sequence[int]], component: list[int]) -> list[int]:
+    """The components, each after those to which it leads."""
+    order: list[int] = []
+    seen: set[int] = set()
+    for start in members:
+        stack = [start] if start not in seen else []
+        while stack:
+            root = stack[-1]
+            fresh = [] if root in seen else [
+                component[target]
+                for number in members[root]
+                for target in targets[number]
+                if component[target] not in seen and component[target] != root
+            ]  # fmt: skip
+            seen.add(root)
+            if fresh:
+                stack += fresh
+            else:
+                stack.pop()
+                order.append(root)
+    return list(dict.fromkeys(order))
+
+
+def most_alike(ones: Sequence[AnEnd], others: Sequence[AnEnd]) -> tuple[AnEnd, AnEnd]:
+    """Two different ends that say most shortly how ``ones`` and ``others`` differ: one of each, one not in both."""
+    candidates = [
+        (one, other)
+        for one in ones
+        for other in others
+        if one != other and (one not in others or other not in ones)
+    ]  # fmt: skip
+    return min(candidates, key=lambda pair: _distance(*pair))
+
+
+def _distance(one: AnEnd, other: AnEnd) -> int:
+    if isinstance(one, End) and isinstance(other, End):
+        values = len(set(one.values) ^ set(other.values)) + len(set(one.failed) ^ set(other.failed))
+        return values + 10 * (one.ending != other.ending)
+    return 1_000
+
+
+def one_end(viewer: Viewer, most: int) -> Generator[None, None, bool]:
+    """Whether all SC runs end alike, as far as ``most`` states show it; False also where a run may have no end."""
+    if any(map(has_loop, viewer.instance.automata)):
+        return False
+    runs = Runs.under_sc(viewer)
+    runs.begin()
+    found = yield from _ends_of(runs, most)
+    return found is not None and len(found) <= 1
+
+
+def difference_after(
+    viewer: Viewer, pairs: Pairs, before: list[Word], commands: tuple[tuple[int, int], tuple[int, int]], most: int
+) -> Generator[None, None, Difference | None]:
+    """How the SC runs after ``before`` differ by the order of two ``commands`` that are next then, each given by rank
+    and occurrence, as far as ``most`` states show it; None too where there are no such runs."""
+    runs = Runs.under_sc(viewer)
+    try:
+        node, _ = runs.begin(before)
+    except ValueError:
+        return None
+    (first, _), (second, _) = commands
+    for one in steps_at(viewer, node, first):
+        for other in steps_at(viewer, node, second):
+            if (one.transition.occurrence, other.transition.occurrence) != (commands[0][1], commands[1][1]):
+                continue
+            found = racing(pairs, one, other)
+            if found is None:
+                continue
+            orders = [_both(viewer, one, other), _both(viewer, other, one)]
+            if orders[0][1] == orders[1][1]:
+                continue
+            searches = [_runs_from(viewer, after) for _, after in orders]
+            seen = []
+            for search in searches:
+                seen.append((yield from _ends_of(search, most)))
+            ends, turned = seen
+            if ends is None or turned is None or not ends or not turned or ends.keys() == turned.keys():
+                continue
+            alike = most_alike([*ends], [*turned])
+            ways = [
+                before + words + search.words(known[end])
+                for (words, _), search, known, end in zip(orders, searches, (ends, turned), alike, strict=True)
+            ]
+            return Difference(places(*found), found, before, ways[0], ways[1], alike)
+    return None
+
+
+def _both(viewer: Viewer, first: Step, second: Step) -> tuple[list[Word], ScNode]:
+    """The node after ``first`` and then ``second``, or after ``first`` alone where that blocks the other."""
+    for each in steps_at(viewer, first.after, second.rank):
+        if each.transition == second.transition:
+            return [first.word, each.word], each.after
+    return [first.word], first.after
+
+
+def _runs_from(viewer: Viewer, node: ScNode) -> Runs[SequentialState]:
+    runs = Runs.under_sc(viewer)
+    runs.begin_at(node)
+    return runs
+
+
+def _ends_of(runs: Runs[SequentialState], most: int) -> Generator[None, None, dict[AnEnd, ScNode] | None]:
+    """The ends of ``runs``, each with a node at which a run ends so; None where there are more than ``most`` states."""
+    found: dict[AnEnd, ScNode] = {}
+    for seen in runs.explore():
+        if runs.states > most:
+            return None
+        if seen is None:
+            yield
+        elif isinstance(seen[1], End):
+            found.setdefault(seen[1], seen[0])
+    return found

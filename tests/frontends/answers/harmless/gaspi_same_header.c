@@ -1,0 +1,33 @@
+// nodes: 3
+// Ranks 1 and 2 write the same number to rank 0 and say so on different notifications.
+#include <GASPI.h>
+#include <stdio.h>
+
+int main(void)
+{
+    gaspi_rank_t me, ranks;
+    gaspi_pointer_t base;
+    gaspi_notification_id_t id;
+    gaspi_notification_t value;
+    (void)id, (void)value;
+    gaspi_proc_init(GASPI_BLOCK);
+    gaspi_proc_rank(&me);
+    gaspi_proc_num(&ranks);
+    gaspi_segment_create(0, 8 * sizeof(int), GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);
+    gaspi_segment_ptr(0, &base);
+    int *cells = base;
+    cells[0] = 11;
+    if (me > 0) {
+        gaspi_write_notify(0, 0, 0, 0, 4, 4, me, 1, 0, GASPI_BLOCK);
+        gaspi_wait(0, GASPI_BLOCK);
+    } else {
+        for (int i = 1; i <= 2; i++) {
+            gaspi_notify_waitsome(0, i, 1, &id, GASPI_BLOCK);
+            gaspi_notify_reset(0, id, &value);
+        }
+        printf("%d\n", cells[1]);
+    }
+    gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
+    gaspi_proc_term(GASPI_BLOCK);
+    return 0;
+}

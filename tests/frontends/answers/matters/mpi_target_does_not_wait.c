@@ -1,0 +1,31 @@
+// nodes: 2
+// Rank 1 has completed its put with the unlock, but rank 0 does not wait for rank 1.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int me, *mine;
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    int value = 3;
+    if (me == 0)
+        mine[0] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == 1) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+        MPI_Win_unlock(0, win);
+    }
+#ifdef REPAIRED
+    MPI_Barrier(MPI_COMM_WORLD);
+#endif
+    if (me == 0)
+        printf("%d\n", mine[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}

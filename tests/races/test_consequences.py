@@ -1,0 +1,198 @@
+"""Which races matter: against an oracle that lists the SC runs, and by programs whose answer is worked out by hand."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
+
+import pytest
+
+from pgasrob.frontends.options import FrontEnd
+from pgasrob.program.parser import parse
+from pgasrob.program.program import Program
+from pgasrob.races import consequences as decided_by
+from pgasrob.races.consequences import race_consequences
+from pgasrob.races.end_sets import AllEnds, ScNode, Step
+from pgasrob.robustness.check import check
+from pgasrob.robustness.maximal_runs import Viewer, Word
+from pgasrob.robustness.question import ProgramFile, Question, Robustness
+from pgasrob.robustness.reasons import ConsequencesLimit
+from pgasrob.robustness.session import Session
+from pgasrob.robustness.verdict import RaceConsequences
+from tests.oracle.race_order import RaceOrder, TooLarge
+from tests.oracle.strategies import random_program
+from tests.oracle.syntax import numbered, to_pgas
+from tests.support import program
+
+CHOICES = (
+    ("load", "store", "write", "wait", "barrier", "if", "choose"),
+    ("load", "write", "read", "put", "wait", "assert", "fetch_add"),
+    ("load", "store", "load_there", "store_there", "await", "assert", "if"),
+    ("write", "put", "wait", "barrier", "await", "swap", "compare_swap", "load"),
+    ("load", "store", "write", "fetch_add", "fetch", "barrier", "exit", "assume"),
+    ("store", "store_there", "load_there", "barrier", "assign"),
+)
+MOST = 3_000
+
+
+def decided(text: str) -> tuple[str, RaceConsequences]:
+    """The verdict about robustness and the answer about races that matter."""
+    session = Session(Question(parse(text), asked=Robustness(effect=False)))
+    verdict = check(session)
+    return verdict.verdict, race_consequences(session, verdict)
+
+
+def compare(seed: int) -> Counter[str]:
+    """Compare the answer with the oracle's on the program of ``seed``; what there was to see."""
+    found = numbered(random_program(seed, ranks=(2, 3), commands=CHOICES[seed % len(CHOICES)], faults=False))
+    try:
+        oracle = RaceOrder(found, MOST)
+    except TooLarge:
+        return Counter(("too large",))
+    robust, answer = decided(to_pgas(found))
+    if robust == "error":
+        return Counter(("error",))
+    assert answer.reason is None, f"{seed}: {answer.reason}"
+    matters, harmless = {each.race.lines for each in answer.matters}, {each.lines for each in answer.harmless}
+    assert matters == oracle.matters, f"{seed}: {matters} {oracle.matters}"
+    assert matters | harmless == oracle.racing, f"{seed}: {matters | harmless} {oracle.racing}"
+    for each in answer.matters:
+        assert all(run.complete for run in each.runs) and each.differs, seed
+    return Counter((answer.answer, f"{answer.answer}, {robust}", "one end" if oracle.ends == 1 else "several ends"))
+
+
+def campaign(seeds: Iterable[int]) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        seen.update(compare(seed))
+    return seen
+
+
+FEW = range(120)
+
+
+def test_the_answer_is_that_of_the_oracle() -> None:
+    seen = campaign(FEW)
+    assert min(seen["matters, robust"], seen["matters, not robust"], seen["none, robust"]) > 15
+    assert min(seen["harmless, robust"], seen["harmless, not robust"]) > 8
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("part", range(6))
+def test_the_answer_is_that_of_the_oracle_on_many(part: int) -> None:
+    seen = campaign(range(10_000 + 1_000 * part, 11_000 + 1_000 * part))
+    assert min(seen["matters"], seen["harmless"], seen["none"]) > 150
+
+
+def claims_one_end(viewer: Viewer, most: int) -> Any:
+    yield
+    return True
+
+
+def first_alone(self: AllEnds, first: list[Step], second: Step) -> list[tuple[list[Word], ScNode]]:
+    return [([step.word], step.after) for step in first]
+
+
+BROKEN: dict[str, tuple[object, str, object]] = {
+    "the second command is not made": (AllEnds, "_in_order", first_alone),
+    "one end is claimed": (decided_by, "one_end", claims_one_end),
+    "nothing is looked at in the state of a race": (AllEnds, "_both_next", lambda self, node: iter(())),
+}
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_without_a_rule_the_answer_is_another_one(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*BROKEN[rule])
+    with pytest.raises(AssertionError):
+        campaign(FEW)
+
+
+# Single programs
+
+
+def lines(answer: RaceConsequences) -> list[tuple[int, int]]:
+    return [each.race.lines for each in answer.matters]
+
+
+def answer_of(found: Program, nodes: int | None = None) -> RaceConsequences:
+    session = Session(Question(found, nodes, asked=Robustness(effect=False)))
+    return race_consequences(session, check(session))
+
+
+def test_what_goes_on_for_ever_is_an_end() -> None:
+    """Rank 1 leaves its loop only if the write comes between its store and its load."""
+    answer = answer_of(
+        program(
+            "write(x, 1, y, q); wait(q);",
+            "mem[y] <- 2; r <- mem[y]; while (r == 2) { mem[z] <- 1; mem[z] <- 0; }",
+        )
+    )
+    assert answer.answer == "matters" and answer.reason is None
+    assert answer.matters[0].differs == ("some ranks go on for ever, or the run ends",)
+    assert all(run.complete for each in answer.matters for run in each.runs)
+
+
+def test_beyond_the_limit_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    harmless = program(
+        "write(x, 1, y, q); wait(q);", "mem[y] <- 1; s <- fetch_add(1, z, 1);", "r <- fetch_add(1, z, 1);"
+    )
+    assert answer_of(harmless).answer == "harmless"
+    monkeypatch.setattr(decided_by, "MOST_STATES", 3)
+    answer = answer_of(harmless)
+    assert answer.answer == "unknown" and answer.reason == ConsequencesLimit(3)
+
+
+def test_the_run_to_a_race_decides_where_there_are_too_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The put is complete before rank 0 goes on in the one run, and behind it in the other."""
+    monkeypatch.setattr(decided_by, "MOST_STATES", 1)
+    answer = answer_of(program("mem[w] <- 3; write(x, 1, y, q); wait(q); mem[w] <- 4;", "mem[z] <- 1; r <- mem[y];"))
+    assert answer.reason is None
+    (each,) = answer.matters
+    assert each.differs == ("r@1 at the end is 1 or 0",)
+    assert [run.registers[1][0] for run in each.runs] == [1, 0]
+
+
+def test_an_assertion_that_fails_is_a_difference() -> None:
+    answer = answer_of(program("write(x, 1, y, q); wait(q);", "r <- mem[y]; assert(r == 0); r <- 0;"))
+    assert [each.differs for each in answer.matters] == [("the assertion of rank 1 in line 1 fails or holds",)]
+
+
+def test_a_program_with_an_error_has_no_answer() -> None:
+    assert answer_of(program("mem[x + 9] <- 1;")).answer == "unknown"
+
+
+def test_a_call_that_looks_whether_a_value_has_come_is_no_race() -> None:
+    plain, looking = "r <- mem[y];", "r <- mem[y] as int;"
+    assert answer_of(program("write(x, 1, y, q); wait(q);", plain)).answer == "matters"
+    assert answer_of(program("write(x, 1, y, q); wait(q);", looking)).answer == "none"
+
+
+# Programs in C. With REPAIRED defined each is as it should be.
+
+ANSWERS = Path(__file__).parents[1] / "frontends" / "answers"
+
+
+def of_file(path: Path, *defines: str) -> tuple[str, RaceConsequences]:
+    nodes = re.match(r"// nodes: (\d+)", path.read_text())
+    assert nodes is not None
+    front_end = FrontEnd(defines=tuple((each, "1") for each in defines))
+    session = Session(Question(ProgramFile(str(path), front_end), int(nodes[1]), asked=Robustness(effect=False)))
+    verdict = check(session)
+    return verdict.verdict, race_consequences(session, verdict)
+
+
+@pytest.mark.parametrize("path", sorted((ANSWERS / "matters").glob("*.c")), ids=lambda path: path.stem)
+def test_a_race_that_matters_in_c(path: Path) -> None:
+    _, answer = of_file(path)
+    assert answer.answer == "matters" and answer.reason is None
+    assert of_file(path, "REPAIRED") == ("robust", RaceConsequences("none", stats=ANY))
+
+
+@pytest.mark.parametrize("path", sorted((ANSWERS / "harmless").glob("*.c")), ids=lambda path: path.stem)
+def test_a_race_that_changes_nothing_in_c(path: Path) -> None:
+    _, answer = of_file(path)
+    assert answer.answer == "harmless" and len(answer.harmless) == 1 and answer.reason is None
