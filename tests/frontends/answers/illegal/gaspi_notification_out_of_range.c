@@ -1,0 +1,33 @@
+// nodes: 2
+// There are notifications 0 to 65,535 in a segment.
+#include <GASPI.h>
+#include <stdio.h>
+
+int main(void)
+{
+    gaspi_rank_t me, ranks;
+    gaspi_pointer_t base;
+    gaspi_notification_id_t id;
+    gaspi_notification_t value;
+    (void)id, (void)value;
+    gaspi_proc_init(GASPI_BLOCK);
+    gaspi_proc_rank(&me);
+    gaspi_proc_num(&ranks);
+    gaspi_segment_create(0, 8 * sizeof(int), GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);
+    gaspi_segment_ptr(0, &base);
+    int *cells = base;
+#ifdef REPAIRED
+    gaspi_notification_id_t last = 65535;
+#else
+    gaspi_notification_id_t last = 65536;
+#endif
+    if (me == 0) {
+        gaspi_notify(0, 1, last, 1, 0, GASPI_BLOCK);
+        gaspi_wait(0, GASPI_BLOCK);
+    } else if (me == 1) {
+        gaspi_notify_waitsome(0, last, 1, &id, GASPI_BLOCK);
+    }
+    gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
+    gaspi_proc_term(GASPI_BLOCK);
+    return 0;
+}
