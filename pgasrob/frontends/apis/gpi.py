@@ -18,9 +18,10 @@ from pgasrob.frontends.apis.flags import Group, reduce
 from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome, Way
 from pgasrob.frontends.apis.prototypes import Prototypes, enumerators
 from pgasrob.frontends.apis.transfers import element
+from pgasrob.frontends.c.libc.outside import unknown_text
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType
-from pgasrob.frontends.c.values import NULL, Known, Value
+from pgasrob.frontends.c.values import Known, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, Barrier, CompareSwap, Fetch, FetchAdd, Read, Swap, Wait, Write
 from pgasrob.program.expressions import Const, Expr, IntType, Register, is_of_rank, name_of
@@ -50,7 +51,7 @@ FUNCTIONS.returns("int getRankGPI(void)", lambda call: call.me)
 FUNCTIONS.returns("int getNodeCountGPI(void)", lambda call: call.count)
 FUNCTIONS.returns("int getNumberOfQueuesGPI(void); int getNumberOfCountersGPI(void)", QUEUES, Kind.FIXED_ANSWERS)
 FUNCTIONS.returns("int getQueueDepthGPI(void)", 1024, Kind.FIXED_ANSWERS)
-FUNCTIONS.returns("char *getHostnameGPI(const unsigned int rank)", NULL, Kind.FIXED_ANSWERS)
+FUNCTIONS.returns("char *getHostnameGPI(const unsigned int rank)", unknown_text)
 DONE.nothing(
     """
     int checkEnvGPI(int argc, char **argv); int setNetworkGPI(int type); int setPortGPI(unsigned short port);

@@ -128,6 +128,8 @@ MACROS: dict[str, str] = {
     "__PRETTY_FUNCTION__": "__func__", "__FUNCTION__": "__func__",
     "NULL": "((void*)0)", "EXIT_SUCCESS": "0", "EXIT_FAILURE": "1", "RAND_MAX": "2147483647", "CHAR_BIT": "8",
     "BUFSIZ": "8192", "EOF": "(-1)", "PATH_MAX": "4096", "CLOCKS_PER_SEC": "1000000L", "HOST_NAME_MAX": "64",
+    **{f"LC_{name}": str(number)
+       for number, name in enumerate(words("CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES ALL"))},
     "SEEK_SET": "0", "SEEK_CUR": "1", "SEEK_END": "2",
     "SCHAR_MAX": "127", "SCHAR_MIN": "(-128)", "UCHAR_MAX": "255", "CHAR_MAX": "127", "CHAR_MIN": "(-128)",
     "SHRT_MAX": "32767", "SHRT_MIN": "(-32768)", "USHRT_MAX": "65535",

@@ -10,12 +10,14 @@ from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gaspi.header import CONFIG, CONFIGURATION, FUNCTIONS, OTHERS, QUEUES, SUCCESS
 from pgasrob.frontends.apis.gaspi.queues import open_queues, queue, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.c.libc.library_calls import unknown_value
 from pgasrob.frontends.c.libc.reads import read_texts
+from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.types import CHAR, FLOAT, INT, UCHAR, UINT, ULONG, USHORT, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait, WaitLocal
-from pgasrob.program.expressions import Expr, float_bits
+from pgasrob.program.expressions import Expr
 
 FIXED = Kind.FIXED_ANSWERS
 
@@ -87,11 +89,10 @@ FUNCTIONS.stores("gaspi_network_type(gaspi_network_t *type)", INT, 2, FIXED)
 FUNCTIONS.stores("gaspi_version(float *version)", FLOAT, 0, FIXED)
 FUNCTIONS.stores("gaspi_time_get(gaspi_time_t *time)", FLOAT, lambda call: call.clock())
 FUNCTIONS.stores("gaspi_time_ticks(gaspi_cycles_t *ticks)", ULONG, lambda call: call.clock())
-FUNCTIONS.stores("gaspi_cpu_frequency(gaspi_float *frequency)", FLOAT, float_bits(1.0), FIXED)
+FUNCTIONS.stores("gaspi_cpu_frequency(gaspi_float *frequency)", FLOAT, lambda call: call.clock())
 FUNCTIONS.stores("gaspi_segment_num(gaspi_number_t *number)", UINT, lambda call: len(segments(call)))
 FUNCTIONS.stores("gaspi_queue_num(gaspi_number_t *number)", UINT, lambda call: QUEUES + _created(call))
-FUNCTIONS.stores("gaspi_numa_socket(gaspi_uchar *socket)", UCHAR, 0, FIXED)
-FUNCTIONS.stores("gaspi_machine_type(char *type)", CHAR, 0, FIXED)
+FUNCTIONS.stores("gaspi_numa_socket(gaspi_uchar *socket)", UCHAR, lambda call: unknown_value(call, UCHAR.type.range))
 FUNCTIONS.stores(
     """
     gaspi_error_message(gaspi_return_t code, gaspi_string_t *text);
@@ -101,6 +102,14 @@ FUNCTIONS.stores(
     NULL,
     FIXED,
 )
+
+
+@FUNCTIONS.does("gaspi_machine_type(char *type)")
+def machine_type(call: Call, steps: Steps) -> None:
+    """A name of 16 characters (GPI-2)."""
+    forget(call, target(call, 0), 16)
+
+
 OTHERS.returns("gaspi_string_t gaspi_error_str(gaspi_return_t code)", NULL, FIXED)
 # How much has been sent, or how long something took: nothing in the program decides it.
 FUNCTIONS.stores(

@@ -23,14 +23,17 @@ from pgasrob.frontends.apis.mpi.header import (
     stores,
 )
 from pgasrob.frontends.apis.transfers import bounded, element
+from pgasrob.frontends.c.libc.library_calls import unknown_value
 from pgasrob.frontends.c.libc.reads import read_texts
+from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.types import CHAR, INT, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Handle
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import float_bits
 
 TAG_UB, MOST_TAG = 0, 2**31 - 1
 """An attribute of communicators, and its value."""
+MOST_TEXT = 256
+"""MPI_MAX_PROCESSOR_NAME, MPI_MAX_ERROR_STRING and MPI_MAX_LIBRARY_VERSION_STRING."""
 INFO = OPAQUE["Info"]
 FIXED = Kind.FIXED_ANSWERS
 Members = tuple[int, ...]
@@ -66,7 +69,7 @@ stores(
 )
 calls("Abort(MPI_Comm comm, int errorcode)")(ends_all)
 FUNCTIONS.returns("double MPI_Wtime(void)", lambda call: call.clock())
-FUNCTIONS.returns("double MPI_Wtick(void)", float_bits(1e-9), FIXED)
+FUNCTIONS.returns("double MPI_Wtick(void)", lambda call: call.clock())
 
 
 @does("Comm_set_name(MPI_Comm comm, const char *name); Info_delete(MPI_Info info, const char *key)")
@@ -101,17 +104,23 @@ def init_thread(call: Call, steps: Steps) -> None:
     steps.answer(3, call.known(2), INT)
 
 
-@does("""
-    Get_processor_name(char *name, int *resultlen); Get_library_version(char *version, int *resultlen);
-    Comm_get_name(MPI_Comm comm, char *name, int *resultlen);
-    Win_get_name(MPI_Win win, char *name, int *resultlen); Error_string(int errorcode, char *string, int *resultlen)
-""")
-def text(call: Call, steps: Steps) -> None:
+@does("Comm_get_name(MPI_Comm comm, char *name, int *resultlen); "
+      "Win_get_name(MPI_Win win, char *name, int *resultlen)")  # fmt: skip
+def name(call: Call, steps: Steps) -> None:
     """An empty string."""
     call.rests_on(FIXED, call.name)
-    last = len(call.arguments) - 1
-    steps.answer(last - 1, 0, CHAR)
-    steps.answer(last, 0, INT)
+    steps.answer(1, 0, CHAR)
+    steps.answer(2, 0, INT)
+
+
+@does("Get_processor_name(char *name, int *resultlen); Get_library_version(char *version, int *resultlen); "
+      "Error_string(int errorcode, char *string, int *resultlen)")  # fmt: skip
+def text(call: Call, steps: Steps) -> None:
+    """What the machine or the library says of itself, which is not known; there is room for all of it (MPI-4, section
+    9.1.2)."""
+    to = pointer(call, len(call.arguments) - 2)
+    forget(call, to, MOST_TEXT)
+    steps.answer(len(call.arguments) - 1, unknown_value(call, (0, MOST_TEXT - 1)), INT)
 
 
 @does("Get_version(int *version, int *subversion)")

@@ -11,7 +11,6 @@ from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, calls, unknown_
 from pgasrob.frontends.c.nondeterminism import leaves_of
 from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown
-from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import (
     Binary,
     Conditional,
@@ -20,6 +19,7 @@ from pgasrob.program.expressions import (
     IntType,
     Unary,
     constant,
+    evaluator,
     float_bits,
     float_value,
     folded,
@@ -142,17 +142,19 @@ for _name in (*ON_FLOATS, *_TO_LONG):
 
 @calls("int isnan(double x); int isinf(double x); int isfinite(double x); int signbit(double x);")
 def float_class(call: Call) -> Outcome:
-    value = call.arguments[0]
-    if leaves_of(value):
+    if leaves_of(call.arguments[0]):
         return Outcome(result=unknown_value(call, (0, 1), reported=False))
-    if not isinstance(value, Known):
-        call.rests_on(Kind.FIXED_ANSWERS, call.name)
-        return Outcome(result=VALUE if call.name != "isfinite" else Known(1))
-    number = float_value(value.value)
-    if call.name == "signbit":
-        return Outcome(result=Known(int(math.copysign(1, number) < 0)))
-    test = {"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite}[call.name]
-    return Outcome(result=Known(int(test(number))))
+    value = call.expression(0)
+    match call.name:
+        case "isnan":
+            found = Binary("!=.", value, value)
+        case "signbit":
+            found = Binary("<", value, Const(0), LONG)
+        case "isinf":
+            found = Binary("==.", _expression("fabs", [value]), _double(math.inf))
+        case _:
+            found = Binary("<.", _expression("fabs", [value]), _double(math.inf))
+    return Outcome(result=value_of(found if constant(value) is None else Const(evaluator(found)(()))))
 
 
 def _trailing(value: int, bits: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.libc.library_calls import VALUE, calls, machine_of, text_of, unknown_answer
 from pgasrob.frontends.c.libc.string_functions import forget
-from pgasrob.frontends.c.values import NULL, Handle, Known
+from pgasrob.frontends.c.values import NULL, Address, Handle, Known
 from pgasrob.program.assumptions import Kind
 
 STREAM = Handle("stream", ())
@@ -75,7 +75,10 @@ def write(call: Call) -> Outcome:
     int fileno(FILE *of); int stat(const char *path, void *to); int system(const char *command); long sysconf(int name);
     int getpagesize(void); long gethostid(void); unsigned int geteuid(void); int get_nprocs(void);
     int mkdir(const char *path, int mode); int unlink(const char *path); int remove(const char *path);
-    int rename(const char *old, const char *new); int kill(int process, int number);
+    int rename(const char *old, const char *new); int kill(int process, int number); int getpid(void);
+    int getppid(void); int gettid(void); int isatty(int fd); int sched_getcpu(void);
+    unsigned int getuid(void); unsigned int getgid(void); unsigned int getegid(void);
+    unsigned int alarm(unsigned int seconds); int fcntl(int fd, int command, ...);
     """
 )
 def answer(call: Call) -> Outcome:
@@ -84,10 +87,12 @@ def answer(call: Call) -> Outcome:
         call.rests_on(Kind.FIXED_ANSWERS, call.name)
         return Outcome(result=Known(PAGE))
     ranges = {
+        **dict.fromkeys(("getpid", "gettid"), (1, (1 << 31) - 1)),
+        **dict.fromkeys(("getppid", "sched_getcpu", "fcntl"), (0, (1 << 31) - 1)),
+        **dict.fromkeys(("getuid", "geteuid", "getgid", "getegid", "alarm"), (0, (1 << 32) - 1)), "isatty": (0, 1),
         "fgetc": (-1, 255), "getc": (-1, 255), "getchar": (-1, 255), "ungetc": (-1, 255), "feof": (0, 1),
         "ferror": (0, 1), "access": (-1, 0), "stat": (-1, 0), "mkdir": (-1, 0), "unlink": (-1, 0),
         "remove": (-1, 0), "rename": (-1, 0), "kill": (-1, 0), "get_nprocs": (1, 1 << 16),
-        "geteuid": (0, (1 << 32) - 1),
         "sysconf": (-1, (1 << 63) - 1), "ftell": (-1, (1 << 63) - 1), "gethostid": (-1 << 63, (1 << 63) - 1),
     }  # fmt: skip
     return unknown_answer(call, ranges.get(call.name, (-1, (1 << 31) - 1)))
@@ -118,3 +123,30 @@ def calendar(call: Call) -> Outcome:
     to = call.internal("calendar", bytes=56, name="tm")
     forget(call, to, 56)
     return Outcome(result=to)
+
+
+@calls("int backtrace(void **to, int size);")
+def backtrace(call: Call) -> Outcome:
+    to, size = call.pointer(0), call.known(1)
+    if to is not None:
+        forget(call, to, 8 * size)
+    return unknown_answer(call, (0, max(size, 0)))
+
+
+TEXT = 64
+"""Room for a text of the operating system."""
+
+
+@calls("char *strerror(int number); char *strsignal(int number); char *ctime(const long *time); "
+       "char *setlocale(int category, const char *locale);")  # fmt: skip
+def system_text(call: Call) -> Outcome | list[Outcome]:
+    """A text that is not known, in memory of the library; there may be no such locale."""
+    to = unknown_text(call)
+    return [Outcome(result=to), Outcome(result=NULL)] if call.name == "setlocale" else Outcome(result=to)
+
+
+def unknown_text(call: Call) -> Address:
+    """Memory of the library that holds some text, for the function at hand."""
+    to = call.internal(f"text of {call.name}", bytes=TEXT, name=f"{call.name} text")
+    forget(call, to, TEXT)
+    return to

@@ -32,8 +32,9 @@ HANDLED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("memcpy", "memmove", "__builtin_memcpy", "bcopy", "memcmp", "bcmp", "__swap"), (0, 1)),
     **dict.fromkeys(("memset", "bzero", "__builtin_memset", "realloc", "reallocarray", "__sorted", "memchr"), (0,)),
     **dict.fromkeys(("time", "gettimeofday", "posix_memalign", "fgets", "gets", "fread"), (0,)),
-    **dict.fromkeys(("clock_gettime", "read", "recv", "pread", "getrusage", "getitimer"), (1,)),
+    **dict.fromkeys(("clock_gettime", "clock_getres", "read", "recv", "pread", "getrusage", "getitimer"), (1,)),
     **dict.fromkeys(("uname", "gethostname", "getcwd", "getdomainname", "strftime", "sigemptyset", "sigfillset"), (0,)),
+    "backtrace": (0,),
     **dict.fromkeys(("sprintf", "snprintf", "vsprintf", "vsnprintf"), (0,)),
     **dict.fromkeys(("strtol", "strtoll", "strtoul", "strtoull", "strtod", "strtof", "strtold"), (1,)),
     **dict.fromkeys(("strcmp", "strncmp", "strcasecmp", "strncasecmp", "strcpy", "stpcpy", "strcat"), (0, 1)),
@@ -57,7 +58,7 @@ BYTES: dict[str, dict[int, Callable[[Call], int]]] = {
 """How many bytes are read of what an argument points to."""
 FILLED: dict[str, dict[int, int]] = {
     "rand_r": {0: 4}, "nrand48": {0: 6}, "erand48": {0: 6}, "sigaddset": {0: 128}, "sigprocmask": {2: 128},
-    "setitimer": {2: 32}, "sigaction": {2: 152}, "clock_getres": {1: 16}, "gettimeofday": {1: 8}, "stat": {1: 144},
+    "setitimer": {2: 32}, "sigaction": {2: 152}, "gettimeofday": {1: 8}, "stat": {1: 144},
 }  # fmt: skip
 """How many bytes at the address in an argument get unknown contents, where they lie in cells."""
 FORMATS = {

@@ -28,7 +28,7 @@ from pgasrob.frontends.c.libc.shared_strings import (
     string_bytes,
 )
 from pgasrob.frontends.c.types import CHAR, DOUBLE, LONG_DOUBLE, CType, Floating, Integer, Pointer
-from pgasrob.frontends.c.values import NULL, Address, Known, ObjectId, Unknown, Value, no_pointer
+from pgasrob.frontends.c.values import NULL, Address, Known, Unknown, Value, no_pointer
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assign
@@ -445,9 +445,3 @@ def _scanned(size: bytes, kind: bytes) -> CType:
         return CHAR
     bits = {b"hh": 8, b"h": 16, b"": 64 if kind == b"p" else 32}.get(size, 64)
     return Integer(IntType(bits, kind in b"din"))
-
-
-@calls("char *strerror(int number); char *strsignal(int number); char *ctime(const long *time);")
-def error_text(call: Call) -> Outcome:
-    call.rests_on(Kind.FIXED_ANSWERS, call.name)
-    return Outcome(result=Address(ObjectId("string", ("error",)), 0))
