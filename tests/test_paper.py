@@ -134,7 +134,7 @@ def test_example_2_no_sequentially_consistent_execution_loads_the_initial_value(
     facts = SequentialFacts(instance(ONE_TO_ONE.format("") + "assert(r == 1);", nodes=2))
     for _ in facts.explore():
         pass
-    assert facts.checks_assertions and facts.complete and facts.violated is None
+    assert facts.complete and facts.failed.get(None) is None
 
 
 # Section 4: Lemmas 6 to 8 and Example 9

@@ -108,7 +108,13 @@ class Checked:
         effect = self.verdict.effect and replace(self.verdict.effect, run=None)
         on_tso = self.verdict.on_tso and replace(self.verdict.on_tso, run=None)
         verdict = replace(
-            self.verdict, witness=None, assertion_run=None, deadlock_run=None, effect=effect, on_tso=on_tso
+            self.verdict,
+            witness=None,
+            assertion_run=None,
+            deadlock_run=None,
+            illegal_calls=tuple(replace(each, run=None) for each in self.verdict.illegal_calls),
+            effect=effect,
+            on_tso=on_tso,
         )
         return replace(self, verdict=verdict, races=self.races and self.races.without_runs())
 

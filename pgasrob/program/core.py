@@ -19,6 +19,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar, assert_never
 from pgasrob.program import commands
 from pgasrob.program.commands import Command
 from pgasrob.program.expressions import INT32, Const, Expr, Fault, IntType, Register, evaluator, registers_of
+from pgasrob.program.illegal_calls import Illegal, IllegalCall
 
 P = TypeVar("P")
 """Where an access is: a :class:`Place`, or a cell."""
@@ -151,7 +152,8 @@ class Assign(Generic[V]):
 class Test(Generic[V]):
     """An assume, which ``blocks`` unless the condition holds, or an assert, which claims that it does.
 
-    ``ends``: an assume that never holds, which stands for the end of the run of all ranks.
+    ``ends``: an assume that never holds, which stands for the end of the run of all ranks. ``illegal``: of an assert
+    that a call is allowed, what is wrong where it is not.
     """
 
     __test__ = False  # else pytest collects it
@@ -159,6 +161,7 @@ class Test(Generic[V]):
     condition: V
     blocks: bool
     ends: bool = False
+    illegal: IllegalCall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +242,8 @@ def lower(command: Command) -> Form:
             return Assign(register.index, value)
         case commands.Assume(condition):
             return Test(condition, blocks=True)
+        case Illegal(condition, fact):
+            return Test(condition, blocks=False, illegal=fact)
         case commands.Assert(condition):
             return Test(condition, blocks=False)
         case commands.Load(register, address, rank) | commands.Fetch(register, rank, address):

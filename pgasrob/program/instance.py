@@ -28,6 +28,7 @@ from pgasrob.program.expressions import (
     rewritten,
     specialise,
 )
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.polls import with_polls
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
@@ -93,9 +94,25 @@ class Instance:
         kinds = {made.commutes for form in self.forms for made in core.accesses_of(form)}
         return tuple(sorted(kinds - {""}))
 
-    @cached_property
+    @property
     def has_assertions(self) -> bool:
-        return any(isinstance(form, core.Test) and not form.blocks for form in self.forms)
+        """Whether the program has assertions of its own."""
+        return None in self._claims
+
+    @property
+    def illegal_calls(self) -> tuple[IllegalCall, ...]:
+        """The calls in the program that are not allowed if some run comes to them."""
+        return tuple(claim for claim in self._claims if claim is not None)
+
+    @property
+    def has_claims(self) -> bool:
+        """Whether the program has assertions, of its own or that calls are allowed."""
+        return bool(self._claims)
+
+    @cached_property
+    def _claims(self) -> dict[IllegalCall | None, None]:
+        asserts = (form for form in self.forms if isinstance(form, core.Test) and not form.blocks)
+        return dict.fromkeys(form.illegal for form in asserts)
 
     @cached_property
     def can_wait(self) -> bool:
@@ -166,9 +183,9 @@ class Instance:
             case core.Assign(assigned, value):
                 run = evaluator(value)
                 return lambda registers: core.Assign(assigned, run(registers))
-            case core.Test(condition, blocks, ends):
+            case core.Test(condition, blocks, ends, illegal):
                 holds = evaluator(condition)
-                return lambda registers: core.Test(holds(registers), blocks, ends)
+                return lambda registers: core.Test(holds(registers), blocks, ends, illegal)
             case core.Immediate(access, condition, update, register, until):
                 cell, compared, updated = self._access(rank, access), _comparison(condition), _update(update)
                 return lambda registers: core.Immediate(

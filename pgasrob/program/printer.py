@@ -9,8 +9,21 @@ from __future__ import annotations
 from pgasrob.program.commands import show
 from pgasrob.program.declarations import Declared, MemoryObject, Process
 from pgasrob.program.expressions import render
+from pgasrob.program.illegal_calls import Illegal, IllegalCall
 from pgasrob.program.spelled import in_32_bits, not_said, spelled
-from pgasrob.program.statements import Block, Choose, Do, Goto, If, Labelled, Loop, Skip, Statement, While
+from pgasrob.program.statements import (
+    Block,
+    Choose,
+    Do,
+    Goto,
+    If,
+    Labelled,
+    Loop,
+    Skip,
+    Statement,
+    While,
+    statements_in,
+)
 from pgasrob.program.structure import structured
 
 INDENT = "  "
@@ -40,11 +53,18 @@ def to_source(program: Declared) -> str:
 def _remarks(program: Declared) -> list[str]:
     """Comments about what the text does not express of a program that comes from C."""
     remarks = [f"// Not all runs are here, so this is not `robust`: {gap}." for gap in program.gaps]
+    remarks += [f"// An assert stands for a call that is not allowed: {call}." for call in _illegal_calls(program)]
     if missing := not_said(program):
         return [*remarks, f"// Not to be read back: .pgas has no {', no '.join(missing)}."]
     if in_32_bits(program):
         remarks.append("// In C some of this is computed in other types than `int`, the only one that .pgas has.")
     return remarks
+
+
+def _illegal_calls(program: Declared) -> list[IllegalCall]:
+    statements = (each for process in program.processes for each in statements_in(process.body))
+    commands = (each.command for each in statements if isinstance(each, Do))
+    return list(dict.fromkeys(command.fact for command in commands if isinstance(command, Illegal)))
 
 
 def _cell(memory: MemoryObject) -> str:

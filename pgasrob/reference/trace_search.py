@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.program import core
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
 from pgasrob.reference.closing import Choosable, Closing
 from pgasrob.reference.exploration import Exploration, TraceByTrace
@@ -37,10 +38,9 @@ class TraceSearch(TraceByTrace):
         super().__init__(Exploration(instance, part))
         self.violation: Violation | None = None
         self.undecided: set[tuple[int, int, int, int]] = set()
-        self.checks_assertions = instance.has_assertions
         self.checks_deadlock = instance.can_wait
         self.fault: FoundFault | None = None
-        self.violated: Computation | None = None
+        self.failed: dict[IllegalCall | None, Computation] = {}
         self.deadlock: Computation | None = None
         self.complete = False
 
@@ -99,8 +99,11 @@ class TraceSearch(TraceByTrace):
             rank, transition, fault, registers = exploration.faults[0]
             self.fault = FoundFault(rank, transition, str(fault), registers, self._computation())
         last = exploration.last
-        if last and isinstance(last.operands, core.Test) and not (last.operands.blocks or last.operands.condition):
-            self.violated = self.violated or self._computation()
+        operands = last and last.operands
+        if not isinstance(operands, core.Test) or operands.blocks or operands.condition:
+            return
+        if operands.illegal not in self.failed:
+            self.failed[operands.illegal] = self._computation()
 
     def _look_at_the_end(self) -> None:
         """Note a deadlock; a rank before a fault is stuck by that."""

@@ -179,7 +179,8 @@ class Standing(TypedDict):
 
 
 class Witness(TypedDict):
-    """A run and what it shows ("violation", "fault", "assertion", "deadlock", "race", or "run" when it was simulated).
+    """A run and what it shows ("violation", "fault", "assertion", "deadlock", "illegal call", "race", or "run" when it
+    was simulated).
 
     ``happens_before`` is the whole relation: "po" from each issued event to the next one of its rank, "cf" between
     conflicting accesses, "id" between neighbouring events of a command; the po edges of ``cycle`` may skip commands.

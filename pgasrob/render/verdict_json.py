@@ -20,6 +20,7 @@ from pgasrob.render.every_count_json import (
     obstacles_to_json,
 )
 from pgasrob.render.hardware_text import HardwareDifference, hardware_to_json
+from pgasrob.render.illegal_calls_json import IllegalCall, illegal_calls_to_json
 from pgasrob.render.one_race_json import Race
 from pgasrob.render.run_json import Witness, witness_to_json
 from pgasrob.render.shared_json import (
@@ -35,7 +36,7 @@ from pgasrob.render.shared_json import (
 )
 from pgasrob.render.store_buffers_text import OnTso, on_tso_to_json
 from pgasrob.robustness.reasons import FaultReached
-from pgasrob.robustness.verdict import RECORDED
+from pgasrob.robustness.verdict import RECORDED, Legal
 
 if TYPE_CHECKING:
     from pgasrob.batch.job import Checked
@@ -106,6 +107,9 @@ class Result(TypedDict):
     ``assertions_beyond`` (each assertion) and ``deadlock_beyond`` (that there is none) say what is known of those from
     ``cutoff`` on, where there is a proof. ``one_block``: the program is for any number of nodes.
 
+    ``legal``: whether all calls are allowed where SC runs come to them; ``illegal_calls``: those that are not, one for
+    each rule and place, in the order of the source.
+
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
     SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
     unless no such witness is small. ``units``: the further files of the program, without headers. ``on_tso``: with
@@ -126,6 +130,8 @@ class Result(TypedDict):
     limit: NotRequired[str | None]
     assertions: Literal["hold", "violated", "unknown"] | None
     deadlock: bool | Literal["unknown"] | None
+    legal: NotRequired[Legal | None]
+    illegal_calls: NotRequired[list[IllegalCall]]
     communicates: bool | None
     polls: NotRequired[bool | None]
     alike: NotRequired[Alike]
@@ -212,6 +218,8 @@ def to_json(verdict: library.Verdict) -> Result:
         "limit": None if verdict.reason is None else verdict.reason.option,
         "assertions": verdict.assertions,
         "deadlock": verdict.deadlock,
+        "legal": verdict.legal,
+        "illegal_calls": illegal_calls_to_json(verdict.illegal_calls),
         "communicates": verdict.communicates,
         "polls": verdict.polls,
         "failed_polls": verdict.reading.failed_polls,

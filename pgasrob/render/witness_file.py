@@ -28,7 +28,7 @@ NAMES: dict[Any, str] = {
     int: "an integer", float: "a number", str: "a text", bool: "true or false", NoneType: "null", list: "a list",
     dict: "an object",
 }  # fmt: skip
-SHOWS = ("violation", "fault", "assertion", "deadlock", "run", "race")
+SHOWS = ("violation", "fault", "assertion", "deadlock", "illegal call", "run", "race")
 RELATIONS = ("po", "cf", "id")
 MOST = 2**63
 """No number of a result is larger, line and column included."""
@@ -118,6 +118,10 @@ def _check_result(result: Result, within: str = "") -> None:
         if run is not None:
             _check_run(run, within + key)
             mark(run)
+    for number, call in enumerate(result.get("illegal_calls", [])):
+        if call["run"] is not None:
+            _check_run(call["run"], f"{within}illegal_calls[{number}].run")
+            mark(call["run"])
     if (effect := result.get("effect_detail")) and result["witness"]:
         doubles = result["witness"].get("doubles", [])
         for held in effect["values"]:

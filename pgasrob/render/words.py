@@ -211,6 +211,8 @@ def _phrase_of_call(event: Event, rank: str) -> str:
             return f"{whose} computes"
         case "assume":
             return f"{whose} takes a branch"
+        case "assert" if event["holds"] is None:
+            return f"rank {event['rank']} makes a call that is not allowed"
         case "assert":
             return f"{whose} asserts"
     return whose
@@ -358,6 +360,8 @@ def title(witness: Witness) -> str:
             return f"An SC run in which the assertion{where} fails"
         case "deadlock":
             return "An SC run into the deadlock"
+        case "illegal call":
+            return "An SC run to the call that is not allowed"
         case "race":
             return "A run after which both are next: SC, but for operations that stop half way"
     return "A run"

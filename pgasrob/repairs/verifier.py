@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
@@ -141,9 +142,14 @@ def _worse(before: Verdict, after: Verdict) -> str:
 
 
 def _worse_in_sc(before: Verdict, after: Verdict) -> str:
-    """A fault, deadlock or failed assertion of SC runs that was not there before; "" for none."""
+    """A fault, deadlock, failed assertion or illegal call of SC runs that was not there before; "" for none."""
     if after.deadlock is True and before.deadlock is not True:
         return f"on {after.nodes} nodes there is a deadlock that was not there before"
     if after.assertions == "violated" and before.assertions != "violated":
         return f"on {after.nodes} nodes an assertion fails in an SC run that held before"
+    known = Counter(each.call.rule for each in before.illegal_calls)
+    for rule, times in Counter(each.call.rule for each in after.illegal_calls).items():
+        if times > known[rule]:
+            call = next(each.call for each in after.illegal_calls if each.call.rule == rule)
+            return f"on {after.nodes} nodes a call is not allowed: {call}"
     return ""

@@ -30,7 +30,17 @@ from pgasrob.robustness.reasons import (
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
 from pgasrob.robustness.session import PREPARING, Failed, Placed, Session
-from pgasrob.robustness.verdict import Answer, Assertions, Effect, Hardware, Stats, Verdict, Witness
+from pgasrob.robustness.verdict import (
+    Answer,
+    Assertions,
+    Effect,
+    FoundIllegalCall,
+    Hardware,
+    Legal,
+    Stats,
+    Verdict,
+    Witness,
+)
 from pgasrob.robustness.watch import GRACE, LimitReached
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.replay import replay
@@ -225,6 +235,7 @@ class Shown:
     fault: Witness | None = None
     assertion_run: Witness | None = None
     deadlock_run: Witness | None = None
+    illegal_calls: tuple[FoundIllegalCall, ...] = ()
     hardware: Hardware | None = None
     cannot_fault: bool = False
 
@@ -276,6 +287,7 @@ class Check:
             witness=first,
             assertion_run=shown.assertion_run,
             deadlock_run=shown.deadlock_run,
+            illegal_calls=shown.illegal_calls,
             communicates=instance.communicates,
             polls=instance.polls,
             assumptions=rests_on(instance, engine, robust) if robust or first is not None else (),
@@ -294,12 +306,17 @@ class Check:
         return Stats(engine.states, engine.transitions, seconds, self.decided.facts.states, engine.settled_by)
 
     def _with_facts(self, verdict: Verdict, complete: bool) -> Verdict:
-        """``verdict`` with what is known of assertions and deadlocks; ``complete``: all that is known is shown."""
-        facts, program, shown = self.decided.facts, self.decided.instance.program, self.shown
+        """``verdict`` with what is known of assertions, illegal calls and deadlocks; ``complete``: all that is known is
+        shown."""
+        facts, instance, shown = self.decided.facts, self.decided.instance, self.shown
+        program = instance.program
         complete = complete and facts.complete and not program.gaps
-        if facts.checks_assertions or program.gaps:
+        if instance.has_assertions or program.gaps:
             hold: Assertions = "hold" if complete else "unknown"
             verdict = replace(verdict, assertions="violated" if shown.assertion_run else hold)
+        if not program.source.shows_commands:
+            allowed: Legal = "yes" if complete or not (instance.illegal_calls or program.gaps) else "unknown"
+            verdict = replace(verdict, legal="no" if shown.illegal_calls else allowed)
         if facts.checks_deadlock or program.gaps or program.blind_awaits:
             none = complete and not program.blind_awaits
             verdict = replace(verdict, deadlock=True if shown.deadlock_run else False if none else "unknown")
@@ -318,7 +335,12 @@ class Check:
             judged.judge()
         if decided.decision is Decision.ROBUST and ended is not None:
             shown.cannot_fault = facts.cannot_fault()
-        shown.assertion_run = self._replayed("assertion", facts.violated)
+        shown.assertion_run = self._replayed("assertion", facts.failed.get(None))
+        runs = {call: run for call, run in facts.failed.items() if call is not None}
+        for call in sorted(runs, key=lambda call: (call.span.line, call.span.column, call.rule.code)):
+            run = replay(decided.instance, runs[call])
+            found = FoundIllegalCall(call, run.computation[-1].rank, Witness("illegal call", run))
+            shown.illegal_calls += (found,)
         # A rank that has come to a gap goes no further here, and others may wait for it.
         shown.deadlock_run = self._replayed("deadlock", None if decided.instance.program.gaps else facts.deadlock)
 

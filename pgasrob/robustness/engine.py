@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.reasons import Reason
 from pgasrob.semantics.computation import Computation
@@ -51,13 +52,12 @@ class Stepwise(Protocol):
 class Facts(Protocol):
     """What is known of the SC runs so far, as :class:`~pgasrob.semantics.sequential.SequentialFacts` has it."""
 
-    checks_assertions: bool
     checks_deadlock: bool
 
     @property
     def fault(self) -> FoundFault | None: ...
     @property
-    def violated(self) -> Computation | None: ...
+    def failed(self) -> Mapping[IllegalCall | None, Computation]: ...
     @property
     def deadlock(self) -> Computation | None: ...
     @property
@@ -79,8 +79,8 @@ class JoinedFacts:
         return next((facts.fault for facts in self.sources if facts.fault), None)
 
     @property
-    def violated(self) -> Computation | None:
-        return next((facts.violated for facts in self.sources if facts.violated is not None), None)
+    def failed(self) -> Mapping[IllegalCall | None, Computation]:
+        return {claim: run for facts in reversed(self.sources) for claim, run in facts.failed.items()}
 
     @property
     def deadlock(self) -> Computation | None:
@@ -159,14 +159,15 @@ WHOLE = Subtrees()
 
 
 class FoundInPart(NamedTuple):
-    """What going through the ``subtrees`` has come to: whether there is a violation, a fault, a failed assertion, a
-    deadlock; whether these are all traces of them (``complete``), and the ``reason`` why robustness is left open."""
+    """What going through the ``subtrees`` has come to: whether there is a violation, a fault, a deadlock; the claims of
+    asserts that have ``failed``; whether these are all traces of them (``complete``), and the ``reason`` why robustness
+    is left open."""
 
     subtrees: Subtrees
     states: int = 0
     violation: bool = False
     fault: bool = False
-    violated: bool = False
+    failed: frozenset[IllegalCall | None] = frozenset()
     deadlock: bool = False
     complete: bool = False
     reason: Reason | None = None

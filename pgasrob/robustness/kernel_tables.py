@@ -32,9 +32,10 @@ from pgasrob.program.expressions import (
     Unary,
     render,
 )
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
 
-FORMAT = 10
+FORMAT = 11
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
@@ -96,8 +97,9 @@ class Tables:
       :data:`MOST_STEPS` steps), -1 where there is none. Bits and signed give the type that an update computes in; flags
       are the sum of :data:`BLOCKS` and so on. Expressions are those of the shape: value or condition alone; address,
       rank, what is compared, what has to hold then, operand, what is expected; of a transfer captured address, rank,
-      queue, none, operand, what is expected; queue, rank. The register of a barrier is the number of its name. A step
-      is (kind, address, stage, kind of update that commutes or -1, flags), with flags as :data:`AT_TARGET`.
+      queue, none, operand, what is expected; queue, rank. The register of a barrier is the number of its name, that of
+      an assert its place in ``claims``. A step is (kind, address, stage, kind of update that commutes or -1, flags),
+      with flags as :data:`AT_TARGET`.
     - ``expressions``: the pieces of ``code``, one for every expression.
     - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
       the same expression to jump to; bits and signed give the type of an operation.
@@ -114,7 +116,9 @@ class Tables:
     - ``landmarks``: values at which an interval that grows comes to rest, ascending. ``most``: for every address what a
       counter there does not exceed (`analysis.meanwhile`).
     - ``kinds``: how many kinds of updates there are that commute with their own.
-    - ``edges``: the transitions, in the order of their rows.
+    - ``edges``: the transitions, in the order of their rows. ``claims``: what
+      is wrong where an assert does not hold, by number: a call that is not allowed, or None for all assertions of the
+      program.
 
     The analyses for the reductions stand in what comes after the code; without those reductions it is empty.
     """
@@ -155,6 +159,7 @@ class Tables:
     landmarks: list[int]
     most: list[int]
     edges: list[Transition]
+    claims: list[IllegalCall | None]
 
 
 ALL_STEPS = 255
@@ -190,6 +195,7 @@ class _Compiler:
         self.commands: dict[tuple[int, ...], int] = {}
         self.expressions: dict[Expr, int] = {}
         self.barriers: dict[str, int] = {}
+        self.claims: dict[IllegalCall | None, int] = {None: 0}
         self.starts = [0]
         self.code: list[int] = []
         self.memory = [self.value(value) for value in instance.memory]
@@ -227,6 +233,7 @@ class _Compiler:
             **_analyses(instance, reductions),
             kinds=len(instance.update_kinds),
             edges=self.edges,
+            claims=list(self.claims),
         )
 
     def value(self, value: int) -> int:
@@ -241,8 +248,9 @@ class _Compiler:
         match form:
             case core.Assign(register, value):
                 return self._row("assign", register=register, operands=(value,))
-            case core.Test(condition, blocks, ends):
-                return self._row("test", flags=BLOCKS * blocks + ENDS * ends, operands=(condition,))
+            case core.Test(condition, blocks, ends, illegal):
+                claim = -1 if blocks else self.claims.setdefault(illegal, len(self.claims))
+                return self._row("test", register=claim, flags=BLOCKS * blocks + ENDS * ends, operands=(condition,))
             case core.Immediate(access, compared, update, loaded, until):
                 return self._row(
                     "immediate",

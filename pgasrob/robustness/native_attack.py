@@ -6,10 +6,11 @@ kernel says which moves it took; what events they are, is found out here by runn
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pgasrob.program.expressions import Fault
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import PIECE, Violation
 from pgasrob.robustness.kernel_tables import Tables, tables
@@ -34,7 +35,7 @@ class Decoder:
     """Decodes what the kernel reports of ``instance``, which it knows as ``tables``."""
 
     def __init__(self, instance: Instance, tables: Tables) -> None:
-        self._instance, self._tables = instance, tables
+        self._instance, self._tables, self.claims = instance, tables, tables.claims
 
     def violation(self, moves: Sequence[KernelMove]) -> Violation:
         """The events of a run, and the part of each."""
@@ -66,17 +67,17 @@ class Decoder:
 
 
 class DecodedFacts:
-    """The first fault, failed assertion and deadlock that ``search``, of the kernel, has met, each with a run.
+    """The first fault and deadlock that ``search``, of the kernel, has met, and the first failure of each claim, each
+    with a run.
 
     A fact does not change once it is known, so its run is worked out once.
     """
 
     def __init__(self, search: Search | Traces, decoder: Decoder) -> None:
         self._reports, self._decoder = search, decoder
-        self.checks_assertions: bool = search.checks_assertions
         self.checks_deadlock: bool = search.checks_deadlock
         self._fault: FoundFault | None = None
-        self._violated: Computation | None = None
+        self._failed: dict[IllegalCall | None, Computation] = {}
         self._deadlock: Computation | None = None
 
     @property
@@ -86,11 +87,13 @@ class DecodedFacts:
         return self._fault
 
     @property
-    def violated(self) -> Computation | None:
-        if self._violated is None and (found := self._reports.violated) is not None:
-            moves, rank, number = found
-            self._violated = self._decoder.computation([*moves, (rank, [number], [])])
-        return self._violated
+    def failed(self) -> Mapping[IllegalCall | None, Computation]:
+        if len(self._failed) < self._reports.failures:
+            for number, moves, rank, transition in self._reports.failed:
+                claim = self._decoder.claims[number]
+                if claim not in self._failed:
+                    self._failed[claim] = self._decoder.computation([*moves, (rank, [transition], [])])
+        return self._failed
 
     @property
     def deadlock(self) -> Computation | None:

@@ -144,7 +144,7 @@ class PortfolioSearch:
 
     def _look_for_shorter_runs(self, facts: Facts) -> Iterator[None]:
         """Search the SC runs breadth-first for a while for what the traces have shown, in runs that are long."""
-        if facts.fault or facts.violated is not None or facts.deadlock is not None:
+        if facts.fault or facts.failed or facts.deadlock is not None:
             self.shortest = shortest = search_of_sc_runs(self._instance, (), self._settings.memory)
             for _ in shortest.explore():
                 if shortest.states > SHORTEST_FIRST:
@@ -169,7 +169,6 @@ class PortfolioFacts(JoinedFacts):
 
     def __init__(self, search: PortfolioSearch, instance: Instance) -> None:
         self._search = search
-        self.checks_assertions = instance.has_assertions
         self.checks_deadlock = instance.can_wait
 
     @property

@@ -57,10 +57,6 @@ class ScFacts(JoinedFacts):
         return self.fault is None and super().complete
 
     @property
-    def checks_assertions(self) -> bool:
-        return self.sources[0].checks_assertions
-
-    @property
     def checks_deadlock(self) -> bool:
         return self.sources[0].checks_deadlock
 
@@ -71,5 +67,5 @@ class ScFacts(JoinedFacts):
         return cannot_fault(self._instance)
 
     def nothing_to_learn(self) -> bool:
-        """Whether there are no assertions, no deadlocks and no faults to look for."""
-        return not self.checks_assertions and not self.checks_deadlock and self.cannot_fault()
+        """Whether there are no assertions, no illegal calls, no deadlocks and no faults to look for."""
+        return not self._instance.has_claims and not self.checks_deadlock and self.cannot_fault()

@@ -65,7 +65,7 @@ def _answered(verdict: Verdict, name: LineName) -> tuple[LineAnswer, int] | None
     """The answer to a line, and the number of findings; None where it does not apply."""
     match name:
         case "legal":
-            return None
+            return None if verdict.legal is None else (verdict.legal, len(verdict.illegal_calls))
         case "progress":
             if verdict.deadlock is None:  # no rank can wait
                 return ("yes" if _has_looked(verdict) else "unknown"), 0

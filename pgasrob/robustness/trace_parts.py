@@ -67,7 +67,7 @@ def go_through(
         search.states,
         search.violation is not None,
         facts.fault is not None,
-        facts.violated is not None,
+        frozenset(facts.failed),
         facts.deadlock is not None,
         complete,
         stopped.reason,
@@ -94,11 +94,12 @@ class PartsSearch(JoinedFacts):
             raise ValueError("these are not all parts of an exploration")
         # The first part that shows something, for each of what there may be to show.
         first = [found[-1]] if found[-1].decides else []
-        first += [each for each in found if each.violated][:1] + [each for each in found if each.deadlock][:1]
+        first += [each for each in found if each.deadlock][:1]
+        for claim in {claim for each in found for claim in each.failed}:
+            first.append(next(each for each in found if claim in each.failed))
         self._to_show = [each for each in found if each in first]
         self._searches: list[TraceEngine] = []
         self._ended = False
-        self.checks_assertions = instance.has_assertions
         self.checks_deadlock = instance.can_wait
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
@@ -149,6 +150,6 @@ class PartsSearch(JoinedFacts):
         return (
             (search.violation is not None) >= found.violation
             and (facts.fault is not None) >= found.fault
-            and (facts.violated is not None) >= found.violated
+            and facts.failed.keys() >= found.failed
             and (facts.deadlock is not None) >= found.deadlock
         )

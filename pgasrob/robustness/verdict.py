@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pgasrob.analysis.store_buffers import Pair
     from pgasrob.program.assumptions import Assumption
     from pgasrob.program.control import Transition
+    from pgasrob.program.illegal_calls import IllegalCall
     from pgasrob.program.instance import Instance, Registers
     from pgasrob.robustness.cycle_types import CycleType
     from pgasrob.robustness.every_n.proof import Proof
@@ -34,13 +35,15 @@ LineName = Literal["legal", "progress", "assertions", "robust", "races"]
 LINES: tuple[LineName, ...] = ("legal", "progress", "assertions", "robust", "races")
 """What a program has to be to be correctly synchronised: it makes no call that its API forbids, no run gets stuck, its
 assertions hold, it is robust, and how its SC runs end depends on no race. A line each in reports."""
+Legal = Literal["yes", "no", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
     """A replayed run and what it shows.
 
-    ``shows``: "violation", "fault", "assertion", "deadlock", "race" (`race_verdict`), or "run" for a simulated one.
+    ``shows``: "violation", "fault", "assertion", "deadlock", "illegal call", "race" (`race_verdict`), or "run" for a
+    simulated one.
     A violation has its happens-before ``cycle``; when the engine works with normal forms also the part of each event
     (1..), its marks and the cycle type. For a fault, ``fault`` says which command of which rank cannot be evaluated and
     why. ``sequential``: the SC run that it looks like, without the last command e where there is a cycle; None when it
@@ -75,6 +78,15 @@ class Fault:
         span = transition.span
         named = dict(zip(instance.program.registers, registers, strict=True))
         return cls(rank, show(transition.command), span.line, span.column, reason, named)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundIllegalCall:
+    """A ``call`` that its API forbids where it stands, and the SC run in which ``rank`` comes to it, its last event."""
+
+    call: IllegalCall
+    rank: int
+    run: Witness | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +249,9 @@ class Verdict(Result):
     ``reason``: why there is no answer, or not the whole one; its ``str`` is a sentence.
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
     ``witness`` is the run to show first; ``assertion_run`` and ``deadlock_run`` show those facts whenever they are so.
+    ``legal``: whether all calls are allowed where SC runs come to them, as far as the rules of the API are checked
+    (`frontends/apis/*/rules.py`); None for a program in the core language. ``illegal_calls``: those that are not, in
+    the order of the source, one for each rule and place.
     ``errors`` is non-empty for a text that is no program. ``communicates``: whether some rank has a command that may
     access the memory of another one. ``polls``: whether some read is no event when it fails. ``reading``: which polls
     and conflicts count. ``assumptions``: what the answer rests on; where that is not `robust`, what the run that is
@@ -266,6 +281,8 @@ class Verdict(Result):
     witness: Witness | None = None
     assertion_run: Witness | None = None
     deadlock_run: Witness | None = None
+    legal: Legal | None = None
+    illegal_calls: tuple[FoundIllegalCall, ...] = ()
     errors: tuple[Diagnostic, ...] = ()
     communicates: bool | None = None
     polls: bool | None = None

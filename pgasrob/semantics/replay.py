@@ -51,7 +51,7 @@ class ReplayedEvent:
     register_change: Change | None = None
     queue: int | None = None
     target: int | None = None
-    holds: bool | None = None  # assert only
+    holds: bool | None = None  # an assertion of the program only
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +286,7 @@ class _Replay:
                     raise self._reject(position, event, "the condition is false")
             case "assert":
                 assert isinstance(operands, core.Test)
-                return self._describe(event, issued, holds=bool(operands.condition))
+                return self._describe(event, issued, holds=None if operands.illegal else bool(operands.condition))
             case "assign":
                 assert isinstance(operands, core.Assign)
                 return self._describe(event, issued, register=self._set(rank, operands.register, operands.value))

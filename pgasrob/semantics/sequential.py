@@ -17,6 +17,7 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Fault
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute, put
@@ -72,12 +73,13 @@ class SequentialSpace:
                 except Fault as fault:
                     yield rank, transition, fault
 
-    def failed_assertions(self, state: SequentialState) -> Iterator[tuple[Letter, ...]]:
-        """The words of the next commands that are assertions and false."""
+    def failed_assertions(self, state: SequentialState) -> Iterator[tuple[IllegalCall | None, tuple[Letter, ...]]]:
+        """What is claimed by the next commands that are assertions and false (None by one of the program's own), and
+        their words."""
         for rank in range(self.instance.nodes):
             for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 if isinstance(operands, core.Test) and not (operands.blocks or operands.condition):
-                    yield sequential_word(rank, transition, operands)
+                    yield operands.illegal, sequential_word(rank, transition, operands)
 
     def is_deadlock(self, state: SequentialState) -> bool:
         # A program may block a rank by assumes on purpose; others may still wait for each other.
@@ -130,18 +132,18 @@ class FoundFault:
 class SequentialFacts:
     """What is true of the SC runs, learned breadth-first; can be paused and resumed.
 
-    Attributes: ``fault``, ``violated`` and ``deadlock`` (a run that shows it, None so far), ``complete`` (whether all
-    SC runs have been seen, so that None means there is none), ``checks_assertions`` and ``checks_deadlock`` (whether
-    the program has anything to check).
+    Attributes: ``fault`` and ``deadlock`` (a run that shows it, None so far), ``failed`` (a run in which an assertion
+    of the program fails, under None, and one to each illegal call), ``complete`` (whether all SC runs have been seen,
+    so that None means there is none) and ``checks_deadlock`` (whether the program has anything to check).
     """
 
     def __init__(self, instance: Instance) -> None:
         self._space = SequentialSpace(instance)
         self._reached = Reached(self._space)
         self.fault: FoundFault | None = None
-        self.violated: Computation | None = None
+        self.failed: dict[IllegalCall | None, Computation] = {}
         self.deadlock: Computation | None = None
-        self.checks_assertions = instance.has_assertions
+        self._checks_assertions = instance.has_claims
         self.checks_deadlock = instance.can_wait
 
     @property
@@ -170,10 +172,9 @@ class SequentialFacts:
         for rank, transition, fault in self._space.faults(state):
             self.fault = FoundFault(rank, transition, str(fault), state.registers[rank], self._run(state))
             return
-        if self.checks_assertions and self.violated is None:
-            failure = next(self._space.failed_assertions(state), None)
-            if failure is not None:
-                self.violated = self._run(state, failure)
+        for claim, word in self._space.failed_assertions(state) if self._checks_assertions else ():
+            if claim not in self.failed:
+                self.failed[claim] = self._run(state, word)
         if self.checks_deadlock and self.deadlock is None and self._space.is_deadlock(state):
             self.deadlock = self._run(state)
 

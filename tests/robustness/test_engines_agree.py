@@ -309,7 +309,7 @@ def test_sc_facts_carry_over_to_all_computations_of_a_robust_program(drawn: Draw
     states = list(reached.expand())
     assert (facts.fault is not None) == any(faulting(program, state) for state in states)
     if facts.fault is None:
-        assert (facts.violated is not None) == any(failing(program, state) for state in states)
+        assert (facts.failed.get(None) is not None) == any(failing(program, state) for state in states)
         assert (facts.deadlock is not None) == any(stuck(program, state) for state in states)
 
 
@@ -319,7 +319,7 @@ def test_sc_facts_say_nothing_of_the_computations_of_a_program_that_is_not_robus
     facts = SequentialFacts(drawn.instance)
     for _ in facts.explore():
         pass
-    assert facts.violated is None
+    assert facts.failed.get(None) is None
     assert any(failing(drawn.instance, state) for state in Reached(StateSpace(drawn.instance)).expand())
 
 

@@ -77,7 +77,7 @@ CORPUS = sorted(Path(__file__).parents[2].glob("programs/*/*.pgas"))
 TOO_LARGE = {"row_leaders", "torus_three_wide", "hypercube_powers_of_two"}
 """Programs of the corpus that are not compared to the end of their search."""
 EVERYTHING = (*COMMANDS, *EXTENSIONS)
-FACTS = ("fault", "violated", "deadlock", "checks_assertions", "checks_deadlock")
+FACTS = ("fault", "failed", "deadlock", "checks_deadlock")
 SEARCHED = ("states", "transitions", "complete")
 
 
@@ -144,9 +144,9 @@ def agree_reduced(program: Instance, reductions: Collection[str], most: int = 5_
     if search.violation is None:
         assert (facts.fault is None) == (plain.facts.fault is None)
         if facts.fault is None:
-            assert (facts.violated is None) == (plain.facts.violated is None)
+            assert (facts.failed.get(None) is None) == (plain.facts.failed.get(None) is None)
             assert (facts.deadlock is None) == (plain.facts.deadlock is None)
-    for computation in (facts.fault and facts.fault.run, facts.violated, facts.deadlock):
+    for computation in (facts.fault and facts.fault.run, facts.failed.get(None), facts.deadlock):
         if computation is not None:
             replay(program, computation)
     return search.violation is not None
@@ -553,7 +553,7 @@ def test_what_was_known_before_the_memory_ran_out_can_still_be_told() -> None:
     with pytest.raises(MemoryError):
         for _ in search.run():
             pass
-    assert search.facts.violated is not None and len(search.facts.violated) == 1
+    assert search.facts.failed.get(None) is not None and len(search.facts.failed.get(None)) == 1
 
 
 def test_a_search_can_be_run_in_pieces_of_any_size() -> None:
@@ -597,7 +597,7 @@ def told(program: Instance, reductions: tuple[str, ...], threads: int, piece: in
         if search.run(piece):
             break
     counts = (search.states, search.transitions, search.sc_states, search.sc_transitions, search.sc_complete)
-    return (*counts, search.violation, search.fault, search.violated, search.deadlock)
+    return (*counts, search.violation, search.fault, search.failed, search.deadlock)
 
 
 def test_threads_change_nothing() -> None:
@@ -694,7 +694,7 @@ def outcomes(count: int) -> Iterator[str]:
             bad = mangled(good, source)
             search = kernel.Search(bad, attack=bool(seed % 5), reductions=kernel.REDUCTIONS, memory_limit=1 << 22)
             search.run(300)
-            _ = search.violation, search.fault, search.violated, search.deadlock
+            _ = search.violation, search.fault, search.failed, search.deadlock
             yield "runs"
         except ValueError as error:
             yield "refused" if "malformed tables: " in str(error) else str(error)

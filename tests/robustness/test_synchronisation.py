@@ -54,7 +54,7 @@ def test_an_assertion_that_fails_counts_and_where_robustness_alone_is_asked_it_d
 def test_of_c_all_lines_are_asked() -> None:
     verdict = about_robustness(Session(Question(parse_c(C))), Synchronisation())
     assert (verdict.asked, verdict.facts) == (OF_C, ())
-    assert answers(verdict) == {"progress": ("no", True), "robust": ("yes", True)}
+    assert answers(verdict) == {"legal": ("yes", True), "progress": ("no", True), "robust": ("yes", True)}
 
 
 def test_what_is_not_robust_is_a_no_and_the_other_lines_are_answered_all_the_same() -> None:

@@ -114,7 +114,7 @@ def test_the_answer_of_the_parts_is_that_of_the_whole(monkeypatch: pytest.Monkey
         seen["robust"] += 1
         facts = whole.facts
         assert (search.gave_up, search.complete) == (whole.gave_up, facts.complete)
-        for mine, other in ((search.violated, facts.violated), (search.deadlock, facts.deadlock)):
+        for mine, other in ((search.failed.get(None), facts.failed.get(None)), (search.deadlock, facts.deadlock)):
             assert (mine is None) == (other is None)
             seen["facts"] += mine is not None
     assert min(seen["violation"], seen["robust"], seen["small"]) > 3 and seen["facts"] > 1, seen

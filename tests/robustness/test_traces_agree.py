@@ -117,7 +117,7 @@ def test_the_kernel_goes_the_same_way() -> None:
         assert (slow.traces, slow.redundant, slow.states) == (fast.traces, fast.redundant, fast.states)
         assert slow.violation == fast.violation and slow.gave_up == fast.gave_up
         facts = fast.facts
-        assert (slow.violated, slow.deadlock) == (facts.violated, facts.deadlock)
+        assert (slow.failed.get(None), slow.deadlock) == (facts.failed.get(None), facts.deadlock)
         assert (slow.fault is None) == (facts.fault is None)
 
 
@@ -171,9 +171,9 @@ def test_contended_programs_agree() -> None:
             facts = SequentialFacts(program)
             for _ in facts.explore():
                 pass
-            assert (search.violated is None) == (facts.violated is None), seed
+            assert (search.failed.get(None) is None) == (facts.failed.get(None) is None), seed
             assert (search.deadlock is None) == (facts.deadlock is None), seed
-            seen["assertion"] += facts.violated is not None
+            seen["assertion"] += facts.failed.get(None) is not None
             seen["deadlock"] += facts.deadlock is not None
     assert min(seen.values()) >= 10 and len(seen) == 4, seen
 

@@ -48,7 +48,7 @@ def facts(program: Instance) -> tuple[bool, bool, bool]:
     for _ in found.explore():
         pass
     assert found.complete
-    return found.deadlock is not None, found.violated is not None, found.fault is not None
+    return found.deadlock is not None, found.failed.get(None) is not None, found.fault is not None
 
 
 @pytest.mark.parametrize(

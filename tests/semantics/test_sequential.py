@@ -117,24 +117,24 @@ def test_waits_are_always_over() -> None:
 )
 def test_an_assertion_is_violated_when_an_sc_run_makes_it_false(blocks: tuple[str, ...], violated: bool) -> None:
     found = of(*blocks)
-    assert (found.violated is not None) == violated
-    assert found.checks_assertions and found.complete
+    assert (found.failed.get(None) is not None) == violated
+    assert found.complete
 
 
 def test_the_run_to_a_failed_assertion_is_a_shortest_one_and_ends_with_it() -> None:
     found = of("choose { skip; } or { mem[x] <- 2; mem[x] <- 3; } r <- mem[x]; assert(r == 2);")
-    assert found.violated is not None
-    assert spelled(found.violated) == "load0 assert1"
+    assert found.failed.get(None) is not None
+    assert spelled(found.failed.get(None)) == "load0 assert1"
     run = replay(
-        instance("r <- mem[x]; assert(r == 2);"), facts(instance("r <- mem[x]; assert(r == 2);")).violated or ()
+        instance("r <- mem[x]; assert(r == 2);"), facts(instance("r <- mem[x]; assert(r == 2);")).failed.get(None) or ()
     )
     assert run.events[-1].holds is False
 
 
 def test_a_program_without_assertions_checks_none() -> None:
     found = of("mem[x] <- 1;")
-    assert not found.checks_assertions and not found.checks_deadlock
-    assert found.violated is None and found.deadlock is None
+    assert not found.checks_deadlock
+    assert found.failed.get(None) is None and found.deadlock is None
 
 
 # Deadlocks
@@ -265,10 +265,10 @@ def test_the_facts_agree_with_the_oracle(drawn: Drawn) -> None:
         places = check_fault(drawn.oracle, None, json_events(replay(program, found.fault.run)))
         assert (found.fault.rank, found.fault.transition.span.line) in [place[:2] for place in places]
         return
-    assert (found.violated is not None) == (expected.assertions == "violated")
+    assert (found.failed.get(None) is not None) == (expected.assertions == "violated")
     assert (found.deadlock is not None) == (expected.deadlock is True)
-    if found.violated is not None:
-        check_failed_assert(drawn.oracle, None, json_events(replay(program, found.violated)))
+    if found.failed.get(None) is not None:
+        check_failed_assert(drawn.oracle, None, json_events(replay(program, found.failed.get(None))))
     if found.deadlock is not None:
         check_deadlock(drawn.oracle, None, json_events(replay(program, found.deadlock)))
 

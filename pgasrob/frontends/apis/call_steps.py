@@ -10,7 +10,9 @@ from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Exit, Mark
 from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.illegal_calls import Illegal, IllegalCall, Opened, Rule
 
+NEVER = Const(0)
 Given = Value | Expr | int
 """What a call gives to the program: a value of C, an expression of the calculus, or a number."""
 
@@ -55,6 +57,18 @@ class Steps:
         address = self.call.pointer(index)
         if address is not None:
             self.store(address, value, type)
+
+    def illegal(
+        self, rule: Rule, sentence: str, opened: Opened | None = None, remedy: str = "", unless: Expr = NEVER
+    ) -> None:
+        """Add that the call breaks ``rule`` here, ``unless`` a condition holds that is known at run time only; the
+        caller goes on as well as it can. ``sentence`` says what the call does wrong, without a full stop; ``opened``
+        is the earlier call by which it is wrong, ``remedy`` what mends it if the rule does not say."""
+        self.do(Illegal(unless, IllegalCall(rule, self.call.span, sentence, opened, remedy)))
+
+    def opened(self) -> Opened:
+        """This call, to be noted as the one that opens something."""
+        return Opened(self.call.name, self.call.span)
 
     def note(self, key: str, value: Hashable) -> None:
         """Remember ``value`` on this rank."""

@@ -47,7 +47,7 @@ pub struct Edge {
 }
 
 /// What is known of a state before its turn.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// What an SC state shows.
     pub seen: Option<Seen>,

@@ -70,11 +70,12 @@ pub enum Command {
         value: Operand,
     },
     /// An assume, which blocks unless the condition holds, or an assert. A rank before one that `ends` has ended the run
-    /// of all.
+    /// of all. Of asserts with the same `claim` it is enough to know one that fails.
     Test {
         condition: Operand,
         blocks: bool,
         ends: bool,
+        claim: usize,
     },
     Immediate(Immediate),
     Transfer(Transfer),

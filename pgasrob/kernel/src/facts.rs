@@ -3,6 +3,7 @@
 //! The states without an attack are the states of the SC runs, and in breadth-first order they come in the order in
 //! which a search over SC runs alone meets them: an attack state leads to no other.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::commands::{Command, Immediate};
@@ -21,12 +22,12 @@ pub struct Standing {
 }
 
 /// What one state shows. After a fault nothing else is looked at.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// The first command that cannot be evaluated.
     pub fault: Option<Standing>,
-    /// The first assertion that is false.
-    pub failed: Option<Standing>,
+    /// The assertions that are false, with their claims.
+    pub failed: Vec<(usize, Standing)>,
     pub deadlock: bool,
     /// Whether the next commands of some rank are all assumes.
     pub stopped: bool,
@@ -37,12 +38,12 @@ pub struct Seen {
 /// The runs are worked out at once: they are few, and a search that runs out of memory later still has them.
 #[derive(Debug)]
 pub struct Facts {
-    pub checks_assertions: bool,
     pub checks_deadlock: bool,
     /// Whether assumes are guesses of a front end: a run in which one turns out wrong is none, nor is it a deadlock.
     pub guesses: bool,
     pub fault: Option<(Standing, Vec<PlayedMove>)>,
-    pub violated: Option<(Standing, Vec<PlayedMove>)>,
+    /// By claim.
+    pub failed: BTreeMap<usize, (Standing, Vec<PlayedMove>)>,
     pub deadlock: Option<Vec<PlayedMove>>,
 }
 
@@ -52,25 +53,25 @@ impl Facts {
             (0..tables.transitions.len()).any(|transition| wanted(tables.command(transition)))
         };
         Facts {
-            checks_assertions: some(|command| matches!(command, Command::Test { blocks: false, .. })),
             checks_deadlock: some(|command| {
                 matches!(command, Command::Barrier { .. } | Command::Immediate(Immediate { condition: Some(_), .. }))
             }),
             guesses,
             fault: None,
-            violated: None,
+            failed: BTreeMap::new(),
             deadlock: None,
         }
     }
 
     /// What is new in what a state shows. A fault ends it: what comes after is not looked at any more.
-    pub fn news(&self, seen: Seen) -> Seen {
+    pub fn news(&self, mut seen: Seen) -> Seen {
         if self.fault.is_some() {
             return Seen::default();
         }
+        seen.failed.retain(|(claim, _)| !self.failed.contains_key(claim));
         Seen {
             fault: seen.fault,
-            failed: seen.failed.filter(|_| self.violated.is_none()),
+            failed: seen.failed,
             deadlock: seen.deadlock
                 && self.checks_deadlock
                 && self.deadlock.is_none()
@@ -82,7 +83,7 @@ impl Facts {
 
 /// Looks at a state of the SC runs.
 pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<Seen> {
-    let (mut failed, mut moves, mut stuck) = (None, space.barriers(state) > 0, Stuck::default());
+    let (mut failed, mut moves, mut stuck) = (Vec::new(), space.barriers(state) > 0, Stuck::default());
     for rank in 0..space.tables.nodes {
         let leaving = space.tables.leaving(rank, state.control[rank]);
         stuck.stands(space.tables, leaving.clone());
@@ -92,7 +93,8 @@ pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<See
                 return Ok(Seen { fault: Some(standing), ..Seen::default() });
             };
             if matches!(operands, Operands::Test { holds: false, blocks: false }) {
-                failed = failed.or(Some(standing));
+                failed.try_reserve(1)?;
+                failed.push((space.tables.claim(transition), standing));
             }
             // A rank that polls goes on, if only without getting anywhere.
             let polls = matches!(space.tables.command(transition), Command::Immediate(Immediate { spins: true, .. }));

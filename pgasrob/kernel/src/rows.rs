@@ -184,7 +184,9 @@ impl<'a> Row<'a> {
         Ok(match self.shape {
             "assign" => Command::Assign { register: register()?, value: operand(0)? },
             "test" => {
-                Command::Test { condition: operand(0)?, blocks: self.has(flag::BLOCKS), ends: self.has(flag::ENDS) }
+                let blocks = self.has(flag::BLOCKS);
+                let claim = if blocks { 0 } else { below(self.register, "commands", usize::MAX)? };
+                Command::Test { condition: operand(0)?, blocks, ends: self.has(flag::ENDS), claim }
             }
             "immediate" => Command::Immediate(Immediate {
                 address: operand(0)?,

@@ -11,7 +11,7 @@ use crate::rows::{STAGES, commands, expressions};
 use crate::touch::{self, Ways};
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 10;
+pub const FORMAT: i64 = 11;
 const MAX_NODES: usize = 1 << 16;
 const MAX_CELLS: usize = 1 << 31;
 /// Of all ranks together. Unlike cells they stand in no list whose length would bear out the number.
@@ -102,6 +102,11 @@ impl Tables {
 
     pub fn command(&self, transition: usize) -> &Command {
         &self.commands[self.transitions[transition].command]
+    }
+
+    /// What the assert of `transition` claims; 0 for other commands.
+    pub fn claim(&self, transition: usize) -> usize {
+        if let Command::Test { claim, .. } = *self.command(transition) { claim } else { 0 }
     }
 
     pub fn new(raw: &Raw) -> Result<Self> {

@@ -18,7 +18,7 @@ from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.question import Robustness
 from pgasrob.robustness.reasons import CountLeft, NotProved, Reason
 from pgasrob.robustness.session import Session
-from pgasrob.robustness.verdict import CheckedCount, EveryCount, Stats, Verdict
+from pgasrob.robustness.verdict import CheckedCount, EveryCount, Legal, Stats, Verdict
 from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:
@@ -127,11 +127,22 @@ def _assumptions(proof: Proof, checked: Sequence[Verdict]) -> tuple[Assumption, 
     return together((*(each for verdict in checked for each in verdict.assumptions), *proof.assumptions))
 
 
+def _legal(checked: Sequence[Verdict], proof: Proof | None) -> Legal | None:
+    """Whether all calls are allowed on every number of nodes; None for programs in the core language."""
+    found = {each.legal for each in checked}
+    if found <= {None}:
+        return None
+    if "no" in found:
+        return "no"
+    return "yes" if found == {"yes"} and proof and all(claim.holds for claim in proof.legal) else "unknown"
+
+
 def _with_facts(verdict: Verdict, checked: Sequence[Verdict], proof: Proof | None) -> Verdict:
     """``verdict`` with what is known of the assertions and deadlocks on every number of nodes, from those that were
     ``checked`` and the ``proof`` for the others, if there is one, and whether ranks communicate on one of them."""
     failing = next((each for each in checked if each.assertions == "violated"), None)
     stuck = next((each for each in checked if each.deadlock is True), None)
+    forbidden = next((each for each in checked if each.legal == "no"), None)
     asserted = any(each.assertions for each in checked) or bool(proof and proof.assertions)
     waits = any(each.deadlock is not None for each in checked) or bool(proof and proof.deadlock)
     hold = proof and all(claim.holds for claim in proof.assertions)
@@ -146,5 +157,7 @@ def _with_facts(verdict: Verdict, checked: Sequence[Verdict], proof: Proof | Non
         deadlock=(bool(stuck) if stuck or free else "unknown") if waits else None,
         assertion_run=failure,
         deadlock_run=deadlock,
+        legal=_legal(checked, proof),
+        illegal_calls=forbidden.illegal_calls if forbidden else (),
         witness=failure or deadlock,
     )

@@ -72,7 +72,8 @@ class Obstacle:
 @dataclass(frozen=True)
 class Claim:
     """Something that holds in all SC runs on all numbers of nodes that a proof is about, unless it is ``open``: why
-    that is not known. ``place``: the assertion that it is about, or the command before which ranks may be stuck."""
+    that is not known. ``place``: the assertion or call that it is about, or the command before which ranks may be
+    stuck."""
 
     open: str = ""
     place: CommandText | None = None
@@ -89,6 +90,7 @@ class Proof:
     ``cases``: where the source's rank is, each with the number of steps that were looked at there. ``assumptions``:
     those of the program that it is about. ``views``: it rests on what is known of two ranks at once. ``assertions``:
     what is known of each from ``cutoff`` on. ``deadlock``: whether there is known to be none; None where nothing waits.
+    ``legal``: for each call that breaks a rule of its API where it stands, whether no run comes to it.
     """
 
     cutoff: int | None = None
@@ -99,6 +101,7 @@ class Proof:
     views: bool = False
     assertions: list[Claim] = field(default_factory=list)
     deadlock: Claim | None = None
+    legal: list[Claim] = field(default_factory=list)
 
     @property
     def holds(self) -> bool:

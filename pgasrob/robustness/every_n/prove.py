@@ -135,6 +135,7 @@ class Prover:
                 yield f"what holds for {case.text}"
                 known.look_at(case, flow)
             self.proof.assertions, self.proof.deadlock = known.assertions, known.deadlock
+            self.proof.legal = known.legal
 
     def facts(self) -> Facts:
         """The search for what is known of assertions and deadlocks, case by case."""

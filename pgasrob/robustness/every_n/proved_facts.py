@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.statements import Span
 from pgasrob.robustness.every_n import sc_pairs as two
 from pgasrob.robustness.every_n.flow import Flow
@@ -37,23 +38,28 @@ class Facts:
         self._initial, self._rules, self._text = initial, rules, text
         self._blocks = {id(automaton): number for number, automaton in enumerate(automata)}
         transitions = [transition for automaton in automata for transition in automaton.transitions]
-        asserts = {each.span: each for each in transitions if _is_assert(each)}
-        self._asserts = {span: asserts[span] for span in sorted(asserts, key=lambda span: (span.line, span.column))}
+        asserts = [(claim, each) for each in transitions if (claim := _claim(each))]
+        self._asserts = dict(sorted(asserts, key=lambda each: (each[1].span.line, each[1].span.column)))
         self._waits = any(map(_can_wait, transitions))
         self._looks_for_deadlocks = deadlocks and self._waits
-        self._false: dict[Span, str] = {}
+        self._false: dict[_Asserted, str] = {}
         self._deadlock: Claim | None = None
         self._dependencies: set[Dependency] = set()
         self._looks = 0
 
     @property
     def assertions(self) -> list[Claim]:
-        """What is known of each assertion, in the order of the source."""
-        found = []
-        for span, transition in self._asserts.items():
-            place = self._text(transition)
-            found.append(Claim(self._false[span].format(place) if span in self._false else "", place))
-        return found
+        """What is known of each assertion of the program, in the order of the source."""
+        return [self._claim(claim) for claim in self._asserts if claim[1] is None]
+
+    @property
+    def legal(self) -> list[Claim]:
+        """Of each call that is not allowed where it stands, whether no run comes to it."""
+        return [self._claim(claim) for claim in self._asserts if claim[1] is not None]
+
+    def _claim(self, claim: _Asserted) -> Claim:
+        place = self._text(self._asserts[claim])
+        return Claim(self._false[claim].format(place) if claim in self._false else "", place)
 
     @property
     def deadlock(self) -> Claim | None:
@@ -68,8 +74,8 @@ class Facts:
         """Note which assertions may fail, and which waits may last for ever, for the first rank of ``case``."""
         false = self._may_be_false(flow) - self._false.keys()
         if flow.layout.growing:  # of which pairs of ranks know nothing
-            for span in false:
-                self._false.setdefault(span, f"could not exclude that {{}} is false for {case.text}")
+            for claim in false:
+                self._false.setdefault(claim, _open(claim, case))
             return
         looks_for_deadlocks = self._looks_for_deadlocks and self._deadlock is None
         if not false and not looks_for_deadlocks:
@@ -95,31 +101,41 @@ class Facts:
             self._looks = two.MOST_LOOKS
             too_many = f"more than {two.MOST_LOOKS:,} commands were followed"
             why = f"for {{}} {too_many}"
+            for claim in false:
+                self._false.setdefault(claim, why)
             self._deadlock = self._deadlock or Claim(too_many)
         else:
-            why = f"could not exclude that {{}} is false for {case.text}"
+            for claim in false:
+                self._false.setdefault(claim, _open(claim, case))
             if stuck:
                 self._dependencies |= stuck.dependencies
                 if stuck.open:
                     place = self._text(stuck.open)
                     self._deadlock = Claim(f"could not exclude that {case.text} is stuck before {place}", place)
-        for span in false:
-            self._false.setdefault(span, why)
 
-    def _may_be_false(self, known: Known) -> set[Span]:
+    def _may_be_false(self, known: Known) -> set[_Asserted]:
         """The assertions that may be false where the first rank comes to them."""
         values, found = known.values[0], set()
         for file, leaving in zip(known.files[0], known.ranks[0].automaton.out, strict=True):
             for transition in leaving if file is not None else ():
                 match transition.form:
-                    case core.Test(condition, blocks=False) if file is not None:
+                    case core.Test(condition, blocks=False, illegal=illegal) if file is not None:
                         if values.narrowed(condition, False, file) is not None:
-                            found.add(transition.span)
+                            found.add((transition.span, illegal))
         return found
 
 
-def _is_assert(transition: Transition) -> bool:
-    return isinstance(transition.form, core.Test) and not transition.form.blocks
+_Asserted = tuple[Span, IllegalCall | None]
+"""An assert: where it stands, and of one that a call is allowed, what is wrong where it is not."""
+
+
+def _claim(transition: Transition) -> _Asserted | None:
+    form = transition.form
+    return (transition.span, form.illegal) if isinstance(form, core.Test) and not form.blocks else None
+
+
+def _open(claim: _Asserted, case: Case) -> str:
+    return f"could not exclude that {{}} is {'not allowed' if claim[1] else 'false'} for {case.text}"
 
 
 def _can_wait(transition: Transition) -> bool:

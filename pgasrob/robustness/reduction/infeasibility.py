@@ -84,8 +84,8 @@ def _command(instance: Instance, planes: Planes, rank: int, state: int, transiti
 def is_settled(instance: Instance, choosable: Sequence[int]) -> bool:
     """Whether there is nothing to search: no attack can begin, and the SC runs have nothing to show.
 
-    They show failed assertions, faults, and deadlocks where ranks wait for each other.
+    They show failed assertions, illegal calls, faults, and deadlocks where ranks wait for each other.
     """
     if any(choosable):
         return False
-    return not instance.has_assertions and not instance.can_wait and cannot_fault(instance)
+    return not instance.has_claims and not instance.can_wait and cannot_fault(instance)

@@ -48,7 +48,7 @@ def seen(program: Program, nodes: int, reading: Reading = DEFAULT_READING) -> tu
         if found.states > MOST_STATES:
             break
     assert not found.fault
-    return found.violated is not None, found.deadlock is not None, found.complete
+    return found.failed.get(None) is not None, found.deadlock is not None, found.complete
 
 
 def test_nothing_that_is_proved_of_a_random_program_is_wrong() -> None:

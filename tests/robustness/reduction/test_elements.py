@@ -197,7 +197,7 @@ def decided(search: Engine) -> bool | None:
 
 def facts(search: NativeSearch) -> tuple[bool, bool, bool]:
     known = search.facts
-    return known.fault is not None, known.violated is not None, known.deadlock is not None
+    return known.fault is not None, known.failed.get(None) is not None, known.deadlock is not None
 
 
 def compare(text: str, told: Counter[str], definition: int = 300) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.handles import facts
 from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, calls, does
 from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, at_target, modes, named, shown, window
@@ -16,6 +17,7 @@ from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, FetchAdd
 from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.illegal_calls import Opened
 
 
 @calls("Win_lock(int lock_type, int rank, int assert, MPI_Win win)")
@@ -69,12 +71,14 @@ def _acquire(steps: Steps, of: Window, target: Target, kind: int) -> None:
     """Lock the window at one target: set the cells that keep out the ranks which this lock excludes (see above)."""
     held, name = _held(steps, of), named(target)
     if name in dict(held):
-        steps.call.fail(f"rank {shown(target)} of the window is locked already", "unlock it before it is locked again")
+        _, opened = dict(held)[name]
+        steps.illegal(rules.LOCK_TWICE, f"{steps.call.name} of rank {shown(target)}, which is locked already", opened)
+        return
     if name == SOMEWHERE:
         steps.call.number_needed(f"{steps.call.name} of a rank that is read from memory")
     if held and any(isinstance(each, str) for each in (name, *dict(held))):
         steps.call.number_needed(f"{steps.call.name} beside a lock of what may be the same rank")
-    steps.note(of.key("held"), tuple(sorted((*held, (name, kind)), key=str)))
+    steps.note(of.key("held"), tuple(sorted((*held, (name, (kind, steps.opened()))), key=lambda each: str(each[0]))))
     rank, change = of.rank(target), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
     cells = _lock_cells(steps.call, of, kind)
     if cells:
@@ -85,12 +89,11 @@ def _acquire(steps: Steps, of: Window, target: Target, kind: int) -> None:
 
 def _release(steps: Steps, of: Window, target: Target) -> None:
     held, name = dict(_held(steps, of)), named(target)
-    kind = held.pop(name, None)
-    if kind is None:
-        steps.call.fail(
-            f"{steps.call.name} of rank {shown(target)}, which is not locked", "lock it on every way to here"
-        )
-    steps.note(of.key("held"), tuple(sorted(held.items(), key=str)))
+    if name not in held:
+        steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} of rank {shown(target)}, which is not locked")
+        return
+    kind, _ = held.pop(name)
+    steps.note(of.key("held"), tuple(sorted(held.items(), key=lambda each: str(each[0]))))
     rank, change = of.rank(target), Const(1 if kind == LOCK_EXCLUSIVE else -1)
     for cell in reversed(_lock_cells(steps.call, of, kind)):
         steps.do(FetchAdd(steps.call.register("lock"), rank, cell, change))
@@ -103,19 +106,22 @@ def _acquire_all(steps: Steps, of: Window) -> None:
     """Share all locks, where the number of ranks is not known: nothing, unless someone excludes others."""
     held = _held(steps, of)
     if held:
-        steps.call.fail("the window is locked already", "unlock it before it is locked again")
+        steps.illegal(rules.LOCK_TWICE, f"{steps.call.name} of a window that is locked already", held[0][1][1])
+        return
     if _lock_cells(steps.call, of, LOCK_SHARED):
         steps.call.number_needed(f"{steps.call.name}, where others lock exclusively,")
-    steps.note(of.key("held"), ((ALL, LOCK_SHARED),))
+    steps.note(of.key("held"), ((ALL, (LOCK_SHARED, steps.opened())),))
 
 
 def _release_all(steps: Steps, of: Window) -> None:
-    if _held(steps, of) != ((ALL, LOCK_SHARED),):
-        steps.call.fail(f"{steps.call.name} without MPI_Win_lock_all", "lock it on every way to here")
+    if ALL not in dict(_held(steps, of)):
+        steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} without MPI_Win_lock_all")
+        return
     steps.note(of.key("held"), ())
 
 
-def _held(steps: Steps, of: Window) -> tuple[tuple[int | str, int], ...]:
+def _held(steps: Steps, of: Window) -> tuple[tuple[int | str, tuple[int, Opened]], ...]:
+    """The targets that are locked, each with the kind of lock and the call that took it."""
     held = steps.recall(of.key("held"), ())
     assert isinstance(held, tuple)
     return held

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use crate::analyses::Reductions;
 use crate::code::Relation;
 use crate::commands::Phase;
-use crate::facts::Standing;
+use crate::facts::{Facts, Standing};
 use crate::memory::Error;
 use crate::moves::PlayedMove;
 use crate::rows;
@@ -38,6 +38,14 @@ fn race_run(races: &[FoundRace], number: usize) -> PyResult<RaceRun> {
     let race = races.get(number).ok_or_else(|| PyValueError::new_err("there is no such race"))?;
     let standing = race.standing.iter().map(|standing| (standing.rank, standing.transition)).collect();
     Ok((race.run.clone(), standing))
+}
+
+/// By claim: its number, and what [`before`] gives.
+type Failed = Vec<(usize, Vec<PlayedMove>, usize, usize)>;
+
+fn failed(facts: &Facts) -> Failed {
+    let known = facts.failed.iter();
+    known.map(|(&claim, (standing, run))| (claim, run.clone(), standing.rank, standing.transition)).collect()
 }
 
 /// The moves to a state, and the rank and the transition of the command there.

@@ -6,7 +6,7 @@ use crate::analyses::Reductions;
 use crate::memory::Error;
 use crate::moves::PlayedMove;
 use crate::python::fields::{raw, raw_rules};
-use crate::python::{Intact, RaceRun, before, race_run};
+use crate::python::{Failed, Intact, RaceRun, before, failed, race_run};
 use crate::search;
 
 /// A breadth-first search over a program given as tables (``pgasrob.robustness.kernel_tables.Tables``).
@@ -83,12 +83,7 @@ impl Search {
         Ok(self.search.get()?.record_bytes().into())
     }
 
-    /// Whether the program has assertions, and whether it has commands that can deadlock.
-    #[getter]
-    fn checks_assertions(&self) -> PyResult<bool> {
-        Ok(self.search.get()?.facts().checks_assertions)
-    }
-
+    /// Whether the program has commands that can deadlock.
     #[getter]
     fn checks_deadlock(&self) -> PyResult<bool> {
         Ok(self.search.get()?.facts().checks_deadlock)
@@ -110,10 +105,17 @@ impl Search {
         Ok(before(&self.search.get()?.facts().fault))
     }
 
-    /// The moves to a state before a failing assertion, the rank and the transition of that; None so far.
+    /// For each claim that was seen to fail: its number, the moves to a state before an assertion of it that fails, the
+    /// rank and the transition of that.
     #[getter]
-    fn violated(&self) -> PyResult<Option<(Vec<PlayedMove>, usize, usize)>> {
-        Ok(before(&self.search.get()?.facts().violated))
+    fn failed(&self) -> PyResult<Failed> {
+        Ok(failed(self.search.get()?.facts()))
+    }
+
+    /// How many claims have been seen to fail.
+    #[getter]
+    fn failures(&self) -> PyResult<usize> {
+        Ok(self.search.get()?.facts().failed.len())
     }
 
     /// The moves to a deadlock; None so far.

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use crate::moves::PlayedMove;
 use crate::python::fields::{raw, raw_rules};
-use crate::python::{Intact, RaceRun, before, race_run};
+use crate::python::{Failed, Intact, RaceRun, before, failed, race_run};
 use crate::races::traces;
 use crate::traces::exploration::Subtrees;
 use crate::traces::search::TraceSearch;
@@ -99,11 +99,6 @@ impl Traces {
 
     /// What is true of the SC runs, as in ``Search``.
     #[getter]
-    fn checks_assertions(&self) -> PyResult<bool> {
-        Ok(self.search.get()?.facts.checks_assertions)
-    }
-
-    #[getter]
     fn checks_deadlock(&self) -> PyResult<bool> {
         Ok(self.search.get()?.facts.checks_deadlock)
     }
@@ -119,8 +114,14 @@ impl Traces {
     }
 
     #[getter]
-    fn violated(&self) -> PyResult<Option<(Vec<PlayedMove>, usize, usize)>> {
-        Ok(before(&self.search.get()?.facts.violated))
+    fn failed(&self) -> PyResult<Failed> {
+        Ok(failed(&self.search.get()?.facts))
+    }
+
+    /// How many claims have been seen to fail.
+    #[getter]
+    fn failures(&self) -> PyResult<usize> {
+        Ok(self.search.get()?.facts.failed.len())
     }
 
     #[getter]

@@ -250,7 +250,7 @@ impl Search {
                 break;
             }
             let worker = &workers[turn / share];
-            let plan = worker.plans[turn % share];
+            let plan = worker.plans[turn % share].clone();
             // Records of an old layout are of no use.
             let known = !plan.unknown && self.visited.layouts == layouts;
             let whole = if known { self.follow_plan(link, worker, plan)? } else { self.expand()? };
@@ -475,8 +475,11 @@ impl Search {
         if let Some(standing) = news.fault {
             self.facts.fault = Some(self.run_before(link, standing)?);
         }
-        if let Some(standing) = news.failed {
-            self.facts.violated = Some(self.run_before(link, standing)?);
+        for (claim, standing) in news.failed {
+            if !self.facts.failed.contains_key(&claim) {
+                let run = self.run_before(link, standing)?;
+                self.facts.failed.insert(claim, run);
+            }
         }
         if news.deadlock {
             self.facts.deadlock = Some(self.run_to(link, None)?.0);

@@ -1,5 +1,7 @@
 //! Every trace of the SC runs, and for each whether an attack hides in it (`pgasrob/reference/trace_search.py`).
 
+use std::collections::btree_map::Entry;
+
 use crate::commands::{Command, Immediate};
 use crate::facts::{Facts, Standing, Stuck};
 use crate::memory::Result;
@@ -101,10 +103,13 @@ impl TraceSearch {
         let run = &self.exploration.run;
         let Some(last) = run.events.len().checked_sub(1) else { return };
         let event = &run.events[last];
-        if self.facts.violated.is_none() && event.rank != crate::traces::run::BARRIER && run.next_of(last).fails {
+        if event.rank == crate::traces::run::BARRIER || !run.next_of(last).fails {
+            return;
+        }
+        if let Entry::Vacant(unknown) = self.facts.failed.entry(self.tables.claim(event.transition)) {
             let mut moves = run.played();
             moves.pop();
-            self.facts.violated = Some((Standing { rank: event.rank, transition: event.transition }, moves));
+            unknown.insert((Standing { rank: event.rank, transition: event.transition }, moves));
         }
     }
 
