@@ -9,14 +9,17 @@ from functools import cached_property
 
 from pgasrob.program import core
 from pgasrob.repairs import remedies
-from pgasrob.repairs.edits import Edit, Origins
+from pgasrob.repairs.edits import Edit, Origins, applied
 from pgasrob.repairs.remedies import CallText, Kind
 from pgasrob.repairs.source_statements import Statement, Statements
 from pgasrob.robustness.late_operations import issued_operands
+from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import Run
 
 NEW_CALL, WIDE, MOST_EARLY = 30, 25, 20
 """The burdens of an inserted call, of one that waits for further operations, and, at most, of one that comes early."""
+QUEUE_COMMANDS = ("wait", "wait_local", "fence")
+"""The commands of the core language that name a queue and put nothing into it."""
 ORDERS: dict[Kind, int] = {"order": 0, "local completion": 1, "completion": 2, "barrier": 3, "notification": 4}
 
 
@@ -51,7 +54,8 @@ class Costs:
 class Candidate:
     """Edits that go together; ``line`` is that of the first, ``text`` is ``inserted`` or replaces other text.
     ``takes``: it may also remove an order that the source has. Of candidates of one cost those with the smallest
-    ``burden`` come first. ``repeats``: a rank may execute it more than once."""
+    ``burden`` come first. ``repeats``: a rank may execute it more than once. ``beside``: the statement that an
+    insertion is before or behind."""
 
     edits: tuple[Edit, ...]
     kind: Kind
@@ -62,11 +66,17 @@ class Candidate:
     takes: bool = False
     burden: int = field(default=0, compare=False)
     repeats: bool = field(default=True, compare=False)
+    beside: Statement | None = field(default=None, compare=False)
 
     @property
     def acts_in_sc(self) -> bool:
         """Whether it has an effect on SC runs, in which all operations complete at once."""
         return self.kind in ("barrier", "notification")
+
+    @property
+    def is_collective(self) -> bool:
+        """Whether all ranks have to call it together."""
+        return self.kind == "barrier" or self.text in remedies.CHANGED_BARRIERS.values()
 
     @property
     def adds_runs(self) -> bool:
@@ -88,6 +98,21 @@ class Clauses:
         """The candidates of which every repair needs one to exclude ``run``, a run of the source with ``edits``."""
         return frozenset(_Clause(self._statements, self._costs, run, Origins(edits), edits).candidates())
 
+    def needs_barriers(self, run: Run, edits: Sequence[Edit]) -> bool:
+        """Whether ``run`` is violating only by barriers that ``edits`` insert, which join what their ranks do."""
+        places, origins = Statements(applied(self._statements.text, edits), []), Origins(edits)
+        commands = HappensBefore(run.computation).commands
+        barriers: dict[bool, set[int]] = {True: set(), False: set()}  # by whether they are inserted
+        for command, each in zip(commands, run.events, strict=True):
+            if each.event.kind == "barrier":
+                span = each.span
+                inserted = bool(span.line) and origins.kept(places.offset(span.line, span.column)) is None
+                barriers[inserted].add(command)
+        if barriers[True] & barriers[False]:
+            return True
+        rest = (each for command, each in zip(commands, run.computation, strict=True) if command not in barriers[True])
+        return bool(barriers[True]) and HappensBefore(tuple(rest)).cycle is None
+
 
 @dataclass(frozen=True, slots=True)
 class _Passed:
@@ -103,8 +128,6 @@ class _Passed:
 
 class _Clause:
     def __init__(self, statements: Statements, costs: Costs, run: Run, origins: Origins, edits: Sequence[Edit]) -> None:
-        from pgasrob.repairs.edits import applied
-
         self._statements, self._costs, self._run, self._origins = statements, costs, run, origins
         self._edited = Statements(applied(statements.text, edits), [])
         self._replaced = {edit.start: edit for edit in edits if edit.end > edit.start}
@@ -144,7 +167,8 @@ class _Clause:
             if last == first:
                 continue
             yield from self._completing(passed, first, last, step.local)
-            yield from self._ordering(operation, step, place, passed, first, last)
+            yield from self._ordering(operation, place, passed, first, last)
+            yield from self._queueing(place, passed, first, last)
             yield from self._notifying(passed[first], place)
 
     def _completing(self, passed: list[_Passed], first: int, last: int, local: bool) -> Iterator[Candidate]:
@@ -162,10 +186,23 @@ class _Clause:
                 if kind == "completion":
                     yield from self._instead(passed[number], kind, text)
 
+    def _queueing(self, place: int, passed: list[_Passed], first: int, last: int) -> Iterator[Candidate]:
+        """It, or one of the later operations that have overtaken it, put into another queue.
+
+        In a FIFO queue all steps of one stage are in order, whatever their targets: reads of sources and gets, too. And
+        a wait that the source has may be for that queue.
+        """
+        events = self._run.computation
+        ahead = {each.issued for each in events[:place] if each.is_step}
+        yield from self._other_queues(passed[first], burden=1)
+        for later in passed[first + 1 : last + 1]:
+            # The flag moves rather than the data: later waits are for the queue of the data.
+            if events[later.place].issued in ahead:
+                yield from self._other_queues(later, burden=0)
+
     def _ordering(
-        self, operation: core.Transfer[int, int], step: core.Step[int], place: int, passed: list[_Passed], first: int,
-        last: int,
-    ) -> Iterator[Candidate]:  # fmt: skip
+        self, operation: core.Transfer[int, int], place: int, passed: list[_Passed], first: int, last: int
+    ) -> Iterator[Candidate]:
         """The candidates that order it before the later operations that have overtaken it."""
         events = self._run.computation
         unordered = self._run.instance.unordered
@@ -184,7 +221,6 @@ class _Clause:
                 fenced = self._in_c or (operation.queue == later.queue and operation.queue in unordered)
                 if kind == "order" and fenced:
                     yield from self._between(passed, first, number, kind, text)
-            yield from self._one_queue(passed[first], passed[number])
             yield from self._as_signal(passed[first], passed[number])
 
     def _as_signal(self, put: _Passed, flag: _Passed) -> Iterator[Candidate]:
@@ -292,7 +328,7 @@ class _Clause:
         edits = put(statement, text, ORDERS[kind])
         line = self._statements.line(edits[0].start)
         cost, repeats = self._costs.of(kind, statement.loops), self._statements.repeats(statement)
-        return Candidate(edits, kind, cost, line, text, inserted=True, repeats=repeats)
+        return Candidate(edits, kind, cost, line, text, inserted=True, repeats=repeats, beside=statement)
 
     def _instead(self, passed: _Passed, kind: Kind, text: str) -> Iterator[Candidate]:
         if passed.statement is not None:
@@ -361,19 +397,32 @@ class _Clause:
         if (call := self._call(passed)) is not None:
             yield from remedies.changes(call)
 
-    def _one_queue(self, first: _Passed, second: _Passed) -> Iterator[Candidate]:
-        """One of the operations moved to the queue of the other."""
-        for changed, other in ((first, second), (second, first)):
-            one, two = self._call(changed), self._call(other)
-            if one is None or two is None:
-                continue
-            place, like = self._queue_argument(one), self._queue_argument(two)
-            if place is None or like is None or one.arguments[place] == two.arguments[like]:
-                continue
-            arguments = (*one.arguments[:place], two.arguments[like], *one.arguments[place + 1 :])
-            # The flag moves rather than the data: later waits are for the queue of the data.
-            for each in self._instead(changed, "order", str(CallText(one.name, arguments))):
-                yield replace(each, takes=True, burden=int(changed is first))
+    def _other_queues(self, passed: _Passed, burden: int) -> Iterator[Candidate]:
+        """The operation put into each of the queues that operations of the source use.
+
+        Into all of them, since two operations may have to be put into a third queue, of which each alone does nothing.
+        """
+        call = self._call(passed)
+        place = None if call is None else self._queue_argument(call)
+        if call is None or place is None:
+            return
+        for queue in self._queues:
+            if queue != call.arguments[place]:
+                arguments = (*call.arguments[:place], queue, *call.arguments[place + 1 :])
+                for each in self._instead(passed, "order", str(CallText(call.name, arguments))):
+                    yield replace(each, takes=True, burden=burden)
+
+    @cached_property
+    def _queues(self) -> list[str]:
+        """The queues of the operations of the source, as they are written, in the order of the text."""
+        text = self._statements.text
+        if self._in_c:
+            starts = [match.start() for match in re.finditer(rf"\b({remedies.WITH_QUEUE})\s*\(", text)]
+        else:
+            starts = [each.start for each in self._statements.all() if not each.head]
+        calls = [call for start in starts if (call := CallText.read(text[start:])) and call.name not in QUEUE_COMMANDS]
+        places = [(call, self._queue_argument(call)) for call in calls]
+        return list(dict.fromkeys(call.arguments[place] for call, place in places if place is not None))
 
     def _queue_argument(self, call: CallText) -> int | None:
         if self._in_c:

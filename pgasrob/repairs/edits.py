@@ -48,22 +48,36 @@ class Origins:
         self._pieces = list(self._shifts(sorted(set(edits))))
 
     @staticmethod
-    def _shifts(edits: list[Edit]) -> Iterator[tuple[int, int, int, bool]]:
-        """Start and end of each piece of the edited text, where it begins in the text before, whether it is new."""
+    def _shifts(edits: list[Edit]) -> Iterator[tuple[int, int, int, Edit | None]]:
+        """Start and end of each piece of the edited text, where it begins in the text before, and the edit it is of."""
         at = shift = 0
         for edit in edits:
             begin = edit.start + shift
-            yield at, begin, at - shift, False
-            yield begin, begin + len(edit.text), edit.start, True
+            yield at, begin, at - shift, None
+            yield begin, begin + len(edit.text), edit.start, edit
             at = begin + len(edit.text)
             shift = at - edit.end
-        yield at, at + 2**62, at - shift, False
+        yield at, at + 2**62, at - shift, None
+
+    def edit(self, offset: int) -> Edit | None:
+        """The edit that the character at ``offset`` is of, None for one of the original."""
+        return self._piece(offset)[1]
 
     def of(self, offset: int) -> tuple[int, bool]:
         """The place in the original of the character at ``offset``, and whether the character is new."""
-        for begin, end, origin, new in self._pieces:
+        place, edit = self._piece(offset)
+        return place, edit is not None
+
+    def kept(self, offset: int) -> int | None:
+        """The place in the original of the character at ``offset``, or of what its edit replaces; None where the
+        character is inserted."""
+        place, edit = self._piece(offset)
+        return place if edit is None or edit.start < edit.end else None
+
+    def _piece(self, offset: int) -> tuple[int, Edit | None]:
+        for begin, end, origin, edit in self._pieces:
             if begin <= offset < end:
-                return (origin, True) if new else (origin + offset - begin, False)
+                return (origin + offset - begin if edit is None else origin), edit
         raise AssertionError("the last piece has no end")
 
 

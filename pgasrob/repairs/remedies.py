@@ -129,13 +129,17 @@ def _mpi(name: str, given: tuple[str, ...], text: str) -> Iterator[Remedy]:
         yield "barrier", f"MPI_Win_fence(0, {window});"
 
 
+CHANGED_BARRIERS = {"shmem_sync_all": "shmem_barrier_all()", "armci_msg_barrier": "ARMCI_Barrier()"}
+"""Barriers, and those that complete operations besides."""
+
+
 def changes(call: CallText) -> Iterator[Remedy]:
     """The calls that do what ``call`` does, and complete more."""
     name, given = call.name, call.arguments
     if name.startswith("shmem") and name.endswith("_nbi"):
         yield "local completion", str(CallText(name.removesuffix("_nbi"), given))
-    elif name == "shmem_sync_all":
-        yield "completion", "shmem_barrier_all()"
+    elif name in CHANGED_BARRIERS:
+        yield "completion", CHANGED_BARRIERS[name]
     elif name.startswith("ARMCI_Nb"):
         kept = given if name.startswith("ARMCI_NbPutValue") else given[:-1]
         yield "local completion", str(CallText(name.replace("ARMCI_Nb", "ARMCI_"), kept))
@@ -143,8 +147,6 @@ def changes(call: CallText) -> Iterator[Remedy]:
         yield "completion", str(CallText(name.replace("_local", ""), given))
     elif name == "wait_local":
         yield "completion", str(CallText("wait", given))
-    elif name == "armci_msg_barrier":
-        yield "completion", "ARMCI_Barrier()"
     elif re.fullmatch(r"gasnet_(put|get)_nbi(_bulk|_val)?", name):
         yield "completion", str(CallText(name.replace("_nbi", ""), given))
 
@@ -211,6 +213,12 @@ def barrier(call: CallText) -> str | None:
     return next((text for name, text in BARRIERS if call.name.startswith(name)), None)
 
 
+def mark(inserted: str) -> str:
+    """The statement that marks the way to a barrier ``inserted`` in C: a barrier, which needs no window."""
+    call = CallText.read(inserted)
+    return (call and barrier(call)) or inserted
+
+
 SET = re.compile(r"shmem_(?:u?int|u?long|u?longlong|u?int64|u?int32|size)_(?:p|atomic_set)")
 
 
@@ -255,10 +263,12 @@ def with_queue_number(call: CallText, queue: str) -> CallText:
     return CallText(call.name, (*call.arguments[:place], text, *call.arguments[place + 1 :]))
 
 
+WITH_QUEUE = r"gaspi_(?:read|write)\w*|gaspi_notify|(?:read|write)DmaGPI"
+"""The operations that are put into a queue."""
+
+
 def queue_argument(call: CallText) -> int | None:
     """The argument that names the queue of the operation, in libraries that have queues."""
-    if call.name.startswith("gaspi_") and len(call.arguments) > 4:
-        return len(call.arguments) - 2
-    if call.name in ("writeDmaGPI", "readDmaGPI"):
-        return len(call.arguments) - 1
-    return None
+    if not re.fullmatch(WITH_QUEUE, call.name):
+        return None
+    return len(call.arguments) - (1 if call.name.endswith("DmaGPI") else 2)

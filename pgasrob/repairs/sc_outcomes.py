@@ -6,19 +6,22 @@ away, and values that are read may be printed: so each place must read the same 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from pgasrob.analysis.futures import futures
 from pgasrob.program.instance import Instance
+from pgasrob.program.statements import Span
 from pgasrob.robustness.maximal_runs import End, Found, Runs, Sight, Viewer
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
 
+Places = Callable[[Span], Hashable]
+"""Where in the source a piece of the program is, or of the source that it was made of by edits."""
 MOST_STATES = {False: 5_000, True: 20_000}
 """SC states up to which ends are compared, by whether the change acts in SC runs: if not, they are the same anyway."""
 
@@ -59,12 +62,12 @@ class Same:
 
 
 class Before:
-    """The SC outcomes of ``program``, to compare others with."""
+    """The SC outcomes of ``program``, to compare others with. ``places``: where its commands are."""
 
-    def __init__(self, program: Program | CProgram) -> None:
-        self._program = program
+    def __init__(self, program: Program | CProgram, places: Places | None = None) -> None:
+        self._program, self._places = program, places
         self._instances: dict[int, tuple[Instance, set[str]]] = {}
-        self._ends: dict[tuple[int, frozenset[str], int, bool], _Ends | None] = {}
+        self._ends: dict[tuple[int, frozenset[str], int, bool, bool], _Ends | None] = {}
 
     def _begun(self, count: int) -> tuple[Instance, set[str]]:
         """The program on ``count`` nodes, and the names of its cells."""
@@ -78,24 +81,31 @@ class Before:
         return {name for count in nodes for name in self._begun(count)[1] - _names(after.instantiate(count))}
 
     def compared(
-        self, after: Program | CProgram, nodes: Sequence[int], acts_in_sc: bool, reads: bool, registers: bool = True
+        self,
+        after: Program | CProgram,
+        nodes: Sequence[int],
+        acts_in_sc: bool,
+        reads: bool,
+        registers: bool = True,
+        places: Places | None = None,
     ) -> Same:
         """Whether SC runs of ``after`` end as those of the program do: as to their ending and the cells that both have.
 
         What is read is compared if ``reads``, for another call may read at another place: place by place where
         something that was changed ``acts_in_sc`` runs, else by the cells, since what is waited for may be computed
         away. Where there are too many runs, they do unless something acts in them. ``registers``: of `.pgas` programs
-        these are compared, too, which have to be the same then.
+        these are compared, too, which have to be the same then. ``places``: where commands of ``after`` were before the
+        change, None for those that are new; if given, ranks that never end have to stand where they stood.
         """
         total, most = 0, MOST_STATES[acts_in_sc]
         for count in nodes:
             (first, own), second = self._begun(count), after.instantiate(count)
             names = frozenset(own & _names(second))
-            key = count, names, most, registers
+            key = count, names, most, registers, places is not None
             if key not in self._ends:
-                self._ends[key] = _ends(first, names, most, registers)
+                self._ends[key] = _ends(first, names, most, registers, places and self._places)
             old = self._ends[key]
-            new = None if old is None else _ends(second, names, most, registers)
+            new = None if old is None else _ends(second, names, most, registers, places)
             if old is None or new is None:
                 if not acts_in_sc:
                     return Same(Compared.UNTOUCHED)
@@ -121,8 +131,11 @@ def _names(instance: Instance) -> set[str]:
     }
 
 
-def _ends(instance: Instance, names: Collection[str], most: int, with_registers: bool) -> _Ends | None:
-    """How SC runs end, what the cells ``names`` hold then, and what is read of them; None: too many states."""
+def _ends(
+    instance: Instance, names: Collection[str], most: int, with_registers: bool, places: Places | None
+) -> _Ends | None:
+    """How SC runs end, where the ranks stand then, what the cells ``names`` hold, and what is read of them; None: too
+    many states."""
     runs = Runs.under_sc(Viewer(instance))
     addresses = [address for address in range(instance.size) if instance.program.cell_name(address) in names]
     cells = [rank * instance.size + address for rank in range(instance.nodes) for address in addresses]
@@ -147,8 +160,17 @@ def _ends(instance: Instance, names: Collection[str], most: int, with_registers:
         (state, _, _), what = seen
         if isinstance(what, End):
             registers = () if in_c or not with_registers else state.registers
-            ends.add((what.ending, registers, *(state.memory[cell] for cell in cells)))
+            stand = () if places is None else _standing(instance, state.control, places)
+            ends.add((what.ending, stand, registers, *(state.memory[cell] for cell in cells)))
         else:
             note([what])
     read = (tuple(frozenset(values) for _, values in sorted(places.items())) for places in reads)
     return _Ends(frozenset(ends), tuple(read), {of: frozenset(values) for of, values in of_cells.items()})
+
+
+def _standing(instance: Instance, control: tuple[int, ...], places: Places) -> tuple[frozenset[Hashable], ...]:
+    """For each rank the places of its next commands, none for a rank that has ended."""
+    return tuple(
+        frozenset(places(edge.span) for edge in automaton.out[at])
+        for automaton, at in zip(instance.automata, control, strict=True)
+    )

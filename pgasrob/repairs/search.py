@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.display import Result
+from pgasrob.repairs import remedies
 from pgasrob.repairs.candidates import Candidate, Clauses, Costs
 from pgasrob.repairs.cheapest import Cheapest
 from pgasrob.repairs.edits import Edit, overlap
@@ -151,13 +152,13 @@ class _Search:
                 assert tried.violation.witness is not None
                 left = Broken(tried.violation.witness, _edits(using))
                 self._rejected.append(Rejected(tuple(sorted(chosen)), "a violation is left", left=left))
-                self._fail(tried.violation, using)
+                self._learn(tried.violation, using)
                 failed += 1
                 if using == chosen and failed % GROW_EVERY == 0 and not verifier.limit:
                     grown = self._grown(chosen)
                     more = self._with(grown)
                     if more.violation is not None:
-                        self._fail(more.violation, grown)
+                        self._learn(more.violation, grown)
             elif tried.why:
                 # Only the candidates that act in SC runs can have changed these.
                 acting = frozenset(each for each in chosen if each.acts_in_sc)
@@ -190,24 +191,27 @@ class _Search:
     def _learn(self, verdict: Verdict, chosen: frozenset[Candidate]) -> bool:
         """Add the clause of a violation; returns whether it has any candidate.
 
-        A chosen candidate that adds runs may have added the violation. Then the clause holds only for repairs that have
-        this candidate, too.
+        A chosen candidate that adds runs may have added the violation, and so may a barrier by the order that it gives
+        to what its ranks do. Then the clause holds only for repairs that have this candidate, too.
         """
         assert verdict.witness is not None
-        edits = _edits(chosen)
-        clause = self._clauses.clause(verdict.witness.run, edits) - chosen
+        edits, run = _edits(chosen), verdict.witness.run
+        clause = self._clauses.clause(run, edits) - chosen
+        ordered = any(each.kind == "barrier" for each in chosen) and self._clauses.needs_barriers(run, edits)
+        only_with = [each for each in chosen if each.adds_runs or (ordered and each.kind == "barrier")]
         if not clause:
+            # No candidate excludes it, so all programs have it but those without one of these.
+            self._sets.forbid(only_with)
             self._left = Broken(verdict.witness, edits)
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
-        ordered = sorted(clause)
-        for new in ordered:
+        for new in sorted(clause):
             self._sets.add(new, new.cost * MANY + new.burden)
             if new.kind == "barrier" and new not in self._barriers:
                 for other in self._barriers:
                     self._sets.forbid((new, other))
                 self._barriers.append(new)
-        self._sets.demand(ordered, [each for each in chosen if each.adds_runs])
+        self._sets.demand(sorted(clause), only_with)
         return True
 
     def _broken_by(self, candidate: Candidate, chosen: Iterable[Candidate]) -> tuple[Broken, ...]:
@@ -217,14 +221,18 @@ class _Search:
         edits = set(_edits(chosen))
         return tuple(broken for broken in found if edits.issuperset(broken.edits)) or tuple(found)
 
-    def _fail(self, violation: Verdict, chosen: frozenset[Candidate]) -> None:
-        """Learn from ``violation``, which the program with all of ``chosen`` has."""
-        if not self._learn(violation, chosen):
-            # No candidate excludes it, so all programs have it but those without a chosen candidate that adds runs.
-            self._sets.forbid([each for each in chosen if each.adds_runs])
-
     def _with(self, chosen: Collection[Candidate]) -> Tried:
-        return self._verifier.tried(_edits(chosen), any(each.acts_in_sc for each in chosen))
+        marks = (
+            None
+            if not any(each.is_collective for each in chosen)
+            else [
+                edit
+                for each in chosen
+                if each.is_collective and each.beside is not None
+                for edit in self._verifier.statements.marked_on_the_way(each.beside, remedies.mark(each.text))
+            ]
+        )
+        return self._verifier.tried(_edits(chosen), any(each.acts_in_sc for each in chosen), marks)
 
     def _tried(self, chosen: frozenset[Candidate]) -> tuple[Tried, frozenset[Candidate]]:
         """Check the source with ``chosen``, or with more candidates if these fail too; the result is about the latter.

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
 
-LAST, OUTSIDE = 100, 200
-"""The order of a closing brace, after all insertions inside, and what is added to the order of insertions outside."""
+MARK, LAST, OUTSIDE = 50, 100, 200
+"""The order of a mark, after what a repair inserts, and of a closing brace, after all insertions inside; and what is
+added to the order of insertions outside."""
 BLANK_OR_COMMENT = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/[ \t]*)?\r?\n")
 
 
@@ -223,12 +224,28 @@ class Statements:
             return (Edit(statement.end, statement.end, order, f" {text}"),)
         return (Edit(rest.end(), rest.end(), order, f"{indent}{text}{self._newline}"),)
 
+    def marked_on_the_way(self, statement: Statement, text: str) -> Iterator[Edit]:
+        """The edits that insert ``text`` before and after each `if` and loop around ``statement``, at the beginning of
+        what these contain, and before the calls that lead to its function, with what is around those."""
+        for place in (statement, *self.callers(statement)):
+            if place != statement and place.insertable:
+                yield from self.before(place, text, MARK)
+            for head in self.enclosing(place, None):
+                inside = [each for each in self._found if head.start < each.start and each.end <= head.end]
+                for each in (head, min(inside, key=lambda each: each.start)):
+                    if each.insertable:
+                        yield from self.before(each, text, MARK)
+                yield from self.after(head, text, MARK)
+
     @property
     def _newline(self) -> str:
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def _braced(self, statement: Statement, first: str, last: str, order: int) -> tuple[Edit, ...]:
-        """The edits that put ``statement`` in braces, after ``first`` and before ``last``, one of which is empty."""
+        """The edits that put ``statement`` in braces, after ``first`` and before ``last``, one of which is empty.
+
+        The braces are equal edits for all insertions there, so that they are applied once.
+        """
         ahead = self.text[: statement.start].rstrip()
         between = self.text[len(ahead) : statement.start]
         rest = BLANK_OR_COMMENT.match(self.text, statement.end)
@@ -236,15 +253,17 @@ class Statements:
         head = max(heads, key=lambda each: each.start, default=None)
         governs = ahead.endswith((")", "else")) and not ahead.rpartition("\n")[2].lstrip().startswith("#")
         if head is None or rest is None or between.count("\n") != 1 or not governs:
-            return (
-                Edit(statement.start, statement.start, order, f"{{ {first} " if first else "{ "),
-                Edit(statement.end, statement.end, order, f" {last} }}" if last else " }"),
+            opening, closing = (
+                Edit(statement.start, statement.start, -1, "{ "),
+                Edit(statement.end, statement.end, LAST, " }"),
             )
+            if first:
+                return opening, Edit(statement.start, statement.start, order, f"{first} "), closing
+            return opening, Edit(statement.end, statement.end, order, f" {last}"), closing
         line = self.text[self.text.rfind("\n", 0, head.start) + 1 :]
         outer, indent = line[: len(line) - len(line.lstrip())], between.rpartition("\n")[2]
         begin = statement.start - len(indent)
         where = begin if first else rest.end()
-        # The braces are equal edits for all insertions there, so they are applied once.
         return (
             Edit(len(ahead), len(ahead), 0, " {"),
             Edit(where, where, order, f"{indent}{first or last}{self._newline}"),
@@ -261,12 +280,12 @@ def _of_pgas(places: Statements, statements: tuple[ProgramStatement, ...], loops
             case If(_, then, otherwise, span):
                 start, end = _range(places, span)
                 free = not places.text[:start].rstrip().endswith("else")
-                yield Statement(start, end, loops, head=True, insertable=free)
+                yield Statement(start, _end_of_blocks(places.text, end), loops, head=True, insertable=free)
                 yield from _of_pgas(places, then.statements, loops)
                 yield from _of_pgas(places, otherwise.statements if otherwise else (), loops)
             case While(_, body, span):
                 start, end = _range(places, span)
-                yield Statement(start, end, loops, head=True)
+                yield Statement(start, _end_of_blocks(places.text, end), loops, head=True)
                 yield from _of_pgas(places, body.statements, loops + 1)
             case Loop(body):
                 yield from _of_pgas(places, body.statements, loops + 1)
@@ -283,6 +302,26 @@ def _of_pgas(places: Statements, statements: tuple[ProgramStatement, ...], loops
 
 def _range(places: Statements, span: Span) -> tuple[int, int]:
     return places.offset(span.line, span.column), places.offset(span.end_line, span.end_column)
+
+
+TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\w+|\S", re.DOTALL)
+
+
+def _end_of_blocks(text: str, start: int) -> int:
+    """Where the block that comes next ends, with those that `else` joins to it."""
+    depth, end = 0, start
+    for token in TOKEN.finditer(text, start):
+        match token[0]:
+            case "{":
+                depth += 1
+            case "}" if depth > 0:
+                depth -= 1
+                end = token.end()
+            case "else" if depth == 0:
+                end = start
+            case other if depth == 0 and (end > start or other == "}") and not other.startswith(("//", "/*")):
+                break
+    return end
 
 
 LEAVING = frozenset(("return_statement", "break_statement", "continue_statement", "goto_statement"))

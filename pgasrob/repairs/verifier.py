@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics import SourceError
-from pgasrob.repairs.edits import Edit, Overlap, applied
-from pgasrob.repairs.sc_outcomes import Before, Compared, Same
+from pgasrob.program.statements import Span
+from pgasrob.repairs.collective_calls import NEW, Answer, reached_alike
+from pgasrob.repairs.edits import Edit, Origins, Overlap, applied
+from pgasrob.repairs.sc_outcomes import Before, Compared, Places, Same
 from pgasrob.repairs.source_statements import Statements
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
@@ -61,7 +63,7 @@ class Verifier:
         self.nodes = tuple(nodes)
         self.statements = Statements.of(program)
         self.verdicts = tuple(self._check(program, each) for each in self.nodes)
-        self._outcomes = Before(program)
+        self._outcomes = Before(program, _places(self.statements.text, ()))
         self.checks = 0
 
     @property
@@ -84,15 +86,16 @@ class Verifier:
         reasons = (str(each.reason) for each in self.verdicts if each.verdict == "unknown")
         return next((self.limit or reason for reason in reasons), "")
 
-    def tried(self, edits: Collection[Edit], acts_in_sc: bool) -> Tried:
-        """Check the source with ``edits``; ``acts_in_sc``: whether these may change its SC runs."""
+    def tried(self, edits: Collection[Edit], acts_in_sc: bool, marks: Collection[Edit] | None = None) -> Tried:
+        """Check the source with ``edits``; ``acts_in_sc``: whether these may change its SC runs; ``marks``: if there
+        are collective calls among them, insertions on the way to these (:mod:`pgasrob.repairs.collective_calls`)."""
         self.checks += 1
         watch = Watch(self._limits_left, None, time.monotonic())
         with until_limit() as stopped:
-            return watch.within("while trying a change", lambda: self._tried(edits, acts_in_sc))
+            return watch.within("while trying a change", lambda: self._tried(edits, acts_in_sc, marks))
         return Tried("", str(stopped.reason), undecided=True)
 
-    def _tried(self, edits: Collection[Edit], acts_in_sc: bool) -> Tried:
+    def _tried(self, edits: Collection[Edit], acts_in_sc: bool, marks: Collection[Edit] | None) -> Tried:
         try:
             text = applied(self.statements.text, edits)
         except Overlap:
@@ -110,9 +113,33 @@ class Verifier:
             if why := _worse(before, after):
                 return Tried(text, why, undecided=after.verdict == "unknown")
         inserts = all(edit.start == edit.end for edit in edits)
-        same = self._outcomes.compared(program, self.nodes, acts_in_sc, reads=acts_in_sc or inserts)
+        places = _places(text, edits) if acts_in_sc else None  # else SC runs are those that there were
+        same = self._outcomes.compared(program, self.nodes, acts_in_sc, acts_in_sc or inserts, places=places)
         differs = same.compared is Compared.DIFFERENT
+        if not differs and marks is not None and (answer := self._alike(edits, marks)) != "alike":
+            why = "it is not known whether" if answer == "unknown" else "not"
+            return Tried(
+                text, f"{why} all ranks reach it in the same branches and rounds", None, answer == "unknown", True
+            )
         return Tried(text, same.why if differs else "", None, same.undecided, differs, same)
+
+    def _alike(self, edits: Collection[Edit], marks: Collection[Edit]) -> Answer:
+        """Whether all ranks reach the collective calls of ``edits`` alike, on all node counts."""
+        try:
+            text = applied(self.statements.text, [*edits, *marks])
+            program = self._parse(text)
+            instances = [program.instantiate(count) for count in self.nodes]
+        except (SourceError, Overlap):
+            return "unknown"
+        places, origins = Statements(text, []), Origins([*edits, *marks])
+        numbers = {each: number for number, each in enumerate(sorted(set(marks)))}
+
+        def mark(span: Span) -> int | None:
+            edit = origins.edit(places.offset(span.line, span.column)) if span.line else None
+            return None if edit is None else numbers.get(edit, NEW)
+
+        found = [reached_alike(each, mark) for each in instances]
+        return next((each for each in found if each != "alike"), "alike")
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
         return check(Session(Question(program, nodes, Robustness(effect=False), limits=self._limits_left)))
@@ -121,6 +148,16 @@ class Verifier:
     def _limits_left(self) -> Limits:
         left = self.seconds_left
         return replace(self._limits, timeout=None if left is None else max(left, 0.001))
+
+
+def _places(text: str, edits: Collection[Edit]) -> Places:
+    """Where pieces of ``text``, which ``edits`` have given, were before them."""
+    statements, origins = Statements(text, []), Origins(edits)
+
+    def place(span: Span) -> int | None:
+        return origins.kept(statements.offset(span.line, span.column)) if span.line else 0
+
+    return place
 
 
 def _worse(before: Verdict, after: Verdict) -> str:

@@ -92,6 +92,8 @@ process {
     assert "    barrier;  // b\n    fence(q);\n" in put("barrier;  // b", behind=True)
     otherwise = statements.around(text.index("if (r)"))
     assert otherwise is not None and not otherwise.insertable
+    first = statements.around(text.index("if (r == 0)"))
+    assert first is not None and text[first.start : first.end].endswith("} else if (r) { barrier; }")
     looped = statements.around(text.index("barrier;  // b"))
     assert looped is not None and looped.loops == 1
     parse(put("wait(q)")), parse(put("r <- mem"))
@@ -117,6 +119,11 @@ def test_braces_are_written_once() -> None:
     edits += statements.after(statement, "quiet();", 2)
     body = "    fence();\n    quiet();\n    tell(i);   // told\n    quiet();\n"
     assert f"i++) {{\n{body}  }}\n  while" in applied(C, edits)
+    within = statements.around(C.index("shmem_int_p(&x, 1"))  # in a line with what is around it
+    assert within is not None
+    edits = [*statements.before(within, "fence();", 1), *statements.before(within, "quiet();", 1)]
+    edits += statements.after(within, "quiet();", 1)
+    assert "if (to) { fence(); quiet(); shmem_int_p(&x, 1, to); quiet(); } else" in applied(C, edits)
 
 
 def test_loops_around_are_those_of_the_callers_too() -> None:

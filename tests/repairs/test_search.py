@@ -139,3 +139,70 @@ def test_a_repair_has_one_barrier_at_most() -> None:
     """Each of two exchanges could do with one; so the other gets a wait, however much that costs."""
     found = repair(parse(TWO_EXCHANGES), parse, (2,), Costs(completion=60, barrier=2), max_answers=1)
     assert sorted(each.kind for each in found.answers[0].candidates) == ["barrier", "completion"]
+
+
+TWO_QUEUES = """memory a = 1, b, c;
+queue q0, q1;
+process 0 {
+  FIRST
+  SECOND
+}
+process 1 { skip; }
+"""
+
+
+def test_one_queue_for_two_operations_with_different_targets() -> None:
+    """A FIFO queue keeps the order of the reads of sources, and of gets, wherever the operations go."""
+    for first, second in (
+        ("write(c, 1, b, q0);", "write(b, 0, c, q1);"),  # the source is written again
+        ("read(b, 1, a, q0);", "write(c, 0, b, q1);"),  # where the get is to go, another goes first
+    ):
+        text = TWO_QUEUES.replace("FIRST", first).replace("SECOND", second)
+        found = repair(parse(text), parse, (2,))
+        moved = [(5, second.replace("q1", "q0")[:-1]), (4, first.replace("q0", "q1")[:-1])]
+        assert [told(each) for each in found.answers] == [[each] for each in moved]
+        assert found.answers[0].cost == 1
+
+
+THIRD_QUEUE = """memory x = 1, y, z, w;
+queue q unordered, p unordered, f;
+process 0 {
+  write(x, 1, z, q);
+  read(x, 1, y, p);
+  write(w, 1, w, f);
+}
+process 1 { skip; }
+"""
+
+
+def test_two_operations_in_a_third_queue() -> None:
+    """Each of the two alone changes nothing there, and neither of their own queues keeps an order."""
+    costs = Costs(order=1, local_completion=9, completion=9)
+    found = repair(parse(THIRD_QUEUE), parse, (2,), costs)
+    assert found.answers[0].cost == 2
+    assert [(4, "write(x, 1, z, f)"), (5, "read(x, 1, y, f)")] in map(told, found.answers)
+
+
+NESTED = """memory x = 1, y;
+register r, s;
+queue q;
+process 0 {
+  r <- 0;
+  while (r < 2) {
+    s <- 0;
+    while (s < 2) {
+      write(y, 1, x, q);
+      s <- s + 1;
+    }
+    // here
+  }
+}
+process 1 { r <- mem[x]; }
+"""
+
+
+def test_a_place_behind_an_inner_loop() -> None:
+    """It is in one loop less than what is within."""
+    text = NESTED.replace("    // here\n", "    mem[y] <- 1;\n    r <- r + 1;\n")
+    behind = repair(parse(text), parse, (2,)).answers[0]
+    assert (behind.cost, told(behind)) == (6, [(12, "wait_local(q);")])
