@@ -32,7 +32,8 @@ def code_of_verdict(result: Result, expect: bool, strict: bool, outcomes_alone: 
     """
     verdict = result["verdict"]
     fails = strict and (result["assertions"] == "violated" or result["deadlock"] is True)
-    leaves_open = strict and not fails and "unknown" in (result["assertions"], result["deadlock"])
+    facts = (result["assertions"], result["deadlock"], result.get("faults"))
+    leaves_open = strict and not fails and "unknown" in facts
     good = NOT_ROBUST if fails else UNKNOWN if leaves_open else ROBUST
     if not expect:
         if outcomes_alone and result.get("effect") == "none found":

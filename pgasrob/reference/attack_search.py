@@ -12,7 +12,7 @@ from pgasrob.automata.emptiness import EmptinessSearch
 from pgasrob.program.instance import Instance
 from pgasrob.reference.attack import AttackSpace
 from pgasrob.reference.reduced_search import ReducedSearch
-from pgasrob.robustness.engine import PIECE, Violation, WithoutFacts
+from pgasrob.robustness.engine import PIECE, InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.moves import in_two_parts
 from pgasrob.robustness.normal_form import Word
 from pgasrob.robustness.reasons import Reason
@@ -32,7 +32,7 @@ class StateSearch(Protocol):
     def advance(self, states: int) -> bool: ...
 
 
-class AttackSearch(WithoutFacts):
+class AttackSearch(WithoutFacts, InOnePart):
     """The attack search of an instance, breadth-first by commands, with some of the reductions.
 
     Attributes: ``violation`` once found; ``states``, ``transitions``; ``settled``: no step can be the source, so that

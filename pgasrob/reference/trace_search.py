@@ -9,7 +9,7 @@ from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
 from pgasrob.reference.closing import Choosable, Closing
 from pgasrob.reference.exploration import Exploration, TraceByTrace
-from pgasrob.robustness.engine import WHOLE, Subtrees, Violation
+from pgasrob.robustness.engine import WHOLE, InOnePart, Subtrees, Violation, until
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import TooManyUpdates
 from pgasrob.semantics.computation import Computation
@@ -19,7 +19,7 @@ MOST_EVENTS = 2_000
 """Events of a run beyond which it is taken to have no end; the time that a run takes grows with their square."""
 
 
-class TraceSearch(TraceByTrace):
+class TraceSearch(TraceByTrace, InOnePart):
     """The search of an instance trace by trace.
 
     Attributes: ``violation`` once found; ``gave_up``, why there is no answer; ``states``, ``transitions`` (events
@@ -30,7 +30,6 @@ class TraceSearch(TraceByTrace):
     """
 
     settled = False
-    settled_by = ""
 
     def __init__(self, instance: Instance, choosable: Choosable | None = None, part: Subtrees = WHOLE) -> None:
         self._instance, self._choosable = instance, choosable
@@ -68,9 +67,9 @@ class TraceSearch(TraceByTrace):
         """Runs that were given up, since they come to what had been followed."""
         return self._exploration.redundant
 
-    def explore(self) -> Iterator[None]:
+    def explore(self, most: int | None = None) -> Iterator[None]:
         """The SC runs by themselves."""
-        return self.run()
+        return until(self, self.run(), most)
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every event; ends when a violation is found or there is none."""

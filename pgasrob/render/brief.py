@@ -22,7 +22,8 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
     witness = result["witness"]
     match verdict:
         case "robust":
-            yield f"{file}: robust{on}{wrong}"
+            but = f", but {visible(result['reason'] or '')}" if result.get("faults") == "unknown" else ""
+            yield f"{file}: robust{on}{but}{wrong}"
         case "not robust":
             late = witness.get("late") if witness else None
             if witness and late:

@@ -137,6 +137,8 @@ class VerdictForm(Form[Result]):
             yield "a failing assertion"
         if result["deadlock"] is True:
             yield "a deadlock"
+        if result.get("faults") == "unknown":
+            yield "a fault that cannot be excluded"
         if result.get("effect") == "none found":
             yield "no outcome found that only the network has"
 

@@ -313,13 +313,15 @@ def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> O
 
 
 def notifications(result: Result | RaceResult) -> Iterator[Object]:
-    """Notifications that a search gave no answer, or that a program is in error for a reason without a place."""
+    """Notifications that a search gave no answer, or not the whole one, or that a program is in error for a reason
+    without a place."""
     witness = result.get("witness")
     placed = result["errors"] or (witness and witness["fault"])
-    if result["verdict"] == "unknown" or (result["verdict"] == "error" and not placed):
+    left_open = result["verdict"] == "unknown" or result.get("faults") == "unknown"
+    if left_open or (result["verdict"] == "error" and not placed):
         yield {
             "descriptor": {"id": UNKNOWN, "index": 0},
-            "level": "warning" if result["verdict"] == "unknown" else "error",
+            "level": "warning" if left_open else "error",
             "message": _message(
                 f"{_begun(result['verdict'])}{_on(result)}: {result['reason'] or 'no reason is known'}"
             ),

@@ -97,7 +97,8 @@ class Result(TypedDict):
     ``races`` when they were asked for.
 
     ``reason`` is a sentence; ``reason_code`` says of what kind it is (`robustness/reasons.py`), and ``limit`` which
-    option of `pgasrob check` sets the limit that was reached, if one was. ``assumptions``: of a robust program all that
+    option of `pgasrob check` sets the limit that was reached, if one was. ``faults``: whether it is known of a robust
+    program that no run reaches a fault. ``assumptions``: of a robust program all that
     the verdict rests on, else what the runs that are shown rest on.
 
     ``nodes`` is "all" for an answer about every number of nodes. Where that was asked for, ``proved`` says whether
@@ -132,6 +133,7 @@ class Result(TypedDict):
     deadlock: bool | Literal["unknown"] | None
     legal: NotRequired[Legal | None]
     illegal_calls: NotRequired[list[IllegalCall]]
+    faults: NotRequired[Literal["none", "unknown"] | None]
     communicates: bool | None
     polls: NotRequired[bool | None]
     alike: NotRequired[Alike]
@@ -220,6 +222,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "deadlock": verdict.deadlock,
         "legal": verdict.legal,
         "illegal_calls": illegal_calls_to_json(verdict.illegal_calls),
+        "faults": verdict.faults,
         "communicates": verdict.communicates,
         "polls": verdict.polls,
         "failed_polls": verdict.reading.failed_polls,

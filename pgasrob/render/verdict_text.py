@@ -17,7 +17,7 @@ from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_json import Event, Fault, Standing, Witness
 from pgasrob.render.run_table import MARK, table
 from pgasrob.render.verdict_json import Result
-from pgasrob.robustness.reasons import FaultPossible, InternalError
+from pgasrob.robustness.reasons import InternalError
 from pgasrob.robustness.verdict import RECORDED
 
 MOST_INITIAL, MOST_ELEMENTS = 20, 8
@@ -130,7 +130,7 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
     yield from every_count_text.what_is_known(result)
     if result["verdict"] == "unknown" and not every_count_text.is_about_all(result):
-        ended = result.get("reason_code") in (FaultPossible.code, InternalError.code)
+        ended = result.get("reason_code") == InternalError.code
         left = [] if ended else ["The search did not end, so this says nothing about robustness."]
         left += ["--max-states, --timeout and --memory-limit set the limits."] * bool(result.get("limit"))
         if left:
@@ -158,10 +158,11 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     if every_count_text.is_about_all(result):
         yield from every_count_text.facts(result)
     of_assertions, of_deadlocks = every_count_text.left_open(result)
-    open_ = ["whether the assertions hold"] * of_assertions + ["whether there is a deadlock"] * of_deadlocks
+    open_ = ["whether a command faults"] * (result.get("faults") == "unknown")
+    open_ += ["whether the assertions hold"] * of_assertions + ["whether there is a deadlock"] * of_deadlocks
     if open_:
         more = f" --{result['limit']} sets the limit." if robust and result.get("limit") else ""
-        yield f"Not all SC runs were seen, so it is unknown {' and '.join(open_)}.{more}", "open"
+        yield f"Not all SC runs were seen, so it is unknown {english.listed(open_)}.{more}", "open"
     if assumed and (rests_on := assumptions_text.sentence(result)):
         yield rests_on, "faint"
 

@@ -111,7 +111,7 @@ class Verifier:
             if after.verdict == "not robust":
                 return Tried(text, violation=after)
             if why := _worse(before, after):
-                return Tried(text, why, undecided=after.verdict == "unknown")
+                return Tried(text, why, undecided=after.verdict == "unknown" or after.faults == "unknown")
         inserts = all(edit.start == edit.end for edit in edits)
         places = _places(text, edits) if acts_in_sc else None  # else SC runs are those that there were
         same = self._outcomes.compared(program, self.nodes, acts_in_sc, acts_in_sc or inserts, places=places)
@@ -171,6 +171,8 @@ def _worse(before: Verdict, after: Verdict) -> str:
         return f"{where} it is not known whether it is robust: {after.reason}"
     if why := _worse_in_sc(before, after):
         return why
+    if after.faults == "unknown" and before.faults != "unknown":
+        return f"{where} it is not known whether there is a fault"
     if before.deadlock is False and after.deadlock == "unknown":
         return f"{where} it is not known whether there is a deadlock"
     if before.assertions == "hold" and after.assertions == "unknown":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.counterexample import Counterexample, fault_reached, fault_witness
-from pgasrob.robustness.engine import wanted_reductions
+from pgasrob.robustness.engine import PASSING, SEARCHING, wanted_reductions
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES, attack_engine
 from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from pgasrob.robustness.question import Question
@@ -26,6 +26,7 @@ from pgasrob.robustness.reasons import (
     RunsLeftOut,
     ScRunsLeft,
     ScStateLimit,
+    StateLimit,
 )
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
@@ -52,7 +53,6 @@ SC_RUNS, EFFECT = "SC runs", "outcomes"
 SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
 """States of a search for the shortest run that shows a violation: an instant."""
 
-SEARCHING, PASSING = "in the {} engine", "in the search of SC runs"
 REPLAYING, SHORTENING, MEANING = "while replaying the run", "while shortening the run", "in the search for outcomes"
 """What a check is at, for the reasons when a limit ends it."""
 
@@ -121,7 +121,7 @@ class Decided:
             for _ in engine.run():
                 if self.facts.fault:
                     return
-                self._look_around(self._name, engine.states, engine.doing)
+                self._look_around(self._name, engine.states_at_work, engine.doing)
         except (LimitReached, MemoryError):
             if engine.settled:  # it was among the SC runs
                 self.decision = Decision.ROBUST
@@ -129,32 +129,35 @@ class Decided:
         if engine.violation:
             self.decision = Decision.VIOLATION
             self.counterexample = Counterexample(self.instance, self._name, engine.violation)
-        elif not engine.gave_up:
+        elif engine.gave_up is None:
             self.decision = Decision.ROBUST
+        elif isinstance(engine.gave_up, StateLimit):
+            raise LimitReached(engine.gave_up)
 
     def learn_what_is_left(self, ended: Reason | None) -> None:
         """Explore the SC runs that the engine has not seen, by a search of their own.
 
-        Only where a fault is all that may change the verdict it takes as long as it takes; else it has a limit of its
-        own, in addition to the others. ``ended``: what has ended the phases before, if anything has.
+        It has a limit of its own: that of states where a fault may change the verdict yet, else that of the facts.
+        ``ended``: what has ended the phases before, if anything has.
         """
         facts, limits = self.facts, self._limits
         if facts.fault or facts.complete or facts.nothing_to_learn():
             return
         decides = ended is None and self.decision is not Decision.VIOLATION and not facts.cannot_fault()
-        limit = None if decides else limits.max_sc_states
-        if limit is None or (limits.max_states is not None and limits.max_states <= limit):
-            self._explore()
-        elif not self._explore(limit):
-            raise LimitReached(ScStateLimit(limit))
+        most, of_facts = limits.max_states, None if decides else limits.max_sc_states
+        if of_facts is not None and (most is None or of_facts < most):
+            self._explore(of_facts)
+            reached: Reason = ScStateLimit(of_facts)
+        else:
+            self._explore(most)
+            reached = StateLimit(most or 0)
+        if not facts.fault and not facts.complete:
+            raise LimitReached(reached)
 
-    def _explore(self, most: int | None = None) -> bool:
-        """Look at SC runs, at all of them or until there are ``most`` states; whether these were all."""
-        for _ in self.facts.explore():
-            if most is not None and self.facts.explored >= most:
-                return False
+    def _explore(self, most: int | None) -> None:
+        """Look at SC runs, at all of them or until there are more than ``most`` states."""
+        for _ in self.facts.explore(most):
             self._look_around(SC_RUNS, self.facts.explored)
-        return True
 
 
 class Judged:
@@ -277,12 +280,13 @@ class Check:
         if answer == "robust" and program.gaps:
             answer, reason = "unknown", RunsLeftOut(program.gaps)
         first = witness or shown.assertion_run or shown.deadlock_run
-        robust = answer == "robust"
+        robust, unseen = answer == "robust", isinstance(reason, FaultPossible)
         engine = self._session.question.engine.name
         verdict = replace(
             nothing_known(self._session.question),
             verdict=answer,
             reason=reason,
+            faults=("unknown" if unseen else "none") if robust else None,
             stats=self._stats(),
             witness=first,
             assertion_run=shown.assertion_run,
@@ -360,9 +364,8 @@ class Check:
             case Decision.ROBUST:
                 if ended is None:
                     return "robust", None, None
-                if self.shown.cannot_fault:
-                    return "robust", ScRunsLeft(ended), None
-                return "unknown", FaultPossible(ended), None
+                # A command that faults is not issued, so whether one does is another question (`proofs/sc-runs.md`).
+                return "robust", ScRunsLeft(ended) if self.shown.cannot_fault else FaultPossible(ended), None
             case Decision.OPEN:
                 return "unknown", ended, None
             case _:

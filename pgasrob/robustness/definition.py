@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from pgasrob.automata.automaton import Automaton, Reached
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import Violation, WithoutFacts
+from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.semantics.accesses import access_of
 from pgasrob.semantics.computation import POPS, has_steps
@@ -119,7 +119,7 @@ def drain(instance: Instance, path: list[tuple[Letter, ...]], state: State) -> l
     return words
 
 
-class DefinitionSearch(CutSearch[DefinitionState, Letter], WithoutFacts):
+class DefinitionSearch(CutSearch[DefinitionState, Letter], WithoutFacts, InOnePart):
     """The search for a violating computation of an instance, breadth-first by events.
 
     Attributes: ``violation`` once found; ``states``, ``transitions``. When ``run`` ends without a violation, the

@@ -10,6 +10,7 @@ from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.turns import Counted
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 PIECE = 256
 """States that a search of states looks at before it lets its caller look around."""
+SEARCHING, PASSING = "in the {} engine", "in the search of SC runs"
+"""What a check is at, for the reasons when a limit ends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,8 @@ class Facts(Protocol):
     def complete(self) -> bool: ...
     @property
     def states(self) -> int: ...
-    def explore(self) -> Iterator[None]: ...
+    def explore(self, most: int | None = None) -> Iterator[None]:
+        """Look at some more of the SC runs per iteration, until it has looked at more than ``most`` states in all."""
 
 
 class JoinedFacts:
@@ -104,6 +108,10 @@ class Engine(Stepwise, Protocol):
     violation: Violation | None
 
     @property
+    def states_at_work(self) -> int:
+        """The states of the part that is at work, where it has parts, for the limit of states is for each of them."""
+
+    @property
     def facts(self) -> Facts | None:
         """What it learns of the SC runs that it passes, going on at a fault; None when it passes none."""
 
@@ -136,12 +144,21 @@ class TraceEngine(Engine, Protocol):
         """The sources that are left to other engines, by transition, as bits; None: all."""
 
 
+class InOnePart:
+    """What engines answer that have no parts."""
+
+    settled_by = ""
+
+    @property
+    def states_at_work(self: Counted) -> int:
+        return self.states
+
+
 class WithoutFacts:
-    """What engines answer that have no parts, know nothing before they have run, and learn nothing of the SC runs."""
+    """What engines answer that know nothing before they have run, and learn nothing of the SC runs."""
 
     facts = None
     settled = False
-    settled_by = ""
 
 
 class Subtrees(NamedTuple):
@@ -178,6 +195,14 @@ class FoundInPart(NamedTuple):
         return self.violation or self.fault
 
 
+def until(search: Facts, pieces: Iterator[None], most: int | None) -> Iterator[None]:
+    """``pieces`` of the ``search``, until it has looked at more than ``most`` states in all."""
+    for _ in pieces:
+        if most is not None and search.states > most:
+            return
+        yield
+
+
 def longest_run(instance: Instance) -> int:
     """Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
     return 100_000 + 1_000 * instance.nodes
@@ -185,13 +210,15 @@ def longest_run(instance: Instance) -> int:
 
 class Settings(NamedTuple):
     """What an engine can be asked to do; it refuses what it does not have. ``memory``: the bytes that it may store.
-    ``threads``: how many it may use. ``found``: what others have found in all parts, for the traces."""
+    ``threads``: how many it may use. ``max_states``: how many states each of its parts may look at, where it has parts;
+    else whoever runs it looks at that. ``found``: what others have found in all parts, for the traces."""
 
     heads: int | None = None
     reductions: Collection[str] | None = None
     memory: int | None = None
     threads: int = 1
     found: Sequence[FoundInPart] = ()
+    max_states: int | None = None
 
     def only(self, engine: str, *known: str) -> None:
         """Refuse all but the settings ``known`` to ``engine``."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pgasrob.program.expressions import Fault
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import PIECE, Violation
+from pgasrob.robustness.engine import PIECE, InOnePart, Violation, until
 from pgasrob.robustness.kernel_tables import Tables, tables
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.normal_form import Word
@@ -147,13 +147,17 @@ class NativeFacts(DecodedFacts):
     def transitions(self) -> int:
         return self.search.sc_transitions
 
-    def explore(self) -> Iterator[None]:
-        """Look at some more states per iteration; ends at a fault or when all SC runs have been seen."""
+    def explore(self, most: int | None = None) -> Iterator[None]:
+        """Look at some more states per iteration; ends at a fault, when all SC runs have been seen, or more than
+        ``most`` states."""
+        return until(self, self._pieces(), most)
+
+    def _pieces(self) -> Iterator[None]:
         while not self.search.run(PIECE if self.search.states < LARGE else LARGE_PIECE):
             yield
 
 
-class NativeSearch:
+class NativeSearch(InOnePart):
     """The attack search of an instance, with what :class:`~pgasrob.reference.attack_search.AttackSearch` has and does.
 
     ``facts`` are those of the SC runs that the search has passed. A fault does not end it: ``facts.fault`` is for the
@@ -164,7 +168,7 @@ class NativeSearch:
     left, if that is known: by transition, the steps that may be the source, as bits.
     """
 
-    settled_by = doing = ""
+    doing = ""
 
     def __init__(
         self,

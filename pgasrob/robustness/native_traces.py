@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WHOLE, Subtrees, Violation
+from pgasrob.robustness.engine import WHOLE, InOnePart, Subtrees, Violation, until
 from pgasrob.robustness.kernel_tables import tables
 from pgasrob.robustness.native_attack import DecodedFacts, Decoder
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
@@ -16,7 +16,7 @@ MOST_EVENTS = 1_000_000
 """Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
 
 
-class NativeTraceSearch(DecodedFacts):
+class NativeTraceSearch(DecodedFacts, InOnePart):
     """The search of an instance trace by trace, with what :class:`~pgasrob.reference.trace_search.TraceSearch` has.
 
     ``sources``: by transition, the steps that may be the source, as bits; None: all. ``part``: what of the exploration
@@ -24,7 +24,6 @@ class NativeTraceSearch(DecodedFacts):
     """
 
     settled = False
-    settled_by = ""
 
     def __init__(
         self,
@@ -58,9 +57,9 @@ class NativeTraceSearch(DecodedFacts):
     def complete(self) -> bool:
         return self.kernel.complete
 
-    def explore(self) -> Iterator[None]:
+    def explore(self, most: int | None = None) -> Iterator[None]:
         """The SC runs by themselves."""
-        return self.run()
+        return until(self, self.run(), most)
 
     @property
     def states(self) -> int:

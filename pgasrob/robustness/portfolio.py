@@ -1,18 +1,20 @@
 """The `portfolio` engine: first the method that settles most programs at once, then the other engines in turns.
 
 Infeasibility says which steps are the source of no attack; if none is left there is no violation. Then the traces are
-gone through, of which most programs have few; large programs begin with that. Then the attack search is asked, which
-always ends. Traces and attack have budgets that grow from turn to turn, so that a program that is hard for one of them
-costs little more than the other one takes. Budgets count states and events, never time: the answer depends on nothing
-else.
+gone through, of which most programs have few; large programs begin with that. Beside them the attack search is asked,
+which always ends. Each of the two goes on in its turn where it has stopped, with a budget that doubles, up to the limit
+of states, which is for each by itself. So a program that one of them settles within the limit is settled, however hard
+it be for the other, and what this costs is in proportion to what the one takes alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import (
+    PASSING,
+    SEARCHING,
     Engine,
     Facts,
     JoinedFacts,
@@ -22,20 +24,22 @@ from pgasrob.robustness.engine import (
     longest_run,
     wanted_reductions,
 )
-from pgasrob.robustness.reasons import Reason
+from pgasrob.robustness.reasons import Reason, StateLimit
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
+from pgasrob.robustness.turns import Part, budgets
 from pgasrob.robustness.watch import at
 from pgasrob.semantics.sequential import FoundFault
 from pgasrob.twins import attack_search, search_of_sc_runs, trace_search
 
-TRACES, ATTACK = "traces", "attack"
-TURNS = ((TRACES, 5_000), (ATTACK, 2_000), (TRACES, 100_000), (ATTACK, 50_000), (TRACES, 1_000_000), (ATTACK, None))
-"""Who searches next, and up to which effort; None: to its end. That of the traces is for each rank."""
+TRACES, ATTACK, SC_RUNS = "traces", "attack", "SC runs"
 SMALL = 200
 """Commands of all ranks up to which infeasibility, for which the ranges of all values are needed, is asked first."""
-EFFORT_PER_COMMAND = 2_000
-"""Beyond, the traces may take so much effort for each of them in the first turn, which is about what it would
-take, and so much more in every further one."""
+EVENTS_PER_STATE, EFFORT_PER_RANK, COMMANDS_PER_EFFORT = 4, 2.5, 8
+"""The traces may look at so many events for each state that the attack search may look at, and take so much effort for
+each rank, in a large program one more for so many commands: as much time, about."""
+EFFORT_PER_COMMAND, EVENTS_PER_COMMAND = 2_000, 100
+"""In a large program they may besides take so much effort for each command, and look at so many events, in their first
+turn: about what it takes where there are few traces."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""
 
@@ -44,29 +48,26 @@ class PortfolioSearch:
     """The search of an instance, part by part.
 
     Attributes: ``violation`` once found; ``settled_by``: the part that has decided, infeasibility, traces or attack;
-    ``states``, ``transitions`` of all parts; ``facts`` of the SC runs; ``nothing_to_search``: infeasibility has settled
-    it, and the SC runs have nothing to show.
+    ``searches``: the engines that have been asked, by name; ``states``, ``transitions`` of all of them; ``facts`` of
+    the SC runs; ``nothing_to_search``: infeasibility has settled it, and the SC runs have nothing to show.
     """
 
     def __init__(self, instance: Instance, settings: Settings) -> None:
         self._instance, self._settings = instance, settings
+        self._commands = sum(len(automaton.transitions) for automaton in instance.automata)
         self._sources: list[int] | None = None
         self.settled_by = ""
         self.nothing_to_search = False
-        self._parts: dict[str, Engine] = {}
+        self.searches: dict[str, Engine] = {}
+        self._parts: dict[str, Part] = {}
         self._traces: TraceEngine | None = None
-        self._running: dict[str, Iterator[None]] = {}
         self._turn = TRACES
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
+        self.sc_runs: Facts | None = None
         self.shortest: Facts | None = None
         self.looked_for_shorter_runs = False
         self.facts = PortfolioFacts(self, instance)
-
-    @property
-    def parts(self) -> Mapping[str, Engine]:
-        """The engines that have been asked."""
-        return self._parts
 
     @property
     def settled(self) -> bool:
@@ -75,64 +76,76 @@ class PortfolioSearch:
 
     @property
     def states(self) -> int:
-        return sum(part.states for part in self.parts.values())
+        return sum(search.states for search in self.searches.values())
+
+    @property
+    def states_at_work(self) -> int:
+        part = self._parts.get(self._turn)
+        return part.states if part else 0
 
     @property
     def transitions(self) -> int:
-        return sum(part.transitions for part in self.parts.values())
+        return sum(search.transitions for search in self.searches.values())
 
     @property
     def doing(self) -> str:
         """What the search is at, for a progress display."""
-        part = self._parts.get(self._turn)
-        return " ".join(filter(None, (self._turn, part.doing if part else "")))
+        search = self.searches.get(self._turn)
+        return " ".join(filter(None, (self._turn, search.doing if search else "")))
 
     def run(self) -> Iterator[None]:
-        """Search, yielding after every piece; ends when a violation is found or there is none."""
-        commands = sum(len(automaton.transitions) for automaton in self._instance.automata)
-        if commands <= SMALL:
+        """Search, yielding after every piece; ends when a violation is found, there is none, or nobody can tell."""
+        if self._commands <= SMALL:
             self._ask_for_sources()
-        more = 0 if commands <= SMALL else commands * EFFORT_PER_COMMAND
-        for turn, (name, effort) in enumerate(TURNS, 1):
-            if name == ATTACK and self._sources is None:
-                self._ask_for_sources()
-            if self.nothing_to_search or (name == ATTACK and self.settled):
-                return  # what the SC runs show besides, their own search learns
-            if name == TRACES and TRACES in self._parts and self._parts[TRACES].gave_up:
-                continue
-            self._turn = name
-            at(f"in the {name} engine")
-            if name == TRACES and effort is not None:
-                effort = effort * self._instance.nodes + more * turn
-            yield from self._advance(name, effort)
-            part, facts = self._parts[name], self._parts[name].facts
-            if facts is not None and name == TRACES and (facts.fault or name not in self._running):
-                yield from self._look_for_shorter_runs(facts)
-            if part.violation is not None or (name not in self._running and part.gave_up is None):
-                self.violation = part.violation
-                self.settled_by = self.settled_by or name
-                return
-            if facts is not None and facts.fault:
+        most = self._settings.max_states
+        if not self.settled:
+            yield from self._take_turns((TRACES, ATTACK), most, self._decides)
+        if not self.settled_by and not self.facts.fault:
+            assert most is not None, "else the attack search has come to its end"
+            self.gave_up = StateLimit(most)
+
+    def learn(self, most: int | None) -> Iterator[None]:
+        """Look at the SC runs for their facts alone, where infeasibility has settled the rest: by two searches, of
+        which each may look at ``most`` states, until all runs have been seen or there is a fault."""
+        if not self.nothing_to_search:
+            yield from self._take_turns((TRACES, SC_RUNS), most, lambda _: self.facts.complete)
+
+    def _take_turns(self, names: tuple[str, str], most: int | None, decides: Callable[[str], bool]) -> Iterator[None]:
+        """Let the parts search, each up to ``most`` states, until one ``decides``, there is a fault, or all are
+        over."""
+        for budget in budgets():
+            for name in names:
+                self._turn = name
+                at(PASSING if name == SC_RUNS else SEARCHING.format(name))
+                if name not in self._parts:
+                    self._parts[name] = self._made(name)
+                self._parts[name].most = most
+                yield from self._advance(name, budget)
+                if self.facts.fault or decides(name):
+                    return
+            if all(self._parts[name].over for name in names):
                 return
 
-    def _advance(self, name: str, effort: int | None) -> Iterator[None]:
-        """Let a part search until it has taken ``effort`` in all; one that has ended is not among the running ones."""
-        if name not in self._parts:
-            self._parts[name] = part = self._made(name)
-            self._running[name] = part.run()
-        part, running = self._parts[name], self._running[name]
-        while effort is None or self._effort(name) < effort:
-            try:
-                next(running)
-            except StopIteration:
-                del self._running[name]
-                return
+    def _advance(self, name: str, budget: int) -> Iterator[None]:
+        """Let a part search until it has spent ``budget`` in all; a fault that it meets ends it."""
+        part, facts = self._parts[name], self.searches[name].facts if name in self.searches else self.sc_runs
+        for _ in part.search_until(budget):
             yield
-            if part.facts is not None and part.facts.fault:
-                return
+            if facts is not None and facts.fault:
+                break
+        if name == TRACES and facts is not None and (facts.fault or part.ended) and not self.looked_for_shorter_runs:
+            yield from self._look_for_shorter_runs(facts)
 
-    def _effort(self, name: str) -> int:
-        return self._traces.effort if name == TRACES and self._traces else self._parts[name].states
+    def _decides(self, name: str) -> bool:
+        """Whether the part has settled it, or infeasibility does, which is asked once a large program has had a
+        turn."""
+        search = self.searches[name]
+        if search.violation is not None or (self._parts[name].ended and search.gave_up is None):
+            self.violation = search.violation
+            self.settled_by = name
+        elif self._sources is None:
+            self._ask_for_sources()
+        return bool(self.settled_by)
 
     def _ask_for_sources(self) -> None:
         """Find out which steps may be the source at all."""
@@ -152,16 +165,31 @@ class PortfolioSearch:
                 yield
         self.looked_for_shorter_runs = True
 
-    def _made(self, name: str) -> Engine:
-        settings = self._settings
+    def _made(self, name: str) -> Part:
+        instance, settings = self._instance, self._settings
+        if name == SC_RUNS:
+            self.sc_runs = search_of_sc_runs(instance, wanted_reductions(settings), settings.memory)
+            return Part(self.sc_runs, self.sc_runs.explore())
         if name == ATTACK:
             left = self._traces.undecided_sources if self._traces else None
             sources = self._sources if left is None else left
             wanted = wanted_reductions(settings)
-            return attack_search(self._instance, wanted, settings.memory, settings.threads, sources)
-        longest = longest_run(self._instance)
-        self._traces = trace_search(self._instance, settings.memory, sources=self._sources, longest=longest)
-        return self._traces
+            attack = attack_search(instance, wanted, settings.memory, settings.threads, sources)
+            self.searches[name] = attack
+            return Part(attack, attack.run())
+        longest = longest_run(instance)
+        self._traces = traces = trace_search(instance, settings.memory, sources=self._sources, longest=longest)
+        self.searches[name] = traces
+        return Part(traces, traces.run(), lambda: self._spent_by(traces))
+
+    def _spent_by(self, traces: TraceEngine) -> float:
+        """What the traces have cost, in states of the attack search."""
+        per_state, effort, events = EFFORT_PER_RANK * self._instance.nodes, traces.effort, traces.states
+        if self._commands > SMALL:
+            per_state += self._commands / COMMANDS_PER_EFFORT
+            effort -= EFFORT_PER_COMMAND * self._commands
+            events -= EVENTS_PER_COMMAND * self._commands
+        return max(effort / per_state, events / EVENTS_PER_STATE)
 
 
 class PortfolioFacts(JoinedFacts):
@@ -174,13 +202,13 @@ class PortfolioFacts(JoinedFacts):
     @property
     def sources(self) -> list[Facts]:
         search = self._search
-        found = [search.shortest, *(search.parts[name].facts for name in (ATTACK, TRACES) if name in search.parts)]
-        return [facts for facts in found if facts is not None]
+        passed = (search.searches[name].facts for name in (ATTACK, TRACES) if name in search.searches)
+        return [facts for facts in (search.shortest, search.sc_runs, *passed) if facts is not None]
 
     @property
     def fault(self) -> FoundFault | None:
         # It ends the check, so a fault that the traces have found has to wait for the run that is shown for it.
-        waits = TRACES in self._search.parts and not self._search.looked_for_shorter_runs
+        waits = TRACES in self._search.searches and not self._search.looked_for_shorter_runs
         known = self.sources[:-1] if waits else self.sources
         return next((facts.fault for facts in known if facts.fault), None)
 
@@ -188,6 +216,6 @@ class PortfolioFacts(JoinedFacts):
     def complete(self) -> bool:
         return self._search.nothing_to_search or super().complete
 
-    def explore(self) -> Iterator[None]:
-        """Look at some more of the SC runs per iteration; for those alone who do not run the search."""
-        return self._search.run()
+    def explore(self, most: int | None = None) -> Iterator[None]:
+        """Look at some more of the SC runs per iteration, where the search has nothing else to find."""
+        return self._search.learn(most)

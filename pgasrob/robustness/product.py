@@ -20,7 +20,7 @@ from pgasrob.automata.intersection import Intersection
 from pgasrob.automata.multiheaded import comp
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, possible_cycle_types
-from pgasrob.robustness.engine import PIECE, Violation, WithoutFacts
+from pgasrob.robustness.engine import PIECE, InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.marked_normal_form import Marked, MarkedNormalForm, MarkedWord
 from pgasrob.robustness.normal_form import NormalForm, numbered
 from pgasrob.robustness.reasons import Reason
@@ -30,7 +30,7 @@ HEADS = 2
 Search = EmptinessSearch[tuple[int, int], tuple[int, Marked]]
 
 
-class ProductSearch(WithoutFacts):
+class ProductSearch(WithoutFacts, InOnePart):
     """The search over all cycle types of an instance.
 
     Attributes: ``violation`` once found; ``states`` and ``transitions`` of all intersections so far; ``refuted`` the

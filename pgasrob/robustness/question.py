@@ -189,7 +189,8 @@ class Question:
     def settings(self) -> Settings:
         """What the engine is made with."""
         engine = self.engine
-        return Settings(engine.heads, engine.reductions, self.limits.memory, self.threads, engine.found)
+        limits = self.limits
+        return Settings(engine.heads, engine.reductions, limits.memory, self.threads, engine.found, limits.max_states)
 
 
 def node_count(nodes: int | None, program: Program | CProgram) -> int:

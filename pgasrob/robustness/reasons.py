@@ -173,12 +173,8 @@ class NoProgram(Reason, code="no-program", sentence="{message}"):
     message: str
 
 
-class FaultPossible(
-    Reason,
-    code="fault-possible",
-    sentence="no computation is violating, but a fault cannot be excluded: {because}",
-):
-    """No computation is violating, but not all SC runs were seen, and one of them may fault."""
+class FaultPossible(Reason, code="fault-possible", sentence="a fault cannot be excluded: {because}"):
+    """The program is robust, but not all SC runs were seen, and one of them may fault."""
 
     because: Reason
 

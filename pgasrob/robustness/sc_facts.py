@@ -19,33 +19,28 @@ class ScFacts(JoinedFacts):
     """
 
     def __init__(self, instance: Instance, engine: Engine, settings: Settings) -> None:
-        self._instance, self._settings = instance, settings
+        self._instance, self._settings, self._engine = instance, settings, engine
         self._passed = engine.facts
-        self._own: Facts | None = None
-        if self._passed is None:
-            self._own = SequentialFacts(instance)
-        elif engine.settled:
-            self._own = self._passed  # it searches SC runs alone, when it is asked to
-        self._exploring: Iterator[None] | None = None
+        self._own: Facts | None = SequentialFacts(instance) if self._passed is None else None
 
     @property
     def passed(self) -> bool:
         """Whether the engine passes the SC runs on its way."""
         return self._passed is not None
 
-    def explore(self) -> Iterator[None]:
-        """The search for the facts alone, or the rest of it, a piece per iteration; ends at a fault or after all SC
-        runs."""
+    def explore(self, most: int | None) -> Iterator[None]:
+        """The search for the facts alone, or the rest of it, a piece per iteration; ends at a fault, after all SC runs,
+        or when it has looked at more than ``most`` states, each of its parts if it has several."""
+        if self._passed is not None and self._engine.settled:
+            return self._passed.explore(most)  # it searches SC runs alone, when it is asked to
         if self._own is None:
             self._own = search_of_sc_runs(self._instance, wanted_reductions(self._settings), self._settings.memory)
-        if self._exploring is None:
-            self._exploring = self._own.explore()
-        return self._exploring
+        return self._own.explore(most)
 
     @property
     def explored(self) -> int:
-        """The states of the search for the facts alone."""
-        return self._own.states if self._own else 0
+        """The states of the search for the facts alone, of the part that is at work if it has several."""
+        return self._engine.states_at_work if self._own is None else self._own.states
 
     @property
     def sources(self) -> list[Facts]:

@@ -28,7 +28,7 @@ from pathlib import Path
 from pgasrob.export.promela import STATE_BYTES, Model, Unsupported, promela_model
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import Violation, WithoutFacts
+from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import DepthBound, NoModel, Reason, SpinFailed, SpinOutOfMemory
 from pgasrob.semantics.computation import Computation
@@ -77,7 +77,7 @@ def needed_programs() -> tuple[str, str]:
     return found[0], found[1]
 
 
-class SpinSearch(WithoutFacts):
+class SpinSearch(WithoutFacts, InOnePart):
     """The search of SPIN for a violation of an instance.
 
     ``memory_limit`` bounds the bytes that SPIN takes; ``options`` are for the compiler and come last. Attributes:

@@ -12,7 +12,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from pgasrob.program.instance import Instance
-from pgasrob.robustness.engine import WHOLE, Facts, FoundInPart, JoinedFacts, Subtrees, TraceEngine, Violation
+from pgasrob.robustness.engine import (
+    WHOLE,
+    Facts,
+    FoundInPart,
+    InOnePart,
+    JoinedFacts,
+    Subtrees,
+    TraceEngine,
+    Violation,
+)
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.stopping import until_limit
@@ -74,14 +83,13 @@ def go_through(
     )
 
 
-class PartsSearch(JoinedFacts):
+class PartsSearch(JoinedFacts, InOnePart):
     """An engine that joins what other processes have ``found`` in the parts of the search, in their order.
 
     The attributes are those of :class:`TraceSearch`. Raises ValueError when parts are missing.
     """
 
     settled = False
-    settled_by = ""
 
     def __init__(self, instance: Instance, found: Sequence[FoundInPart], memory: int | None) -> None:
         self._instance, self._memory = instance, memory
@@ -126,7 +134,7 @@ class PartsSearch(JoinedFacts):
     def complete(self) -> bool:
         return self._ended and all(each.complete for each in self._found)
 
-    def explore(self) -> Iterator[None]:
+    def explore(self, most: int | None = None) -> Iterator[None]:
         """The SC runs by themselves: nothing more is known of them."""
         return iter(())
 

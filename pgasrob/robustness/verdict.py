@@ -36,6 +36,7 @@ LINES: tuple[LineName, ...] = ("legal", "progress", "assertions", "robust", "rac
 """What a program has to be to be correctly synchronised: it makes no call that its API forbids, no run gets stuck, its
 assertions hold, it is robust, and how its SC runs end depends on no race. A line each in reports."""
 Legal = Literal["yes", "no", "unknown"]
+Faults = Literal["none", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +249,8 @@ class Verdict(Result):
 
     ``reason``: why there is no answer, or not the whole one; its ``str`` is a sentence.
     ``assertions`` and ``deadlock`` are about SC runs; for a robust program they hold for every run on the network.
+    ``faults``: whether it is known of a robust program that no run reaches a fault; where that is not known, each run
+    looks like an SC run as far as it goes. None for any other answer; where an SC run reaches one it is `error`.
     ``witness`` is the run to show first; ``assertion_run`` and ``deadlock_run`` show those facts whenever they are so.
     ``legal``: whether all calls are allowed where SC runs come to them, as far as the rules of the API are checked
     (`frontends/apis/*/rules.py`); None for a program in the core language. ``illegal_calls``: those that are not, in
@@ -277,6 +280,7 @@ class Verdict(Result):
     reason: Reason | None = None
     assertions: Assertions | None = None
     deadlock: Deadlock | None = None
+    faults: Faults | None = None
     stats: Stats = field(default_factory=Stats)
     witness: Witness | None = None
     assertion_run: Witness | None = None

@@ -158,13 +158,13 @@ class SequentialFacts:
     def transitions(self) -> int:
         return self._reached.transitions
 
-    def explore(self) -> Iterator[None]:
-        """Look at one state per iteration, or at some of the transitions of one that has very many; ends at a fault or
-        when all SC runs have been seen."""
+    def explore(self, most: int | None = None) -> Iterator[None]:
+        """Look at one state per iteration, or at some of the transitions of one that has very many; ends at a fault,
+        when all SC runs have been seen, or more than ``most`` states."""
         for state in self._reached.expand():
             if not self._reached.midway:
                 self._look_at(state)
-            if self.fault:
+            if self.fault or (most is not None and self.states > most):
                 return
             yield
 

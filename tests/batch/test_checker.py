@@ -20,7 +20,7 @@ from pgasrob.batch.job import Checked, Job
 from pgasrob.batch.side_by_side import convert_all
 from pgasrob.races import race_check
 from pgasrob.render.verdict_json import checked_to_json
-from pgasrob.robustness.engine import Violation, WithoutFacts
+from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Races, Resources
@@ -86,7 +86,7 @@ def test_ctrl_c_keeps_the_answer_about_races(tmp_path: Path, monkeypatch: pytest
     assert isinstance(one.verdict.reason, Interruption)
 
 
-class Fake(WithoutFacts):
+class Fake(WithoutFacts, InOnePart):
     """An engine that does to the program what its name says, after a time that gets shorter with every program."""
 
     states = transitions = 0

@@ -39,14 +39,14 @@ ROOT = Path(__file__).parents[2]
 FAKE = """
 import os, signal, time
 from pathlib import Path
-from pgasrob.robustness.engine import WithoutFacts
+from pgasrob.robustness.engine import InOnePart, WithoutFacts
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness import trace_parts as parts
 
 parts.LARGE, parts.MANY = 3_000, 8
 FOLDER = Path({folder!r})
 
-class Fake(WithoutFacts):
+class Fake(WithoutFacts, InOnePart):
     \"\"\"An engine that does to its process or its worker what the name of the program says.\"\"\"
 
     states = transitions = 0

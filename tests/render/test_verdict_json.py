@@ -16,7 +16,7 @@ from pgasrob.robustness.verdict import Verdict
 
 RESULT = {
     "schema", "file", "program", "nodes", "engine", "verdict", "reason", "reason_code", "limit", "assertions",
-    "deadlock", "communicates", "polls", "stats", "witness", "assertion_run", "deadlock_run", "errors",
+    "deadlock", "faults", "communicates", "polls", "stats", "witness", "assertion_run", "deadlock_run", "errors",
     "effect", "effect_detail", "effect_run",
     "failed_polls", "conflicts", "assumptions", "legal", "illegal_calls",
 }  # fmt: skip

@@ -18,7 +18,7 @@ from pgasrob.render import words
 from pgasrob.render.result_report import report
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import FaultPossible, InternalError, StateLimit
+from pgasrob.robustness.reasons import InternalError
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
 
 RING = """memory send_buffer[2] = {1, 2}, receive_buffer[2];
@@ -385,15 +385,26 @@ def test_the_initial_values_of_all_memory_are_told(memory: str, sentence: str) -
     assert sentence in flat(told(f"memory {memory}; process {{ await(mem[x] == 5); }}"))
 
 
+def test_a_fault_that_is_not_excluded_is_a_line_of_its_own_and_the_verdict_stands() -> None:
+    text = "memory x; register r, s; process {{ loop {{ r <- r + 1; s <- {}; assert(1); }} }}"
+    found = result(text.format("1 / (r | 1)"), max_states=500)
+    assert (found["verdict"], found["faults"], found["assertions"]) == ("robust", "unknown", "unknown")
+    assert (found["reason_code"], found["limit"]) == ("fault-possible", "max-states")
+    said = flat(styled.plain(report(found)))
+    assert "a fault cannot be excluded: the limit of 500 states was reached" in said
+    assert (
+        "it is unknown whether a command faults and whether the assertions hold. --max-states sets the limit." in said
+    )
+    found = result(text.format("r | 1"), max_states=500)
+    assert (found["verdict"], found["faults"], found["reason_code"]) == ("robust", "none", "sc-runs-left")
+    assert "fault" not in flat(styled.plain(report(found)))
+
+
 def test_the_sentence_about_an_unknown_verdict_is_true() -> None:
     found = result("memory x; register r; process { loop { r <- r + 1; mem[x] <- r; assert(1); } }", max_states=50)
     sentence = "The search did not end, so this says nothing about robustness."
     assert sentence in flat(styled.plain(report(found)))
-    because = FaultPossible(StateLimit(50))
-    found.update(reason=str(because), reason_code=because.code, limit=because.option)
-    text = flat(styled.plain(report(found)))
-    assert sentence not in text
-    assert f"{found['reason']} " in text and "--max-states, --timeout and --memory-limit set the limits." in text
+    assert "--max-states, --timeout and --memory-limit set the limits." in flat(styled.plain(report(found)))
     wrong = InternalError("product", "does not replay")
     found.update(reason=str(wrong), reason_code=wrong.code, limit=wrong.option)
     assert sentence not in flat(styled.plain(report(found)))

@@ -13,7 +13,7 @@ from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.reference.trace_search import TraceSearch
-from pgasrob.robustness import portfolio
+from pgasrob.robustness import portfolio, turns
 from pgasrob.robustness.engine import Settings
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
@@ -57,25 +57,31 @@ def test_what_settles_what() -> None:
 
 @pytest.mark.parametrize("last", ["traces", "attack"])
 def test_turns_go_on_where_they_stopped(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is last settles it, with budgets of next to nothing before."""
+    """Either settles it where the other is slow, with budgets of next to nothing at first."""
     monkeypatch.setattr("pgasrob.robustness.native_traces.PIECE", 1)
     monkeypatch.setattr("pgasrob.robustness.native_attack.PIECE", 1)
     monkeypatch.setattr("pgasrob.reference.attack_search.PIECE", 1)
-    monkeypatch.setattr(portfolio, "TURNS", (("traces", 1), ("attack", 1), ("traces", 2), (last, None)))
+    monkeypatch.setattr(turns, "FIRST", 1)
+    slow = 1e9 if last == "traces" else 1e-9
+    monkeypatch.setattr(portfolio, "EFFORT_PER_RANK", slow)
+    monkeypatch.setattr(portfolio, "EVENTS_PER_STATE", slow)
     assert settled(TOKEN_RING, 3) == ("robust", last)
 
 
-def test_large_programs_get_more_in_every_turn_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What their size gives them does not make up for turns that give nothing more."""
+def test_large_programs_get_more_in_their_first_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And only there: what their size gives them does not make up for turns that give nothing more."""
     monkeypatch.setattr("pgasrob.robustness.native_traces.PIECE", 1)
     monkeypatch.setattr(portfolio, "SMALL", 0)
-    monkeypatch.setattr(portfolio, "EFFORT_PER_COMMAND", 1)
-    monkeypatch.setattr(portfolio, "TURNS", (*[("traces", 1)] * 100, ("attack", None)))
+    monkeypatch.setattr(portfolio, "EFFORT_PER_RANK", 1e-9)
+    monkeypatch.setattr(portfolio, "COMMANDS_PER_EFFORT", 1e9)
     assert settled(TOKEN_RING, 3) == ("robust", "traces")
+    monkeypatch.setattr(portfolio, "EFFORT_PER_COMMAND", 1)
+    assert settled(TOKEN_RING, 3) == ("robust", "attack")
 
 
 def test_a_limit_is_not_passed_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgasrob.robustness.native_traces.PIECE", 1)
+    for engine in ("robustness.native_traces", "robustness.native_attack", "reference.attack_search"):
+        monkeypatch.setattr(f"pgasrob.{engine}.PIECE", 1)
     verdict = check(TOKEN_RING, 3, limits=Limits(10))
     assert (verdict.verdict, verdict.reason, verdict.stats.settled_by) == ("unknown", StateLimit(10), "")
     verdict = check(HALO, 3, limits=Limits(10))
@@ -88,10 +94,10 @@ def test_what_is_synchronised_has_one_trace_at_any_size(family: Callable[[int], 
     sizes = (2, 4, 16) if twins.available() else (2, 4)
     for nodes in sizes:
         search = PortfolioSearch(parse(family(nodes)).instantiate(nodes), Settings())
-        for _ in search.run():
+        for _ in (*search.run(), *search.learn(None)):
             pass
         assert search.violation is None and search.gave_up is None
-        traces = search.parts["traces"]
+        traces = search.searches["traces"]
         assert isinstance(traces, TraceSearch | NativeTraceSearch)
         assert (traces.traces, traces.redundant, traces.violation) == (1, 0, None)
 

@@ -77,6 +77,7 @@ class _Search:
             verdict,
             verdict="not robust",
             reason=None,
+            faults=None,
             hardware=None,
             on_tso=replace(on_tso, run=run),
             assumptions=tuple(shows),
@@ -85,4 +86,4 @@ class _Search:
 
 def _open(verdict: Verdict, reason: Reason, on_tso: OnTso | None) -> Verdict:
     """Not known with store buffers, for a ``reason``."""
-    return replace(verdict, verdict="unknown", reason=reason, assumptions=(), hardware=None, on_tso=on_tso)
+    return replace(verdict, verdict="unknown", reason=reason, faults=None, assumptions=(), hardware=None, on_tso=on_tso)

@@ -55,7 +55,7 @@ def check_every_count(session: Session) -> Verdict:
         for count in _counts(proof) if ended is None else ():
             one = replace(session.question, asked=Robustness(session.question.effect), nodes=count)
             checked.append(check(session.asking(one)))
-            if checked[-1].verdict != "robust":
+            if checked[-1].verdict != "robust" or checked[-1].faults == "unknown":
                 break
     return verdict(ended)
 
@@ -103,7 +103,8 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
     if last.verdict in ("not robust", "error"):
         return replace(last, every=every, stats=replace(last.stats, seconds=stats.seconds))
     reason = ended
-    if last.verdict == "unknown" and last.nodes is not None and last.reason is not None and reason is None:
+    left = last.verdict == "unknown" or last.faults == "unknown"  # `robust` says here that there is no fault
+    if left and last.nodes is not None and last.reason is not None and reason is None:
         reason = CountLeft(last.nodes, last.reason)
     if not proof.holds and reason is None:
         reason = NotProved(str(proof.obstacles[0]) if proof.obstacles else "it was not tried to the end")
@@ -115,6 +116,7 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
         nodes=None,
         verdict="robust" if whole else "unknown",
         reason=verdict.reason if whole else reason,
+        faults="none" if whole else None,
         stats=stats,
         every=every,
         hardware=verdict.hardware if whole else None,
