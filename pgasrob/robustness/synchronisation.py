@@ -67,8 +67,8 @@ def _answered(verdict: Verdict, name: LineName) -> tuple[LineAnswer, int] | None
         case "legal":
             return None if verdict.legal is None else (verdict.legal, len(verdict.illegal_calls))
         case "progress":
-            if verdict.deadlock is None:  # no rank can wait
-                return ("yes" if _has_looked(verdict) else "unknown"), 0
+            if verdict.deadlock is None:  # no rank can wait, but it may come to a command that faults
+                return ("yes" if _has_looked(verdict) and verdict.faults != "unknown" else "unknown"), 0
             return ("unknown", 0) if verdict.deadlock == "unknown" else ("no", 1) if verdict.deadlock else ("yes", 0)
         case "assertions":
             match verdict.assertions:

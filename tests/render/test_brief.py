@@ -39,7 +39,7 @@ def test_a_violation_stands_where_the_late_operation_is_issued() -> None:
 
 def test_robust_unknown_and_error() -> None:
     assert list(brief(of(ONE_TO_ONE.replace("barrier", "wait(q); barrier")))) == ["p.pgas: robust on 2 nodes"]
-    endless = "memory x; register r; queue q; process { loop { r <- r + 1; mem[x] <- r; if (r < 0) { write(x, 0, x, q); } } }"
+    endless = "memory x; register r; process { loop { r <- r + 1; mem[x] <- r; if (r < 0) { write(x, 0, x, 0); } } }"
     [line] = brief(of(endless, limits=Limits(max_states=5)))
     assert re.fullmatch(r"p\.pgas: unknown: \S.*", line)
     [line] = brief(result("a.pgas", "error", None, errors=[SYNTAX], reason="missing `;`"))

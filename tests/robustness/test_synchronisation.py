@@ -103,3 +103,8 @@ def test_a_program_in_error_has_no_lines() -> None:
 def test_before_anything_is_known_all_lines_are_open() -> None:
     verdict = Verdict("f", None, None, "portfolio", "unknown", asked=("progress", "assertions", "robust"))
     assert set(answers(verdict).values()) == {("unknown", True)}
+
+
+def test_where_a_fault_is_not_excluded_a_rank_may_get_stuck_by_it() -> None:
+    open_ = replace(asked("nodes 2; memory x; process { mem[x] <- 1; }"), faults="unknown")
+    assert answers(open_) == {"progress": ("unknown", False), "robust": ("yes", True)}
