@@ -17,7 +17,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from pgasrob.program.instance import Instance
-from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def repair(
 
     loaded = load(program)
     if nodes is None:
-        nodes = loaded.nodes or DEFAULT_NODES
+        nodes = loaded.default_count
     counts = (nodes,) if isinstance(nodes, int) else tuple(nodes)
     return find(loaded, reads_like(loaded), counts, costs, max_answers, limits)
 

@@ -187,6 +187,9 @@ THROUGH: dict[str, str] = {
     "frontends/c/test_syntax_tree.py": """
         frontends.c.literals frontends.c.tokens
     """,
+    "frontends/test_fitting_counts.py": """
+        frontends.c.followed program.count_note
+    """,
     "frontends/test_several_files.py": """
         frontends.compile_commands
     """,

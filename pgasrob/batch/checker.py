@@ -17,7 +17,7 @@ from pgasrob.program.parser import read_source, read_text
 from pgasrob.program.program import Program
 from pgasrob.robustness.question import ProgramFile, Robustness, node_count
 from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, NotAsked, Reason
-from pgasrob.robustness.session import READING, Interrupted, Session
+from pgasrob.robustness.session import LOWERING, READING, Interrupted, Session
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import GRACE, Watch
@@ -137,7 +137,7 @@ class Checker:
                 program = watch.within(READING, lambda: self.load(task.file))
                 if isinstance(program, Verdict):
                     return self.checked(task.file, program) if task.first else None
-                self.nodes = node_count(task.nodes, program)
+                self.nodes = watch.within(LOWERING, lambda: node_count(task.nodes, program))
                 counts = "every number of" if job.every_count else self.nodes
                 with watcher(f"{task.title}, {counts} nodes") as watch.progress:
                     return self.decided(task.file, program, self.nodes)

@@ -10,7 +10,6 @@ from pgasrob.diagnostics import SourceError
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK, files_below
 from pgasrob.program.parser import read_source
-from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.robustness.load import load
 
 
@@ -56,7 +55,7 @@ def _header(path: Path) -> Header:
         expectation = read_expectation(text, str(path))
         if expectation is None or not expectation.cases:
             raise BadKey(f"{path}: the key says of each program what is expected, as in `// expect: robust`")
-        counts = expectation.counts or (load(path).nodes or DEFAULT_NODES,)
+        counts = expectation.counts or (load(path).default_count,)
     except SourceError as error:
         raise BadKey(str(error)) from None
     return Header(str(path), text, counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from pgasrob.cli.declare import group, option
-from pgasrob.cli.option_groups import COptions, SearchLimits, node_counts_option
-from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, refuse
+from pgasrob.cli.option_groups import DEFAULT_COUNT, COptions, SearchLimits, node_counts_option
+from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, mention_the_count, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -40,7 +41,7 @@ class ChangeOptions:
 
     # fmt: off
     nodes: tuple[int, ...] | None = node_counts_option(
-        "Node counts on which it has to hold: 2..5 or 2,4. Default: the program's own, or 2."
+        f"Node counts on which it has to hold: 2..5 or 2,4. {DEFAULT_COUNT}"
     )
     costs_file: str | None = option("--costs", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
         help="A TOML file with costs: order (1), local-completion (2), completion (4), notification (6), barrier (8), "
@@ -57,7 +58,7 @@ class ChangeOptions:
     def read(self, file: str) -> Changeable:
         """Read the program in ``file``; ends the command when it is none."""
         from pgasrob.diagnostics import SourceError
-        from pgasrob.program.program import DEFAULT_NODES
+        from pgasrob.program.program import Program
         from pgasrob.repairs.read_again import read
 
         mention_a_missing_kernel()
@@ -65,7 +66,11 @@ class ChangeOptions:
             program, parse = limited(self.limits, "while reading the program", partial(read, file, self.front_end))
         except SourceError as error:
             refuse(str(error))
-        return Changeable(program, parse, self.nodes or (program.nodes or DEFAULT_NODES,))
+        counts = self.nodes or limited(self.limits, "while lowering the program", lambda: (program.default_count,))
+        for number in counts:
+            with suppress(SourceError):  # reported by the check
+                mention_the_count(program if isinstance(program, Program) else program.program(number))
+        return Changeable(program, parse, counts)
 
     def costs(self) -> Costs:
         """The costs in the file of --costs; the usual ones when there is none."""

@@ -10,7 +10,7 @@ import click
 
 from pgasrob.cli.declare import Rule, flag, group, option
 from pgasrob.cli.many import BRIEF, BatchLimits, OutputOptions, paths_argument, resume_option
-from pgasrob.cli.option_groups import DEFAULT_ENGINE, MOST_SC_STATES, COptions, ReadingOptions
+from pgasrob.cli.option_groups import DEFAULT_COUNT, DEFAULT_ENGINE, MOST_SC_STATES, COptions, ReadingOptions
 from pgasrob.cli.parameter_types import EngineName, Lines, NodeCounts, Reduction, TwoLines, listed
 from pgasrob.cli.recorded import MIXED, OF_PROGRAMS, are_traces, mixed
 
@@ -29,8 +29,8 @@ class CheckOptions:
     # fmt: off
     paths: tuple[str, ...] = paths_argument()
     nodes: tuple[int, ...] | str | None = option("-n", "--nodes", type=NodeCounts(every=True), metavar="COUNTS",
-        help="Node counts: 2, 2..5 or 2,4; all: every number of nodes, by a proof from some number on. Default: the "
-        "program's own, or 2.")
+        help="Node counts: 2, 2..5 or 2,4; all: every number of nodes, by a proof from some number on. "
+        f"{DEFAULT_COUNT}")
     engine: str = option("--engine", type=EngineName(), default=DEFAULT_ENGINE, show_default=True,
         help=lambda: f"How to decide. {EngineName().descriptions()}")
     cpu: str = option("--cpu", type=click.Choice(["sc", "tso"]), default="sc", show_default=True,

@@ -15,7 +15,7 @@ from pgasrob.cli.declare import Rule, argument, check_rules, command, group, opt
 from pgasrob.cli.exit_codes import ERROR, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import COptions, ReadingOptions, memory_model_option, node_count_option, timeout_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, refuse
+from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, mention_the_count, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -109,6 +109,7 @@ def explain(options: ExplainOptions) -> int:
         found = limited(limits, "while explaining", explaining)
     except SourceError as error:
         refuse(str(error))
+    mention_the_count(found.instance.program)
     verdict = found.verdict
     title = f"{visible(options.file)}: {verdict.verdict}{on_nodes(verdict.nodes)}"
     _show(options.output, title, chapters(found, name), found.instance.program.source.text)

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 DEFAULT_ENGINE = "portfolio"  # those of robustness, which is not imported for the help text
 MOST_STATES, MOST_SC_STATES = 1_000_000, 50_000
+DEFAULT_COUNT = "Default: the program's own, else 2, or, for C that needs more, the least one up to 8."
 
 
 def node_count_option() -> Any:
     """A field for one node count; None: the program's own."""
-    return option("-n", "--nodes", type=click.IntRange(min=1), help="Node count. Default: the program's own, or 2.")
+    return option("-n", "--nodes", type=click.IntRange(min=1), help=f"Node count. {DEFAULT_COUNT}")
 
 
-def node_counts_option(help: str = "Node counts: 2, 2..5 or 2,4. Default: the program's own, or 2.") -> Any:
+def node_counts_option(help: str = f"Node counts: 2, 2..5 or 2,4. {DEFAULT_COUNT}") -> Any:
     """A field for node counts; None: the program's own."""
     return option("-n", "--nodes", type=NodeCounts(), metavar="COUNTS", help=help)
 

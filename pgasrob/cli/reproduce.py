@@ -12,7 +12,7 @@ import click
 from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import COptions, format_option, node_count_option, timeout_option
-from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, print_json, refuse
+from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, mention_the_count, print_json, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -132,6 +132,7 @@ def _hold_all(program: CProgram, options: ReproduceOptions, _: Limits) -> tuple[
     from pgasrob.runtime.reproduce.reproduce import hold_all
 
     instance = program.instantiate(options.nodes)
+    mention_the_count(instance.program)
     found = hold_all(program, instance, options.front_end, max(options.runs, 2), options.timeout)
     state = "unknown" if found.why_not is not None else "different" if found.shown else "same"
     return found, state, instance.program.doubles
@@ -146,6 +147,7 @@ def _follow(program: CProgram, options: ReproduceOptions, limits: Limits) -> tup
     from pgasrob.runtime.reproduce.reproduce import reproduce as follow
 
     verdict = check(Session(Question(program, options.nodes, limits=limits)))
+    mention_the_count(program.program(verdict.nodes))
     if verdict.verdict != "not robust":
         reason = f": {verdict.reason}" if verdict.reason is not None else ""
         raise _Nothing(verdict.verdict, f"is {verdict.verdict} on {verdict.nodes} nodes{reason}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.declarations import Declared
     from pgasrob.program.instance import Instance
     from pgasrob.program.reading import Reading
     from pgasrob.render.progress import Display
@@ -37,6 +38,14 @@ def mention_a_missing_kernel(engine: str = "portfolio") -> None:
     if engine in ("portfolio", "attack", "traces") and message is not None:
         click.echo(f"pgasrob: {message}", err=True)
         warnings.simplefilter("ignore", MissingKernelWarning)
+
+
+def mention_the_count(program: Declared) -> None:
+    """Say that ``program`` is not meant for its number of nodes, or why that was chosen."""
+    if program.count_note is not None:
+        from pgasrob.render.count_note_json import sentence
+
+        click.echo(f"pgasrob: {sentence(program.count_note)}", err=True)
 
 
 def progress_display(max_states: int | None) -> Display | None:
@@ -100,7 +109,9 @@ def load_instance(
     from pgasrob.robustness.load import load
 
     try:
-        return load(file, front_end).instantiate(nodes, reading or LITERAL_READING)
+        instance = load(file, front_end).instantiate(nodes, reading or LITERAL_READING)
+        mention_the_count(instance.program)
+        return instance
     except SourceError as error:
         if in_json is None:
             refuse(str(error))

@@ -30,7 +30,6 @@ from pgasrob.diagnostics.suggestions import closest
 from pgasrob.program.expectation import Expectation, read_expectation
 from pgasrob.program.files import DISK, files_below
 from pgasrob.program.parser import read_source
-from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.repairs.sc_outcomes import Before, Compared
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
@@ -152,7 +151,7 @@ class Grader:
                     f"{path}: `{name}: {value}` is not `{name}: {VALUES[name].replace('|', '` or `' + name + ': ')}`"
                 )
             given[name] = value
-        counts = expectation.counts or (program.nodes or DEFAULT_NODES,)
+        counts = expectation.counts or (program.default_count,)
         insertions = given["changes"] == "insertions"
         file = path.relative_to(self._key).as_posix()
         return Exercise(file, text, expectation, counts, int(given["points"]), given["asks"], insertions)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.apis.registry import Registry
     from pgasrob.frontends.c.code import Unit
     from pgasrob.frontends.c.compiled import Compiled
+    from pgasrob.frontends.fitting_counts import Fitting
     from pgasrob.program.instance import Instance
 
 DIALECT = re.compile(r"[ \t*]*api[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
@@ -46,9 +47,12 @@ class CProgram(Displayed):
     """The options that it was read with."""
     lowered: dict[tuple[int | None, bool], Program] = field(default_factory=dict)
     """By node count (None: for every count), without marks and with them."""
+    _fitting: Fitting | None = None
+    _chosen: int | None = None
+    """The count that was chosen because nobody gave one."""
 
     def program(self, nodes: int | None = None) -> Program:
-        """The program of the calculus on ``nodes`` nodes (its own count, or 2, when None)."""
+        """The program of the calculus on ``nodes`` nodes (`default_count` when None)."""
         return self._lowered(self._count(nodes), marked=False)
 
     def for_every_count(self) -> Program:
@@ -63,15 +67,61 @@ class CProgram(Displayed):
         `races.mpi`."""
         return self._lowered(self._count(nodes), marked=True)
 
+    @property
+    def default_count(self) -> int:
+        """The number of nodes where none is asked for: the program's own count; else 2, or, where the program leaves at
+        once on 2 nodes or names a rank that is not there, the least one up to 8 on which it does not."""
+        if self.nodes is not None:
+            return self.nodes
+        if self._chosen is None:
+            try:
+                note = self._lowered(DEFAULT_NODES, marked=False).count_note
+            except SourceError as error:
+                note = self.fitting.note_on_error(DEFAULT_NODES, error)
+            self._chosen = DEFAULT_NODES if note is None or note.further is None else note.further
+            if note is not None and self._chosen != DEFAULT_NODES:
+                chosen = self._lowered(self._chosen, marked=False)
+                self.lowered[self._chosen, False] = replace(chosen, count_note=replace(note, chosen=True))
+        return self._chosen
+
+    @property
+    def fitting(self) -> Fitting:
+        """Which numbers of nodes the program is meant for."""
+        from pgasrob.frontends.fitting_counts import Fitting
+
+        if self._fitting is None:
+            self._fitting = Fitting(self.compiled)
+        return self._fitting
+
     def _count(self, nodes: int | None) -> int:
-        return next(count for count in (nodes, self.nodes, DEFAULT_NODES) if count is not None)
+        return self.default_count if nodes is None else nodes
 
     def _lowered(self, count: int | None, *, marked: bool) -> Program:
         from pgasrob.frontends.c.driver import lower
 
         if (count, marked) not in self.lowered:
-            self.lowered[count, marked] = lower(self.compiled, count, marked=marked)
+            if count is None or marked:
+                self.lowered[count, marked] = lower(self.compiled, count, marked=marked)
+            else:
+                self.lowered[count, marked] = self._with_note(count)
         return self.lowered[count, marked]
+
+    def _with_note(self, count: int) -> Program:
+        """The program on ``count`` nodes, which says why it is not meant for them, if so."""
+        from pgasrob.frontends.c.driver import lower
+        from pgasrob.frontends.fitting_counts import doubt
+
+        known = None if self._fitting is None else self._fitting.lowered(count)
+        try:
+            program = known or lower(self.compiled, count)
+        except SourceError as error:
+            note, first = self.fitting.note_on_error(count, error), error.diagnostics[0]
+            if note is None:
+                raise
+            hint = "; ".join(filter(None, (first.hint, f"on {note.further} nodes there is no such error")))
+            raise SourceError([replace(first, hint=hint), *error.diagnostics[1:]]) from None
+        note = None if doubt(program) is None else self.fitting.note(program)
+        return program if note is None else replace(program, count_note=note)
 
     def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:
         """The instance on ``nodes`` nodes; raises :class:`pgasrob.diagnostics.SourceError` for what cannot be

@@ -21,7 +21,7 @@ from pgasrob.frontends.sources import has_main
 from pgasrob.lsp.settings import COUNTS, Settings
 from pgasrob.program.files import Overlay
 from pgasrob.program.parser import read_source
-from pgasrob.program.program import Program
+from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.render.english import on_nodes
 from pgasrob.render.races_json import checked_with_races
 from pgasrob.render.sarif import plain, to_sarif
@@ -75,6 +75,8 @@ def node_counts(edited: EditedProgram) -> tuple[int, ...] | None:
         return COUNTS[:1]  # what is wrong is reported once
     if program.nodes is not None:
         return (program.nodes,)
+    if program.default_count != DEFAULT_NODES:
+        return (program.default_count,)
     named = isinstance(program, Program) and all(process.ranks is not None for process in program.processes)
     return COUNTS[:1] if named else COUNTS
 

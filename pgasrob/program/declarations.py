@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pgasrob.program.assumptions import Assumption
+from pgasrob.program.count_note import CountNote, RankEnd
 from pgasrob.program.expressions import GROWING, MOST_NODES
 from pgasrob.program.statements import NOWHERE, Body, Span, place_of
 
@@ -145,7 +146,8 @@ class Declared:
     there; a register that is left out has its own name. ``faults``: why the addresses -1, -2, ... fault. ``exposed``:
     the cells of a window at a rank, by the name of the window and the rank, where calls are marked. ``most_nodes``: the
     program means what the source does up to so many nodes. ``growing``: memory whose size depends on the number of
-    nodes, as long as that is open.
+    nodes, as long as that is open. ``ends``: where the source ends the runs of ranks, if it is C. ``count_note``: why
+    the program is not meant for its number of nodes, or that this was chosen.
     """
 
     name: str
@@ -165,6 +167,8 @@ class Declared:
     exposed: Mapping[tuple[str, int], frozenset[int]] = field(default_factory=dict, compare=False)
     most_nodes: int = field(default=MOST_NODES, compare=False)
     growing: tuple[Growing, ...] = ()
+    ends: tuple[RankEnd, ...] = field(default=(), compare=False)
+    count_note: CountNote | None = field(default=None, compare=False)
 
     @property
     def cells(self) -> int:

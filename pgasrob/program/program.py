@@ -24,8 +24,12 @@ class Program(Displayed, Declared):
 
         Raises :class:`pgasrob.diagnostics.SourceError` when a rank has no process block or the count is out of bounds.
         """
-        counts = (nodes, self.nodes, DEFAULT_NODES)
-        return instantiate(self, next(count for count in counts if count is not None), reading)
+        return instantiate(self, self.default_count if nodes is None else nodes, reading)
+
+    @property
+    def default_count(self) -> int:
+        """The number of nodes where none is asked for: its own count, or 2."""
+        return DEFAULT_NODES if self.nodes is None else self.nodes
 
     def for_every_count(self) -> Program:
         """The program itself: it has ``me`` and ``nodes`` as symbols already."""

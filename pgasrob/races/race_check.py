@@ -105,7 +105,8 @@ class _Deciding:
     def __init__(self, prepared: Prepared, every: bool) -> None:
         self.session, self.watch = prepared.asking, prepared.asking.watch
         self.instance, self.all = prepared.placed.shown, every
-        self.nothing = replace(prepared.nothing, alike=prepared.placed.alike)
+        alike, note = prepared.placed.alike, self.instance.program.count_note
+        self.nothing = replace(prepared.nothing, alike=alike, count_note=note)
         self.pairs = Pairs(self.instance, self.nothing.strict)
         self.robustness = prepared.robustness
         self.searches: list[RaceSearch] = []

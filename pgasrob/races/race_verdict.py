@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.display import Result
+from pgasrob.program.count_note import CountNote
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.verdict import Stats
 
@@ -26,7 +27,7 @@ class RaceVerdict(Result):
     ``reason``: why there is no answer, or why the list may not be whole. ``strict``: an await and a value that arrives
     count as a race. ``robustness``: the answer to the other question, where it was asked. ``alike``: as of a
     :class:`~pgasrob.robustness.verdict.Verdict`, how many elements are accessed alike, and how many of them are looked
-    at. ``fault``: the run to the fault that makes it an error.
+    at. ``fault``: the run to the fault that makes it an error. ``count_note``: as of such a verdict.
     """
 
     file: str
@@ -44,6 +45,7 @@ class RaceVerdict(Result):
     robustness: Verdict | None = None
     alike: tuple[int, int] | None = None
     fault: Witness | None = None
+    count_note: CountNote | None = None
 
     def without_runs(self, reason: Reason | None = None) -> RaceVerdict:
         """The same without its races and its fault, for a ``reason`` that it gives unless it has one."""

@@ -15,7 +15,7 @@ from pgasrob import twins
 from pgasrob.diagnostics import Diagnostic
 from pgasrob.program import core
 from pgasrob.program.declarations import Source
-from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.races.racing_pairs import Next, Pairs
@@ -321,7 +321,7 @@ def alarm_lines(path: str, nodes: int | None, front_end: FrontEnd | None, readin
     from pgasrob.recording.simulated import recorded, sc_run
 
     loaded = load(path, front_end)
-    nodes = nodes or DEFAULT_NODES
+    nodes = nodes or loaded.default_count
     instance = (loaded if isinstance(loaded, Program) else loaded.program(nodes)).instantiate(nodes, reading)
     run = recorded(instance, sc_run(instance, SIMULATED_SEED, MOST_SIMULATED))
     return [alarm.lines for alarm in must_rma.alarms(run)]

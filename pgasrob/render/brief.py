@@ -6,12 +6,13 @@ What an editor takes to the place of the mistake. A failing assertion and a dead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import english, every_count_text, words
+from pgasrob.render import count_note_json, english, every_count_text, words
 from pgasrob.render.errors import in_one_line
 from pgasrob.render.source_places import located
-from pgasrob.render.verdict_json import Result
+from pgasrob.render.verdict_json import RaceResult, Result
 
 
 def brief(result: Result, several: bool = False) -> Iterator[str]:
@@ -36,11 +37,13 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
             yield f"{file}: unknown{where}: {visible(result['reason'] or 'no reason is known')}{wrong}"
         case "error":
             yield from (f"{line}{wrong}" for line in _errors(result))
+    yield from count_note_json.brief(result["file"], result.get("count_note"))
     yield from _of_sc_runs(result, where)
     if races := result.get("races"):
         from pgasrob.render.races_text import brief as brief_of_races
 
-        yield from brief_of_races(races, several)
+        said = cast(RaceResult, {key: value for key, value in races.items() if key != "count_note"})
+        yield from brief_of_races(said, several)
     if asked := result.get("why"):
         yield from (
             f"{located(result['file'], asked['lines'][0], 1)}: note{where}: {visible(sentence)}"

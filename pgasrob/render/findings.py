@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pgasrob.render.sarif import UNKNOWN, findings, notifications, path_of, plain
+from pgasrob.render.sarif import findings, notifications, path_of, plain
 from pgasrob.render.verdict_json import RaceResult, Result
 
 Object = dict[str, Any]
@@ -17,10 +17,10 @@ GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def of_result(result: Result | RaceResult) -> Iterator[Object]:
-    """The findings of ``result``, and a notification that it is unknown."""
+    """The findings of ``result``, and its notifications."""
     yield from findings(result)
     for each in notifications(result):
-        yield {**each, "ruleId": UNKNOWN}
+        yield {**each, "ruleId": each["descriptor"]["id"]}
 
 
 def gcc(finding: Object) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from pgasrob.races.race_verdict import RaceVerdict
+from pgasrob.render.count_note_json import count_note_to_json
 from pgasrob.render.one_race_json import race_to_json
 from pgasrob.render.run_json import witness_to_json
 from pgasrob.render.shared_json import SCHEMA, assumptions_to_json, errors_to_json, stats_to_json, unicode_name
@@ -53,6 +54,8 @@ def races_to_json(verdict: RaceVerdict, every: bool = False) -> RaceResult:
         found["witness"] = witness_to_json(verdict.fault)
     if verdict.alike:
         found["alike"] = {"elements": verdict.alike[0], "shown": verdict.alike[1]}
+    if verdict.count_note:
+        found["count_note"] = count_note_to_json(verdict.count_note)
     return found
 
 

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import assumptions_text, english, words
+from pgasrob.render import assumptions_text, count_note_json, english, words
 from pgasrob.render.errors import error_lines, in_one_line
 from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph
 from pgasrob.render.one_race_json import Race, with_accesses
@@ -62,7 +63,8 @@ def with_races(
 def _beside(result: RaceResult, width: int) -> list[Line]:
     """The answer about races below a verdict, without runs."""
     heading = [("Races: ", "heading"), (result["verdict"], result["verdict"]), (_number(result), "heading")]
-    lines: list[Line] = [[("  ", ""), *heading], *_body(result, width)]
+    said = cast(RaceResult, {key: value for key, value in result.items() if key != "count_note"})  # by the verdict
+    lines: list[Line] = [[("  ", ""), *heading], *_body(said, width)]
     if result["races"]:
         lines += paragraph(f"`{race_command(result)}` shows the way there.", width, "faint", "  ")
     return lines
@@ -120,6 +122,8 @@ def cost(result: RaceResult) -> str:
 def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
     """The conclusions from the answer about races and the verdict on robustness, each with a style."""
     verdict = result["verdict"]
+    if note := result.get("count_note"):
+        yield note["sentence"], "faint" if note["chosen"] else "open"
     if verdict == "no race":
         where = english.in_runs(result["engine"], result["nodes"])
         yield f"{where} no two accesses to one cell can be next at once, unless both read or are atomic.", "good"
@@ -204,6 +208,7 @@ def brief(result: RaceResult, several: bool = False) -> Iterator[str]:
                 yield f"{visible(words.fault(result['file'], run['fault']))}{wrongly}"
             elif not result["errors"]:
                 yield f"{file}: error: {visible(result['reason'] or 'no reason is known')}{wrongly}"
+    yield from count_note_json.brief(result["file"], result.get("count_note"))
 
 
 def drawable(result: RaceResult) -> Result:

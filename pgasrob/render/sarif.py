@@ -77,6 +77,7 @@ RULES = {
     ),
 }
 UNKNOWN = "unknown"
+NODE_COUNT = "node-count"
 
 
 def to_sarif(results: Sequence[Result | RaceResult]) -> str:
@@ -92,7 +93,10 @@ def to_sarif(results: Sequence[Result | RaceResult]) -> str:
         "name": "pgasrob",
         "version": VERSION,
         "rules": rules,
-        "notifications": [{"id": UNKNOWN, "shortDescription": _message("The search ended before it could tell")}],
+        "notifications": [
+            {"id": UNKNOWN, "shortDescription": _message("The search ended before it could tell")},
+            {"id": NODE_COUNT, "shortDescription": _message("The program is not meant for some number of nodes")},
+        ],
     }
     invocation: Object = {
         "executionSuccessful": all(result.get("reason_code") != InternalError.code for result in results),
@@ -313,8 +317,17 @@ def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> O
 
 
 def notifications(result: Result | RaceResult) -> Iterator[Object]:
-    """Notifications that a search gave no answer, or not the whole one, or that a program is in error for a reason
-    without a place."""
+    """Notifications that a search gave no answer, or not the whole one, that a program is in error for a reason
+    without a place, or that it is not meant for its number of nodes."""
+    if note := result.get("count_note"):
+        (other, line), column = place_of(note["line"]), note["column"]
+        region = {"startLine": line, "startColumn": column} if line else None
+        yield {
+            "descriptor": {"id": NODE_COUNT, "index": 1},
+            "level": "note",
+            "message": _message(note["sentence"]),
+            "locations": [_location(result, region, other)],
+        }
     witness = result.get("witness")
     placed = result["errors"] or (witness and witness["fault"])
     left_open = result["verdict"] == "unknown" or result.get("faults") == "unknown"

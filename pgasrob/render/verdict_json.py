@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.analysis.hardware import Difference
 from pgasrob.program.reading import Conflicts, FailedPolls
+from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.effect_json import EffectDetail, effect_to_json
 from pgasrob.render.every_count_json import (
     Claim,
@@ -117,6 +118,7 @@ class Result(TypedDict):
     `--cpu tso`, what store buffers add, where the program is robust without them. ``hardware``: of a
     robust program that communicates, what RDMA and x86 do otherwise than the calculus where that could matter; None
     where that was not looked at (a larger program, a limit). ``fixes``: repairs, where they were asked for.
+    ``count_note``: why the program is not meant for this number of nodes, or why that was chosen.
     """
 
     schema: int
@@ -166,6 +168,7 @@ class Result(TypedDict):
     checked: NotRequired[list[Count]]
     assertions_beyond: NotRequired[list[Claim]]
     deadlock_beyond: NotRequired[Claim | None]
+    count_note: NotRequired[CountNote]
 
 
 class RaceResult(TypedDict):
@@ -203,6 +206,7 @@ class RaceResult(TypedDict):
     witness: NotRequired[Witness | None]
     alike: NotRequired[Alike]
     must_rma: NotRequired[list[list[int]]]
+    count_note: NotRequired[CountNote]
 
 
 def to_json(verdict: library.Verdict) -> Result:
@@ -257,6 +261,8 @@ def to_json(verdict: library.Verdict) -> Result:
         found["one_block"] = True
     if verdict.every:
         _add_every_count(found, verdict.every)
+    if verdict.count_note:
+        found["count_note"] = count_note_to_json(verdict.count_note)
     return found
 
 

@@ -115,6 +115,8 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
     if late := words.diagnosis(result["witness"]):
         yield late, "bad"
+    if note := result.get("count_note"):
+        yield note["sentence"], "faint" if note["chosen"] else "open"
     if robust:
         if result["engine"] == RECORDED:
             yield "The recorded run, and each that differs from it in what nothing orders, looks like an SC run.", ""
@@ -126,7 +128,7 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             yield f"{where} every run on the network{but} looks like an SC run{known}.", ""
             if result.get("one_block") and not known:
                 yield every_count_text.OPTION, "faint"
-        if result["communicates"] is False:
+        if result["communicates"] is False and "count_note" not in result:
             yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
     yield from every_count_text.what_is_known(result)
     if result["verdict"] == "unknown" and not every_count_text.is_about_all(result):

@@ -302,6 +302,7 @@ class Check:
             and program.source.shows_commands
             and any(process.ranks is None for process in program.processes),
             alike=self.placed.alike,
+            count_note=program.count_note,
         )
         return self._with_facts(verdict, complete=unshown is None)
 

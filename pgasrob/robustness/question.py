@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.program.files import DISK, Files
-from pgasrob.program.program import DEFAULT_NODES, Program
+from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.engine import Settings
 from pgasrob.robustness.engines import DEFAULT_ENGINE
@@ -150,7 +150,7 @@ class ProgramFile:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is ``asked`` about ``program`` on ``nodes`` nodes (its own count, or 2, when None), and with what."""
+    """What is ``asked`` about ``program`` on ``nodes`` nodes (:func:`node_count` when None), and with what."""
 
     program: Program | CProgram | ProgramFile
     nodes: int | None = None
@@ -194,5 +194,5 @@ class Question:
 
 
 def node_count(nodes: int | None, program: Program | CProgram) -> int:
-    """``nodes``, or the program's own count, or 2."""
-    return next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
+    """``nodes``, or the program's own count, or 2; a C program that is not meant for 2 nodes may be for a few more."""
+    return program.default_count if nodes is None else nodes

@@ -88,8 +88,11 @@ class Session:
         watch: Watch | None = None,
         instance: Instance | None = None,
     ) -> None:
-        if not isinstance(question.program, ProgramFile):  # a limit that ends all else still names the node count
-            question = replace(question, nodes=node_count(question.nodes, question.program))
+        given = question.program
+        # A limit that ends all else still names the node count; for C it may take some time to choose one.
+        known = given.default_count if isinstance(given, Program) else getattr(given, "nodes", None)
+        if question.nodes is None and known is not None:
+            question = replace(question, nodes=known)
         self.question = question
         self.watch = watch or Watch(question.limits, progress, time.monotonic())
         self._instances = {} if instance is None else {(instance.nodes, instance.reading): instance}
@@ -107,7 +110,8 @@ class Session:
         program = self.question.program
         if isinstance(program, ProgramFile):
             program = self.watch.within(READING, program.load)
-        nodes = node_count(self.question.nodes, program)
+        loaded = program
+        nodes = self.watch.within(LOWERING, lambda: node_count(self.question.nodes, loaded))
         self.question = replace(self.question, program=program, nodes=nodes)
         return Loaded(program, nodes)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pgasrob.diagnostics import Diagnostic
 from pgasrob.display import Result
 from pgasrob.program.commands import show
+from pgasrob.program.count_note import CountNote
 from pgasrob.program.reading import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
@@ -269,7 +270,8 @@ class Verdict(Result):
     so are the facts: of those that were checked alone ``every`` has them.
     ``asked``: the lines of whether it is correctly synchronised that were asked, and ``facts``: further ones that
     count where the answer is bad (:mod:`~pgasrob.robustness.synchronisation`). ``races``: whether how SC runs end
-    depends on races, where that was asked.
+    depends on races, where that was asked. ``count_note``: why the program is not
+    meant for this number of nodes, or that it was chosen.
     """
 
     file: str
@@ -302,3 +304,4 @@ class Verdict(Result):
     asked: tuple[LineName, ...] = ("robust",)
     facts: tuple[LineName, ...] = ()
     races: RaceConsequences | None = None
+    count_note: CountNote | None = None

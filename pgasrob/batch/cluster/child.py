@@ -18,8 +18,8 @@ from pgasrob.batch.crew import Interrupts
 from pgasrob.batch.job import Checked, Job, Task
 from pgasrob.batch.workers import do
 from pgasrob.program.instance import Instance
-from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.robustness.engine import FoundInPart, Subtrees
+from pgasrob.robustness.question import node_count
 from pgasrob.robustness.session import PREPARING, Failed, Session
 from pgasrob.robustness.trace_parts import go_through, parts_of
 from pgasrob.robustness.verdict import Verdict
@@ -104,7 +104,7 @@ def _instance(request: Request, checker: Checker) -> Instance | None:
         program = checker.load(task.file)
         if isinstance(program, Verdict):
             return None
-        _last[:] = [(about, program.instantiate(task.nodes or program.nodes or DEFAULT_NODES, job.reading))]
+        _last[:] = [(about, program.instantiate(node_count(task.nodes, program), job.reading))]
     return _last[0][1]
 
 

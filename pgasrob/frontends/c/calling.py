@@ -19,10 +19,13 @@ from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CType, Integer, Pointer, Void
 from pgasrob.frontends.c.undecided import committed
-from pgasrob.frontends.c.values import UNDEFINED, Address, Unknown, Value, no_pointer
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value, no_pointer
 from pgasrob.frontends.c.writer import LEFT_OPEN, disturbed
 from pgasrob.program.assumptions import Kind
+from pgasrob.program.commands import Exit
+from pgasrob.program.count_note import RankEnd
 from pgasrob.program.expressions import Unary, folded
+from pgasrob.program.statements import Do
 
 MOST_FRAMES = 500
 
@@ -50,8 +53,13 @@ class Calling:
         self.pointers = parts.pointers
         self.memory = parts.memory
 
-    def end(self) -> None:
-        """End the rank."""
+    def end(self, *, refuses: bool, of_all: bool = False) -> None:
+        """End the rank; ``refuses`` and ``of_all`` as of a :class:`RankEnd`."""
+        if not self.position.rank.is_symbol:
+            places = [(frame.function, frame.pc) for frame in self.position.state.frames]
+            function, place = places[-1]  # of the call or the `return` itself; the callers are behind their calls
+            early = any(self.program.has_calls_from(*each) for each in (*places[:-1], (function, place + 1)))
+            self.world.ends.append(RankEnd(self.position.rank.number, self.position.span, early, refuses, of_all))
         if isinstance(open := self.position.state.notes.get(LEFT_OPEN), str):
             self.facts.publish(self.position.rank.publisher, open, True)
         self.parts.agreements.end()
@@ -208,7 +216,10 @@ class Calling:
         self.position.state.notes.update(outcome.state)
         self.registers.taken = set()
         if outcome.ends:
-            self.end()
+            name, arguments = self.position.called.lower(), call.arguments
+            fine = "exit" in name and arguments and frame.slots[arguments[0]] == Known(0)
+            of_all = any(isinstance(each, Do) and isinstance(each.command, Exit) for each in outcome.statements)
+            self.end(refuses=not fine, of_all=of_all)
             return
         if call.target is not None:
             frame.slots[call.target] = result

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pgasrob.frontends.apis.interface import Api, Handler
-from pgasrob.frontends.c.code import CompiledFunction, Jump, Label, Unit
+from pgasrob.frontends.c.code import Call, CompiledFunction, Jump, Label, Unit
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
 from pgasrob.frontends.c.liveness import live_slots
 from pgasrob.frontends.c.needed import needed_slots
@@ -56,6 +56,10 @@ class Compiled:
             counts = needed_slots(function, self.is_output)
             found = self._live[function.name] = [*(sum(1 << slot for slot in each & counts) for each in sets), 0]
         return found
+
+    def has_calls_from(self, function: CompiledFunction, place: int) -> bool:
+        """Whether there is a call from ``place`` on in the text of ``function``."""
+        return any(isinstance(each, Call) for each in function.code[place:])
 
     def loops(self, function: CompiledFunction) -> dict[int, int]:
         """Where the loops of ``function`` begin, each with the last place from which it goes back there."""

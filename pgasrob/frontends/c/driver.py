@@ -11,6 +11,7 @@ from pgasrob.frontends.c.calls import MachineCall
 from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.doubles import doubles
 from pgasrob.frontends.c.facts import Facts
+from pgasrob.frontends.c.followed import Followed
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.world import World
@@ -21,16 +22,18 @@ from pgasrob.program.program import Program
 MOST_PASSES = 300
 
 
-def lower(compiled: Compiled, nodes: int | None, *, marked: bool = False) -> Program:
+def lower(
+    compiled: Compiled, nodes: int | None, *, marked: bool = False, followed: dict[int, Followed] | None = None
+) -> Program:
     """The program that ``compiled`` is on ``nodes`` nodes, or on every number of them when None; with marks of the
-    calls that say what they are, where these are asked for.
+    calls that say what they are, where these are asked for. What each rank does is noted in ``followed``, if given.
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
     kept: Program | None = None
     for keeps_loops in (True, False):
         facts = Facts(keeps_loops)
-        world = World(compiled, nodes, facts, marked)
+        world = World(compiled, nodes, facts, marked, followed=followed)
         try:
             program = _lowered(world)
         except Problem as problem:
@@ -74,6 +77,7 @@ def _lowered(world: World) -> Program:
                     replace(each, given_back=facts.objects[world.cells.at[each.address][0]].given_back)
                     for each in world.cells.growing
                 ),
+                ends=tuple(world.ends),
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 

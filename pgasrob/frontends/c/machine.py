@@ -17,6 +17,7 @@ from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.branching import Branch
 from pgasrob.frontends.c.calling import Calling, MakesCalls
 from pgasrob.frontends.c.contents import Contents
+from pgasrob.frontends.c.followed import Followed
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.parts import scalars_of
@@ -45,6 +46,7 @@ class Machine:
         self.tables = parts.tables
         self.pointers = parts.pointers
         self.memory = parts.memory
+        self.followed = None if world.followed is None else Followed()
 
     def run(self) -> None:
         """Execute the program to the end of all its branches."""
@@ -55,8 +57,15 @@ class Machine:
         self.position.go_to(State([Frame(main, program.live_slots(main), 0, None, INT)]))
         self._give_arguments()
         self.branching.pending.append(Branch(self.writer.fresh().label, self.position.state))
+        followed = self.followed
         while self.branching.pending:
             self._execute(self.branching.pending.pop())
+            if self.followed is not None:  # from here on it may go on in several ways
+                self.followed.forks = bool(self.branching.pending)
+                self.followed = None
+        if followed is not None and self.world.followed is not None:
+            followed.statements = [each for node in self.writer.nodes.values() for each in node.statements]
+            self.world.followed[self.position.rank.number] = followed
 
     def _give_arguments(self) -> None:
         """`argc` is 1 and `argv[0]` the program's name: programs use their defaults."""
@@ -233,6 +242,9 @@ class Machine:
             return
         if not isinstance(condition, Unknown):
             taken = not isinstance(condition, Known) or condition.value != 0
+            if self.followed is not None:
+                written, span = self.writer.statements, self.position.span
+                self.followed.branch(frame.function.name, frame.pc, taken, written, span)
             frame.pc = branch.yes if taken else branch.no
             return
         for loop in branch.leaves:
@@ -269,7 +281,7 @@ class Machine:
         """Return ``value`` to the caller; main's return ends the rank."""
         frames = self.position.state.frames
         if len(frames) == 1:
-            self.calling.end()
+            self.calling.end(refuses=isinstance(value, Known) and value.value != 0)
             return
         self.parts.lifetimes.end_of_call()
         done = frames.pop()

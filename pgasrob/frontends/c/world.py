@@ -10,10 +10,12 @@ from pgasrob.frontends.apis.interface import Exposed
 from pgasrob.frontends.c.cells import Cells
 from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.facts import Facts
+from pgasrob.frontends.c.followed import Followed
 from pgasrob.frontends.c.symbolic import EVERYONE, NumberNeeded, Rank
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.options import neighbours
 from pgasrob.program.assumptions import Noted
+from pgasrob.program.count_note import RankEnd
 from pgasrob.program.expressions import MOST_NODES, Const, Me, Nodes, Register
 
 
@@ -43,6 +45,10 @@ class World:
     """The registers that are variables of the source, with the names that these have there."""
     most_nodes: int = MOST_NODES
     """Up to so many nodes the program is what is made, where it is made for every number of them."""
+    ends: list[RankEnd] = field(default_factory=list)
+    """Where the runs of ranks end, where these have numbers."""
+    followed: dict[int, Followed] | None = None
+    """What each rank does by the branches that it takes, where that is asked for."""
 
     def __post_init__(self) -> None:
         self.cells = Cells(self.facts)
@@ -83,6 +89,7 @@ class World:
         self.registers.clear()
         self.variables.clear()
         self.queues.clear()
+        self.ends.clear()
 
     def exposed(self) -> dict[tuple[str, int], frozenset[int]]:
         """The cells of each rank in each window, where calls are marked."""

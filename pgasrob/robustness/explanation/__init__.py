@@ -15,7 +15,6 @@ from pgasrob.analysis.bits import members
 from pgasrob.program import core
 from pgasrob.program.expressions import Expr
 from pgasrob.program.instance import Instance
-from pgasrob.program.program import DEFAULT_NODES
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.check import check
 from pgasrob.robustness.engine import Settings
@@ -96,13 +95,13 @@ def explain(
     simplify: Callable[[Expr], Expr] = lambda expr: expr,
     reading: Reading = DEFAULT_READING,
 ) -> Explanation:
-    """Explain ``program`` on ``nodes`` nodes (its own count, or 2, when None).
+    """Explain ``program`` on ``nodes`` nodes (its default count when None).
 
     ``max_states`` is for every search by itself, ``timeout`` for the verdict, and again for all that follows;
     ``searches``: whether the engines are compared; ``simplify`` is applied to the guards of the control automata.
     Raises :class:`~pgasrob.diagnostics.SourceError` when the program does not exist on so many nodes.
     """
-    count = next(count for count in (nodes, program.nodes, DEFAULT_NODES) if count is not None)
+    count = program.default_count if nodes is None else nodes
     instance = program.instantiate(count, reading)
     limits = Limits(max_states=max(max_states, 1), timeout=timeout)
     # Of the attack search, since its states are what is explained.

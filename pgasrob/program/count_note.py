@@ -1,0 +1,49 @@
+"""That a program is not meant for a number of nodes: on it the program ends before it communicates, or names a rank
+that is not there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pgasrob.program.statements import NOWHERE, Span
+
+WhyNot = Literal["leaves", "silent", "asserts", "names", "error"]
+"""Why a program is not for a number of nodes. ``leaves``: its ranks leave, or one ends the run of all, where another
+number of nodes goes on. ``silent``: no rank accesses the memory of another one. ``asserts``: an assertion fails before
+any communication. ``names``: a command names a rank that is not there. ``error``: a call is in error."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountNote:
+    """``why`` a program is not meant for ``nodes`` nodes.
+
+    ``span`` and ``text``: the condition, the assertion, the command or the end that says so; for an error ``text`` is
+    its message. ``rank``: the one that is not there, or the one that leaves where the others do not. ``communicated``:
+    ranks communicate before that place. ``further``: the least number of nodes that is not so; None where there is none
+    up to `frontends.fitting_counts.MOST`. ``chosen``: the program was put on that number, since nobody gave one.
+    """
+
+    nodes: int
+    why: WhyNot
+    span: Span = NOWHERE
+    text: str = ""
+    rank: int | None = None
+    communicated: bool = False
+    further: int | None = None
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RankEnd:
+    """An end of the run of ``rank``, by the call or the `return` at ``span``.
+
+    ``early``: calls stand behind it in the text that are left out so. ``refuses``: it reports a failure: a status other
+    than 0, or `abort`. ``of_all``: it ends the runs of all ranks.
+    """
+
+    rank: int
+    span: Span
+    early: bool
+    refuses: bool
+    of_all: bool

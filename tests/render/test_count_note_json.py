@@ -1,0 +1,105 @@
+"""What commands say of a program that is not meant for a number of nodes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import pgasrob
+from pgasrob.cli import cli
+from tests.frontends.counted_programs import PROGRAMS
+
+LEAVES = "On 2 nodes every rank leaves in line 10, `n != 3`, before any communication"
+CHOSEN, TRY = f"{LEAVES}: 3 nodes were chosen instead (-n sets another number).", f"{LEAVES}: try -n 3."
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("three.c").write_text(PROGRAMS["not equal, MPI_Abort"].text)
+    Path("rank.c").write_text(PROGRAMS["a rank by number"].text)
+    Path("two.c").write_text(PROGRAMS["more are needed than there are"].text)
+    Path("silent.c").write_text(PROGRAMS["only from rank 2 on"].text)
+    Path("names.c").write_text(PROGRAMS["a rank that is not there"].text)
+    Path("asserts.c").write_text(PROGRAMS["an assertion"].text)
+    Path("alone.c").write_text(PROGRAMS["rank 0 ends all"].text)
+    Path("nowhere.c").write_text(PROGRAMS["not equal, MPI_Abort"].text.replace("n != 3", "n < 9"))
+
+
+def pgasrob_(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments))
+
+
+def _sarif(*arguments: str) -> Any:
+    pgasrob_(*arguments, "--witness", "log.sarif")
+    return json.loads(Path("log.sarif").read_text())
+
+
+@pytest.mark.parametrize("command", [("check",), ("race",), ("check", "--brief"), ("race", "--brief")])
+def test_the_text_says_which_count_was_chosen_and_why(command: tuple[str, ...]) -> None:
+    assert CHOSEN in pgasrob_(*command, "three.c").stdout
+    given = pgasrob_(*command, "three.c", "-n", "2").stdout
+    assert TRY in given and "on 2 nodes" in given
+    assert "node count the program is for" not in given
+    assert "every rank leaves" not in pgasrob_(*command, "three.c", "-n", "3").stdout
+    assert "note" not in pgasrob_(*command, "two.c").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("silent", "On 2 nodes no rank accesses the memory of another one: 3 nodes were chosen instead"),
+        ("names", "On 2 nodes there is no rank 3 for `shmem_int_p(&y, one, 3)` in line 13: 4 nodes were"),
+        ("asserts", "On 2 nodes `assert(n == 3)` in line 12 fails before any communication: 3 nodes"),
+        ("alone", "On 2 nodes rank 0 ends the run in line 12, `n < 3`: 3 nodes were chosen"),
+        ("rank", "On 2 nodes line 13 is in error (MPI_Put with rank 2 of 2): 3 nodes were chosen"),
+        ("nowhere", "in line 10, `MPI_Abort(MPI_COMM_WORLD, 1)`, before any communication; no number of nodes up"),
+    ],
+)
+def test_sentences(name: str, sentence: str) -> None:
+    assert sentence in pgasrob_("check", f"{name}.c", "--brief").stdout
+
+
+def test_an_error_in_a_call_names_a_count_without_it() -> None:
+    found = pgasrob_("check", "rank.c", "-n", "2")
+    assert found.exit_code == 2
+    assert "ranks count from 0; on 3 nodes there is no such error" in found.stdout
+    assert pgasrob_("check", "rank.c").exit_code == 0
+
+
+def test_every_format_says_it() -> None:
+    line = f"three.c:10:9: note: {CHOSEN} [node-count]"
+    assert pgasrob_("check", "three.c", "--format", "gcc").stdout.splitlines() == [line]
+    assert pgasrob_("check", "three.c", "--format", "github").stdout.startswith("::notice file=three.c,line=10,")
+    (note,) = (json.loads(pgasrob_("check", "three.c", "--format", "json").stdout)["count_note"],)
+    assert note == {
+        "nodes": 2, "why": "leaves", "line": 10, "column": 9, "end_column": 15, "text": "n != 3", "rank": None,
+        "further": 3, "chosen": True, "sentence": CHOSEN,
+    }  # fmt: skip
+    sarif = _sarif("race", "three.c", "-n", "2")
+    (said,) = sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert (said["level"], said["message"]["text"]) == ("note", TRY)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["run", "outcomes", "show", "export --to promela", "repair", "thrift", "explain", "explain --only program"],
+)
+def test_every_command_chooses_the_same_count(command: str) -> None:
+    found = pgasrob_(*command.split(), "three.c")
+    assert f"pgasrob: {CHOSEN}\n" in found.stderr
+    assert TRY in pgasrob_(*command.split(), "three.c", "-n", "2").stderr
+
+
+def test_the_library_chooses_it_too() -> None:
+    verdict = pgasrob.check("three.c")
+    assert verdict.nodes == 3 and verdict.count_note is not None and verdict.count_note.chosen
+    race = pgasrob.race("three.c")
+    assert race.nodes == 3 and race.count_note is not None
+    assert pgasrob.outcomes("three.c").instance.nodes == 3
+    assert pgasrob.repair("three.c").nodes == (3,)
