@@ -5,15 +5,19 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from pgasrob.cli.changes import BACKUP, ChangeOptions, can_write, write_changes
-from pgasrob.cli.declare import argument, command, flag, group
+from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import format_option
 from pgasrob.cli.parameter_types import ProgramPath
 from pgasrob.cli.shared_steps import limited, print_json
+
+if TYPE_CHECKING:
+    from pgasrob.repairs.output_order import OutputOrder
 
 EXAMPLES = """\b
 Exit code:
@@ -39,6 +43,10 @@ class ThriftOptions:
     write: bool = flag("--write",
         help=f"Write what saves most into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
     format: str = format_option("json", "diff", help="diff: what saves most, for `patch -p1`.")
+    output_order: OutputOrder = option(
+        "--output-order", type=click.Choice(["kept", "free"]), default="kept", show_default=True,
+        help="Whether what ranks write to the terminal has to come in an order in which it may come now, or in any. "
+        "Accesses to files keep their order in any case.")
     change: ChangeOptions = group(ChangeOptions)
     # fmt: on
 
@@ -48,8 +56,9 @@ def thrift(options: ThriftOptions) -> int:
     """Find the waits, fences, barriers and blocking calls that a robust program can do without.
 
     Each is tried alone, left out and with a call that does less in its place, and then the set of them that saves most
-    together. The program stays robust on all node counts, its assertions hold, and its SC runs end as before: a barrier
-    that only keeps a result deterministic stays.
+    together. The program stays robust on all node counts, its assertions hold, its SC runs end as before, and what it
+    does to files and writes to the terminal comes in no new order: a barrier that only keeps a result or output
+    deterministic stays.
     """
     from pgasrob.render import thrift_text as render
     from pgasrob.repairs.thrift import thrift as thrifty
@@ -57,7 +66,7 @@ def thrift(options: ThriftOptions) -> int:
     file, limits = options.file, options.change.limits
     can_write(options.write, file)
     costs = options.change.costs()
-    searching = partial(thrifty, *options.change.read(file), costs, limits)
+    searching = partial(thrifty, *options.change.read(file), costs, limits, options.output_order)
     found = limited(limits, "in the search for savings", searching)
     if options.format == "json":
         print_json(render.thrift_to_json(file, found))

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from pgasrob.frontends.apis.registry import Registry
     from pgasrob.frontends.c.code import Unit
     from pgasrob.frontends.c.compiled import Compiled
+    from pgasrob.frontends.c.driver import Marks
     from pgasrob.frontends.fitting_counts import Fitting
     from pgasrob.program.instance import Instance
+    from pgasrob.program.outside_memory import Place
 
 DIALECT = re.compile(r"[ \t*]*api[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
 SHARED = re.compile(r"[ \t*]*shared-memory[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
@@ -45,27 +47,34 @@ class CProgram(Displayed):
     compiled: Compiled
     front_end: FrontEnd = field(default_factory=FrontEnd)
     """The options that it was read with."""
-    lowered: dict[tuple[int | None, bool], Program] = field(default_factory=dict)
-    """By node count (None: for every count), without marks and with them."""
+    lowered: dict[tuple[int | None, Marks], Program] = field(default_factory=dict)
+    """By node count (None: for every count), and what is marked."""
     _fitting: Fitting | None = None
     _chosen: int | None = None
     """The count that was chosen because nobody gave one."""
 
     def program(self, nodes: int | None = None) -> Program:
         """The program of the calculus on ``nodes`` nodes (`default_count` when None)."""
-        return self._lowered(self._count(nodes), marked=False)
+        return self._lowered(self._count(nodes), "none")
 
     def for_every_count(self) -> Program:
         """The program of the calculus with `me` and `nodes` in its commands, whatever the number of nodes.
 
         Raises :class:`pgasrob.diagnostics.SourceError` where that cannot be said without the number (PG146).
         """
-        return self._lowered(None, marked=False)
+        return self._lowered(None, "none")
 
     def marked(self, nodes: int | None = None) -> Program:
         """The program of the calculus with marks that say which call of MPI each command comes from, for
         `races.mpi`."""
-        return self._lowered(self._count(nodes), marked=True)
+        return self._lowered(self._count(nodes), "calls")
+
+    def with_places(self, nodes: int, terminal: bool) -> tuple[Program, tuple[Place, ...]]:
+        """The program of the calculus in which files, and the ``terminal`` if asked for, are cells that calls access;
+        and these cells (:mod:`pgasrob.program.outside_memory`)."""
+        from pgasrob.program.outside_memory import with_places
+
+        return with_places(self._lowered(nodes, "outside"), terminal)
 
     @property
     def default_count(self) -> int:
@@ -75,13 +84,13 @@ class CProgram(Displayed):
             return self.nodes
         if self._chosen is None:
             try:
-                note = self._lowered(DEFAULT_NODES, marked=False).count_note
+                note = self._lowered(DEFAULT_NODES, "none").count_note
             except SourceError as error:
                 note = self.fitting.note_on_error(DEFAULT_NODES, error)
             self._chosen = DEFAULT_NODES if note is None or note.further is None else note.further
             if note is not None and self._chosen != DEFAULT_NODES:
-                chosen = self._lowered(self._chosen, marked=False)
-                self.lowered[self._chosen, False] = replace(chosen, count_note=replace(note, chosen=True))
+                chosen = self._lowered(self._chosen, "none")
+                self.lowered[self._chosen, "none"] = replace(chosen, count_note=replace(note, chosen=True))
         return self._chosen
 
     @property
@@ -96,15 +105,15 @@ class CProgram(Displayed):
     def _count(self, nodes: int | None) -> int:
         return self.default_count if nodes is None else nodes
 
-    def _lowered(self, count: int | None, *, marked: bool) -> Program:
+    def _lowered(self, count: int | None, marks: Marks) -> Program:
         from pgasrob.frontends.c.driver import lower
 
-        if (count, marked) not in self.lowered:
-            if count is None or marked:
-                self.lowered[count, marked] = lower(self.compiled, count, marked=marked)
+        if (count, marks) not in self.lowered:
+            if count is None or marks != "none":
+                self.lowered[count, marks] = lower(self.compiled, count, marks)
             else:
-                self.lowered[count, marked] = self._with_note(count)
-        return self.lowered[count, marked]
+                self.lowered[count, marks] = self._with_note(count)
+        return self.lowered[count, marks]
 
     def _with_note(self, count: int) -> Program:
         """The program on ``count`` nodes, which says why it is not meant for them, if so."""

@@ -115,6 +115,7 @@ class Kind(Enum):
     ALLOCATION = "allocation", "construct", False, "there is as much memory as {names} {asks|ask} for"
     NO_EFFECT = ("no-effect", "construct", True,
         "{names} {changes|change} nothing that the program sees, and 0 is returned")
+    OUTPUT_ORDER = "output-order", "construct", False, "{names}"
     MODEL_CHECKER = ("model-checker", "construct", False,
         "SPIN and the C compiler do what they should, and SPIN has searched all states")
     # fmt: on
@@ -161,6 +162,21 @@ def conflicts(reading: Conflicts) -> Assumption:
         case _:
             assert_never(reading)
     return Assumption(Kind.CONFLICTS, (sentence,))
+
+
+def output_order(free: bool) -> Assumption:
+    """``free``: output of several ranks to the terminal may come in any order."""
+    if free:
+        sentence = (
+            "what is done to files is seen in the order of the calls, and output to the terminal may come in any "
+            "(--output-order free)"
+        )
+    else:
+        sentence = (
+            "what is done to files, and output to the terminal, is seen in the order of the calls "
+            "(--output-order free: output in any)"
+        )
+    return Assumption(Kind.OUTPUT_ORDER, (sentence,))
 
 
 def _listed(names: tuple[str, ...]) -> str:

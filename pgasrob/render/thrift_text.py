@@ -9,7 +9,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.render.english import capital, count, on_counts
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.repair_text import beginning, changes, diagnosis, diff_lines, violation_sentence
-from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
+from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import texts
 from pgasrob.repairs.sc_outcomes import Compared
@@ -31,7 +31,8 @@ class SavingObject(TypedDict):
 
 
 class ThriftObject(TypedDict):
-    """``state``: "thrifty", "can save", "not robust", "unknown" or "error"; ``diff``: what saves most together."""
+    """``state``: "thrifty", "can save", "not robust", "unknown" or "error"; ``diff``: what saves most together.
+    ``assumptions``: those beside what verdicts rest on."""
 
     schema: int
     file: str
@@ -41,6 +42,7 @@ class ThriftObject(TypedDict):
     savings: list[SavingObject]
     saved: int
     most: bool
+    assumptions: list[Assumption]
     outcomes: str | None
     diff: str
     checks: int
@@ -54,6 +56,10 @@ def why_not(judged: Judged, text: str) -> str:
         assert judged.tried.violation.witness is not None
         sentence = violation_sentence(text, judged.saving.edits, judged.tried.violation.witness)
         return f"Not robust on {judged.tried.violation.nodes} nodes without it. {sentence}"
+    if judged.tried.shows is not None:
+        assert judged.tried.shows.witness is not None
+        sentence = violation_sentence(text, judged.saving.edits, judged.tried.shows.witness)
+        return f"{capital(judged.tried.why)}. {sentence}"
     return f"{capital(judged.tried.why)}." if judged.tried.why else ""
 
 
@@ -78,8 +84,9 @@ def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
         ],
         "saved": thrift.saved,
         "most": thrift.most,
+        "assumptions": assumptions_to_json(thrift.assumptions),
         "outcomes": None if thrift.same is None else "same" if thrift.same.compared is Compared.SAME else "untouched",
-        "diff": diff(file, thrift),
+        "diff": _difference(file, thrift),
         "checks": thrift.checks,
         "seconds": round(thrift.seconds, 6),
         "errors": errors_to_json([error for verdict in thrift.verdicts for error in verdict.errors], file),
@@ -87,8 +94,17 @@ def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
 
 
 def diff(file: str, thrift: Thrift) -> str:
-    """What saves most, as `diff -u` prints it."""
+    """What saves most, as `diff -u` prints it, after lines that `patch` skips: what it rests on."""
+    difference = _difference(file, thrift)
+    return "".join(f"# {sentence}\n" for sentence in _assumed(thrift)) + difference if difference else ""
+
+
+def _difference(file: str, thrift: Thrift) -> str:
     return texts.diff(file, thrift.text, thrift.after) if thrift.together else ""
+
+
+def _assumed(thrift: Thrift) -> list[str]:
+    return [f"Assumes that {each}." for each in thrift.assumptions]
 
 
 def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
@@ -103,7 +119,7 @@ def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
         most = "" if thrift.most else ", which need not be the most"
         they = "It can go" if many == 1 else f"These {many} can go together"
         lines += [[], *paragraph(f"{they}{on}, and save {thrift.saved}{most}:", width, "heading")]
-        lines += diff_lines(diff(file, thrift))
+        lines += diff_lines(_difference(file, thrift))
     return lines
 
 
@@ -122,6 +138,8 @@ def _sentences(thrift: Thrift) -> Iterator[tuple[str, str]]:
         yield "Thrift is for what is robust; `pgasrob repair` comes first.", "open"
     elif thrift.reason:
         yield f"{capital(thrift.reason)}.", "open"
+    if thrift.state not in ("not robust", "error"):
+        yield from ((sentence, "faint") for sentence in _assumed(thrift))
     if thrift.judged:
         yield f"{count(thrift.checks, 'changed program')} checked, {thrift.seconds:.2f} s", "faint"
 

@@ -12,6 +12,7 @@ from pgasrob.repairs import remedies
 from pgasrob.repairs.candidates import Candidate, Clauses, Costs
 from pgasrob.repairs.cheapest import Cheapest
 from pgasrob.repairs.edits import Edit, overlap
+from pgasrob.repairs.output_order import Loosens
 from pgasrob.repairs.sc_outcomes import Same
 from pgasrob.repairs.texts import diff
 from pgasrob.repairs.verifier import Parse, Tried, Verifier
@@ -232,7 +233,8 @@ class _Search:
                 for edit in self._verifier.statements.marked_on_the_way(each.beside, remedies.mark(each.text))
             ]
         )
-        return self._verifier.tried(_edits(chosen), any(each.acts_in_sc for each in chosen), marks)
+        loosens: Loosens = "all runs" if any(each.takes for each in chosen) else "nothing"
+        return self._verifier.tried(_edits(chosen), any(each.acts_in_sc for each in chosen), marks, loosens)
 
     def _tried(self, chosen: frozenset[Candidate]) -> tuple[Tried, frozenset[Candidate]]:
         """Check the source with ``chosen``, or with more candidates if these fail too; the result is about the latter.

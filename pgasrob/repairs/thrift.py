@@ -12,8 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
+from pgasrob.program.assumptions import Assumption
+from pgasrob.program.assumptions import output_order as assumed_of_output
+from pgasrob.program.program import Program
 from pgasrob.repairs.candidates import Costs
 from pgasrob.repairs.cheapest import Cheapest
+from pgasrob.repairs.output_order import OutputOrder
 from pgasrob.repairs.savings import Saving, savings
 from pgasrob.repairs.sc_outcomes import Same
 from pgasrob.repairs.verifier import Parse, Tried, Verifier
@@ -47,7 +51,7 @@ class Thrift:
 
     ``judged``: all savings one by one. ``together``: those that save most together, ``after`` the text with them, which
     is verified too; ``most``: whether no other set saves more. ``same``: how the SC outcomes compare. ``text``: the
-    source. ``reason``: why the search ended early.
+    source. ``reason``: why the search ended early. ``assumptions``: those beside what verdicts rest on.
     """
 
     state: State
@@ -62,6 +66,7 @@ class Thrift:
     seconds: float = 0.0
     text: str = ""
     reason: str = ""
+    assumptions: tuple[Assumption, ...] = ()
 
     @property
     def saved(self) -> int:
@@ -74,13 +79,22 @@ def thrift(
     nodes: Sequence[int],
     costs: Costs | None = None,
     limits: Limits | None = None,
-    max_checks: int = MOST_CHECKS,
+    output_order: OutputOrder = "kept",
 ) -> Thrift:
-    """What can be left out of ``program``, which ``parse`` has read, verified on each of ``nodes``."""
+    """What can be left out of ``program``, which ``parse`` has read, verified on each of ``nodes``. ``output_order``:
+    whether the output of all ranks to one terminal keeps its order."""
     started = time.monotonic()
-    verifier = Verifier(program, parse, nodes, limits or Limits(), max_checks)
+    verifier = Verifier(program, parse, nodes, limits or Limits(), MOST_CHECKS, output_order)
     found = _Search(verifier, costs or Costs()).run()
-    return replace(found, checks=verifier.checks, seconds=time.monotonic() - started, text=verifier.statements.text)
+    # The core language has neither files nor output.
+    assumed = () if isinstance(program, Program) else (assumed_of_output(output_order == "free"),)
+    return replace(
+        found,
+        assumptions=assumed,
+        checks=verifier.checks,
+        seconds=time.monotonic() - started,
+        text=verifier.statements.text,
+    )
 
 
 class _Search:
@@ -146,4 +160,5 @@ class _Search:
 
     def _try(self, chosen: Collection[Saving]) -> Tried:
         edits = [edit for each in chosen for edit in each.edits]
-        return self._verifier.tried(edits, any(each.acts_in_sc for each in chosen))
+        acts_in_sc = any(each.acts_in_sc for each in chosen)
+        return self._verifier.tried(edits, acts_in_sc, loosens="all runs" if acts_in_sc else "network")

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.program.program import Program
 from pgasrob.program.statements import Span
 from pgasrob.repairs.collective_calls import NEW, Answer, reached_alike
 from pgasrob.repairs.edits import Edit, Origins, Overlap, applied
+from pgasrob.repairs.output_order import Loosens, OutputOrder, Watched
 from pgasrob.repairs.sc_outcomes import Before, Compared, Places, Same
 from pgasrob.repairs.source_statements import Statements
 from pgasrob.robustness.check import check
@@ -24,7 +26,6 @@ from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
-    from pgasrob.program.program import Program
 
     AnyProgram = Program | CProgram
 
@@ -41,6 +42,7 @@ class Tried:
     not.
 
     ``undecided``: a limit left it open; ``in_sc``: the reason is about SC runs. ``same``: how its SC outcomes compare.
+    ``shows``: a run on the network in which files or output are seen otherwise.
     """
 
     text: str
@@ -49,6 +51,7 @@ class Tried:
     undecided: bool = False
     in_sc: bool = False
     same: Same | None = None
+    shows: Verdict | None = None
 
 
 class Verifier:
@@ -56,7 +59,13 @@ class Verifier:
     texts. The time limit is for all together, the others for each check."""
 
     def __init__(
-        self, program: AnyProgram, parse: Parse, nodes: Sequence[int], limits: Limits, max_checks: int
+        self,
+        program: AnyProgram,
+        parse: Parse,
+        nodes: Sequence[int],
+        limits: Limits,
+        max_checks: int,
+        output_order: OutputOrder = "kept",
     ) -> None:
         self._parse, self._limits, self._max_checks = parse, limits, max_checks
         self._ends = None if limits.timeout is None else time.monotonic() + limits.timeout
@@ -64,6 +73,9 @@ class Verifier:
         self.statements = Statements.of(program)
         self.verdicts = tuple(self._check(program, each) for each in self.nodes)
         self._outcomes = Before(program, _places(self.statements.text, ()))
+        self._watched: Watched | None = None
+        if not isinstance(program, Program):
+            self._watched = Watched(program, self.statements, output_order, self._check)
         self.checks = 0
 
     @property
@@ -86,16 +98,25 @@ class Verifier:
         reasons = (str(each.reason) for each in self.verdicts if each.verdict == "unknown")
         return next((self.limit or reason for reason in reasons), "")
 
-    def tried(self, edits: Collection[Edit], acts_in_sc: bool, marks: Collection[Edit] | None = None) -> Tried:
+    def tried(
+        self,
+        edits: Collection[Edit],
+        acts_in_sc: bool,
+        marks: Collection[Edit] | None = None,
+        loosens: Loosens = "nothing",
+    ) -> Tried:
         """Check the source with ``edits``; ``acts_in_sc``: whether these may change its SC runs; ``marks``: if there
-        are collective calls among them, insertions on the way to these (:mod:`pgasrob.repairs.collective_calls`)."""
+        are collective calls among them, insertions on the way to these (:mod:`pgasrob.repairs.collective_calls`);
+        ``loosens``: where they may take order away."""
         self.checks += 1
         watch = Watch(self._limits_left, None, time.monotonic())
         with until_limit() as stopped:
-            return watch.within("while trying a change", lambda: self._tried(edits, acts_in_sc, marks))
+            return watch.within("while trying a change", lambda: self._tried(edits, acts_in_sc, marks, loosens))
         return Tried("", str(stopped.reason), undecided=True)
 
-    def _tried(self, edits: Collection[Edit], acts_in_sc: bool, marks: Collection[Edit] | None) -> Tried:
+    def _tried(
+        self, edits: Collection[Edit], acts_in_sc: bool, marks: Collection[Edit] | None, loosens: Loosens
+    ) -> Tried:
         try:
             text = applied(self.statements.text, edits)
         except Overlap:
@@ -115,13 +136,19 @@ class Verifier:
         inserts = all(edit.start == edit.end for edit in edits)
         places = _places(text, edits) if acts_in_sc else None  # else SC runs are those that there were
         same = self._outcomes.compared(program, self.nodes, acts_in_sc, acts_in_sc or inserts, places=places)
-        differs = same.compared is Compared.DIFFERENT
-        if not differs and marks is not None and (answer := self._alike(edits, marks)) != "alike":
+        if same.compared is Compared.DIFFERENT:
+            return Tried(text, same.why, None, same.undecided, in_sc=True, same=same)
+        if marks is not None and (answer := self._alike(edits, marks)) != "alike":
             why = "it is not known whether" if answer == "unknown" else "not"
             return Tried(
                 text, f"{why} all ranks reach it in the same branches and rounds", None, answer == "unknown", True
             )
-        return Tried(text, same.why if differs else "", None, same.undecided, differs, same)
+        if self._watched is not None and not isinstance(program, Program):
+            for nodes in self.nodes:
+                shown = self._watched.compared(program, text, edits, nodes, loosens)
+                if shown.why:
+                    return Tried(text, shown.why, None, shown.undecided, False, same, shown.violation)
+        return Tried(text, same=same)
 
     def _alike(self, edits: Collection[Edit], marks: Collection[Edit]) -> Answer:
         """Whether all ranks reach the collective calls of ``edits`` alike, on all node counts."""

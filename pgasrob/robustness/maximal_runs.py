@@ -391,21 +391,26 @@ class Runs(Generic[S]):
 
     def explore(self) -> Iterator[tuple[Node[S], Sight | End] | None]:
         """What can be seen of the runs, at every new state; None now and then."""
+        for node, edges in self.expanded():
+            for _, after, sights in edges:
+                for sight in sights:
+                    yield after, sight
+            if not edges and (end := self._viewer.end(node)) is not None:
+                yield node, end
+            yield None
+
+    def expanded(self) -> Iterator[tuple[Node[S], list[tuple[Word, Node[S], list[Sight]]]]]:
+        """The nodes as they are expanded, each with the edges that are followed from it and what is seen of these."""
         while self._waiting:
             pending, _, node = heappop(self._waiting)
             self._done.add(node)
             self.effort += 1 + pending * pending
-            edges, ends = self._edges(node), True
-            for word, after, sights in edges:
-                ends = False
+            edges = self._edges(node)
+            for word, after, _ in edges:
                 self._meet(after, node, [word])
-                for sight in sights:
-                    yield after, sight
-            if ends and (end := self._viewer.end(node)) is not None:
-                yield node, end
-            yield None
+            yield node, edges
 
-    def _edges(self, node: Node[S]) -> Iterable[tuple[Word, Node[S], list[Sight]]]:
+    def _edges(self, node: Node[S]) -> list[tuple[Word, Node[S], list[Sight]]]:
         for some in self._rules.edges(node.state):
             edges = self._seen(node, some)
             if edges and (not self._rules.has_loops or any(after not in self._done for _, after, _ in edges)):

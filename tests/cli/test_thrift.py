@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
@@ -84,3 +86,48 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert thrift(broken).exit_code == 2
     limited = thrift(PROGRAMS / "c/openshmem/ring_halo.c", "--timeout", "0.001")
     assert limited.exit_code == 3 and "time limit of 0.001 s" in limited.output
+
+
+HEADER = PROGRAMS.parent / "tests" / "repairs" / "seen" / "header_then_rows.c"
+KEPT = (
+    "Assumes that what is done to files, and output to the terminal, is seen in the order of the calls (--output-order "
+    "free: output in any)."
+)
+FREE = (
+    "Assumes that what is done to files is seen in the order of the calls, and output to the terminal may come in any "
+    "(--output-order free)."
+)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize(("order", "sentence", "saved"), [("kept", KEPT, 4), ("free", FREE, 12)])
+def test_every_output_says_what_is_assumed_of_output(columns: int, order: str, sentence: str, saved: int) -> None:
+    arguments = ["thrift", str(HEADER), "--output-order", order]
+    text = CliRunner().invoke(cli, arguments, env={"COLUMNS": str(columns)}).stdout
+    assert sentence in " ".join(text.split()) and max(map(len, text.splitlines())) <= columns
+    found = json.loads(CliRunner().invoke(cli, [*arguments, "--format", "json"]).stdout)
+    assert [(each["code"], f"Assumes that {each['text']}.") for each in found["assumptions"]] == [
+        ("output-order", sentence)
+    ]
+    assert found["saved"] == saved and found["diff"].startswith("--- a/")
+    diff = CliRunner().invoke(cli, [*arguments, "--format", "diff"]).stdout
+    assert diff == f"# {sentence}\n{found['diff']}"
+
+
+def test_a_diff_with_what_is_assumed_can_be_applied(tmp_path: Path) -> None:
+    path = tmp_path / "p.c"
+    path.write_text(HEADER.read_text())
+    diff = thrift(path, "--output-order", "free", "--format", "diff").stdout
+    arguments = ["patch", "-s", str(path)]
+    subprocess.run(arguments, input=diff, text=True, check=True, cwd=tmp_path)
+    assert path.read_text() == "".join(
+        line for line in HEADER.read_text().splitlines(keepends=True) if "barrier" not in line
+    )
+
+
+def test_what_is_assumed_is_said_where_nothing_can_go_and_not_where_nothing_was_tried(tmp_path: Path) -> None:
+    path = tmp_path / "p.c"
+    path.write_text('#include <stdio.h>\nint main(void) { puts("a"); return 0; }\n')
+    assert KEPT in thrift(path).stdout
+    assert "Assumes" not in thrift(THREE).stdout
+    assert "Assumes" not in thrift(PROGRAMS / "c/openshmem/message_passing_no_fence.c").stdout

@@ -157,7 +157,10 @@ CASES = [
     Case(Kind.SEPARATE_MEMORY, "gaspi_rank_t n; gaspi_proc_local_num(&n);", "gaspi_rank_t n; gaspi_proc_num(&n);",
          ("gaspi_proc_local_num",), GASPI),
 ]  # fmt: skip
-ELSEWHERE = {Kind.UNREAD_HEADERS, Kind.REDUCTION_ORDER, Kind.SAME_RANKS, Kind.SHARED_MEMORY, Kind.MODEL_CHECKER}
+ELSEWHERE = {
+    Kind.UNREAD_HEADERS, Kind.REDUCTION_ORDER, Kind.SAME_RANKS, Kind.SHARED_MEMORY, Kind.OUTPUT_ORDER,
+    Kind.MODEL_CHECKER,
+}  # fmt: skip
 """Those that no call needs by itself."""
 
 

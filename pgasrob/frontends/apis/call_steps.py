@@ -11,6 +11,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Exit, Mark
 from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.illegal_calls import Illegal, IllegalCall, Opened, Rule
+from pgasrob.program.outside_memory import EVERYWHERE, TERMINAL, Outside
 
 NEVER = Const(0)
 Given = Value | Expr | int
@@ -95,7 +96,14 @@ class Steps:
         return Look(self.call.do(*self.commands), condition, yes, no)
 
 
+def prints(call: Call) -> None:
+    """The call does nothing but write to the terminal."""
+    call.rests_on(Kind.NO_EFFECT, call.name)
+    call.outside(Outside((TERMINAL,), writes=True))
+
+
 def ends_all(call: Call) -> Outcome:
-    """The call ends the run of all ranks."""
+    """The call ends the run of all ranks. What others have not written by then may be lost."""
     call.rests_on(Kind.ENDS_ALL_RANKS, call.name)
+    call.outside(Outside(EVERYWHERE, writes=True))
     return Outcome(call.do(Exit()), ends=True)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import limited, target
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import Steps, prints
 from pgasrob.frontends.apis.flags import Group, reduce
 from pgasrob.frontends.apis.interface import Address, Api, Call, ObjectId, Outcome, Way
 from pgasrob.frontends.apis.prototypes import Prototypes, enumerators
@@ -44,7 +44,7 @@ FUNCTIONS.nothing(
 """)
 def printed(call: Call, steps: Steps) -> None:
     read_texts(call, format=int(call.name == "gpi_printf_to"))
-    call.rests_on(Kind.NO_EFFECT, call.name)
+    prints(call)
 
 
 FUNCTIONS.returns("int getRankGPI(void)", lambda call: call.me)

@@ -23,6 +23,7 @@ from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register
+from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import Span, Statement
 
 
@@ -252,6 +253,9 @@ class Call(Protocol):
     @property
     def marked(self) -> bool:
         """Whether the program is to be marked with its calls."""
+
+    def outside(self, done: Outside) -> None:
+        """Note what the call does to files and the terminal, where the program is to be marked with that."""
 
     def expose(self, part: Exposed) -> None:
         """Record which memory of this rank is part of a window. Where calls are marked, all that is accessed there lies

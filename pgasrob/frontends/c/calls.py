@@ -21,8 +21,9 @@ from pgasrob.frontends.c.symbolic import SOME, Extent, NumberNeeded, extent_of
 from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import Command
+from pgasrob.program.commands import Command, Mark
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, depends_on_rank, is_of_rank
+from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import (
     NOWHERE,
     Choose,
@@ -518,6 +519,10 @@ class MachineCall:
     @property
     def marked(self) -> bool:
         return self.machine.world.marked
+
+    def outside(self, done: Outside) -> None:
+        if self.machine.world.outside:
+            self.machine.issuer.issue(Mark(Const(1), done), self.span)
 
     def expose(self, part: Exposed) -> None:
         if not self.marked or not isinstance(part.begin.offset, int):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 from pgasrob.frontends.c.arrivals import into_registers
 from pgasrob.frontends.c.assemble import assemble
@@ -20,20 +21,23 @@ from pgasrob.program.declarations import MemoryObject, Process, Queue
 from pgasrob.program.program import Program
 
 MOST_PASSES = 300
+Marks = Literal["none", "calls", "outside"]
+"""What calls are marked with (:class:`~pgasrob.program.commands.Mark`)."""
 
 
 def lower(
-    compiled: Compiled, nodes: int | None, *, marked: bool = False, followed: dict[int, Followed] | None = None
+    compiled: Compiled, nodes: int | None, marks: Marks = "none", *, followed: dict[int, Followed] | None = None
 ) -> Program:
     """The program that ``compiled`` is on ``nodes`` nodes, or on every number of them when None; with marks of the
-    calls that say what they are, where these are asked for. What each rank does is noted in ``followed``, if given.
+    calls that say what they are, or what they do outside of memory, where these are asked for. What each rank does is
+    noted in ``followed``, if given.
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
     kept: Program | None = None
     for keeps_loops in (True, False):
         facts = Facts(keeps_loops)
-        world = World(compiled, nodes, facts, marked, followed=followed)
+        world = World(compiled, nodes, facts, marks == "calls", marks == "outside", followed=followed)
         try:
             program = _lowered(world)
         except Problem as problem:

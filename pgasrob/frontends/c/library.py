@@ -15,6 +15,7 @@ from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import copied, owner_of, pairs
 from pgasrob.frontends.c import arithmetic, nondeterminism
 from pgasrob.frontends.c.libc import callbacks, numbers, outside
+from pgasrob.frontends.c.libc.file_calls import STREAM
 from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.libc.reads import careful
 from pgasrob.frontends.c.libc.shared_strings import in_cells, read_string, refuse_cells
@@ -433,7 +434,6 @@ def handler(name: str) -> Handler | None:
 READS = frozenset(name for name, each in TABLE.handlers.items() if each is output or each is nothing)
 
 
-STREAM = outside.STREAM
 CONSTANTS: dict[str, tuple[CType, Value]] = {
     "stdout": (FILE, STREAM), "stderr": (FILE, STREAM), "stdin": (FILE, STREAM),
 }  # fmt: skip
@@ -455,4 +455,4 @@ LIBRARY = Api(
     variables=VARIABLES,
     source=callbacks.TEXT,
 )
-__all__ = ["LIBRARY", "numbers"]
+__all__ = ["LIBRARY", "numbers", "outside"]

@@ -28,6 +28,8 @@ class World:
     facts: Facts
     marked: bool = False
     """Whether calls say what they are (:class:`~pgasrob.program.commands.Mark`)."""
+    outside: bool = False
+    """Whether calls say what they do to files and the terminal (:class:`~pgasrob.program.outside_memory.Outside`)."""
     cells: Cells = field(init=False)
     registers: dict[str, int] = field(default_factory=dict)
     queues: dict[Hashable, tuple[int, str, bool]] = field(default_factory=dict)

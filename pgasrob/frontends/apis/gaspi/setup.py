@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import target
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import Steps, prints
 from pgasrob.frontends.apis.gaspi.header import CONFIG, CONFIGURATION, FUNCTIONS, OTHERS, QUEUES, SUCCESS
 from pgasrob.frontends.apis.gaspi.queues import open_queues, queue, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
@@ -18,6 +18,7 @@ from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait, WaitLocal
 from pgasrob.program.expressions import Expr
+from pgasrob.program.outside_memory import EVERYWHERE, Outside
 
 FIXED = Kind.FIXED_ANSWERS
 
@@ -41,15 +42,17 @@ FUNCTIONS.nothing(
     """,
     Kind.NO_EFFECT,
 )
-OTHERS.nothing("void gaspi_logger(void); void gaspi_print_affinity_mask(void)", Kind.NO_EFFECT)
+OTHERS.nothing("void gaspi_logger(void)", Kind.NO_EFFECT)
 
 
 @OTHERS.does("""
-    void gaspi_printf(const char *format, ...); void gaspi_printf_to(gaspi_rank_t rank, const char *format, ...)
+    void gaspi_printf(const char *format, ...); void gaspi_printf_to(gaspi_rank_t rank, const char *format, ...);
+    void gaspi_print_affinity_mask(void)
 """)
 def printed(call: Call, steps: Steps) -> None:
-    read_texts(call, format=int(call.name == "gaspi_printf_to"))
-    call.rests_on(Kind.NO_EFFECT, call.name)
+    if call.name != "gaspi_print_affinity_mask":
+        read_texts(call, format=int(call.name == "gaspi_printf_to"))
+    prints(call)
 
 
 # Information
@@ -142,6 +145,7 @@ def kill(call: Call) -> Outcome:
     if not 0 <= rank < call.nodes:
         call.fail(f"{call.name} of rank {rank} of {call.nodes}", "ranks count from 0")
     call.rests_on(Kind.KILLED_RANK, call.name)
+    call.outside(Outside(EVERYWHERE, writes=True))
     return Outcome(result=Known(SUCCESS))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.c.libc.file_calls import opened
 from pgasrob.frontends.c.libc.library_calls import VALUE, calls, machine_of, text_of, unknown_answer
 from pgasrob.frontends.c.libc.string_functions import forget
-from pgasrob.frontends.c.values import NULL, Address, Handle, Known
+from pgasrob.frontends.c.values import NULL, Address, Known
 from pgasrob.program.assumptions import Kind
 
-STREAM = Handle("stream", ())
 PAGE = 4096
 _SC_PAGESIZE = 30
 
@@ -29,14 +29,22 @@ def option(call: Call) -> Outcome:
 # Files
 
 
-@calls("FILE *fopen(const char *path, const char *mode); FILE *fdopen(int fd, const char *mode); FILE *tmpfile(void);")
+@calls("FILE *fopen(const char *path, const char *mode); FILE *fdopen(int fd, const char *mode); FILE *tmpfile(void); "
+       "FILE *freopen(const char *path, const char *mode, FILE *old);")  # fmt: skip
 def open_file(call: Call) -> Outcome | list[Outcome]:
     """A file to read may be there or not; one to write can be made, as calls succeed."""
-    mode = text_of(call, 1) if call.name == "fopen" else b"w"
+    mode = text_of(call, 1) if call.name in ("fopen", "freopen") else b"w"
+    stream = opened(call, None if mode is None else mode.decode(errors="replace"))
     if mode is not None and mode[:1] != b"r":
-        return Outcome(result=STREAM)
+        return Outcome(result=stream)
     call.rests_on(Kind.UNKNOWN_VALUES, f"{call.name}()")
-    return [Outcome(result=STREAM), Outcome(result=NULL)]
+    return [Outcome(result=stream), Outcome(result=NULL)]
+
+
+@calls("FILE *popen(const char *command, const char *mode);")
+def pipe(call: Call) -> Outcome:
+    """A pipe to another program or from it; processes can be made, as calls succeed."""
+    return Outcome(result=opened(call, None))
 
 
 @calls("char *fgets(char *to, int size, FILE *of); char *gets(char *to);")
@@ -79,6 +87,9 @@ def write(call: Call) -> Outcome:
     int getppid(void); int gettid(void); int isatty(int fd); int sched_getcpu(void);
     unsigned int getuid(void); unsigned int getgid(void); unsigned int getegid(void);
     unsigned int alarm(unsigned int seconds); int fcntl(int fd, int command, ...);
+    int link(const char *old, const char *new); int symlink(const char *old, const char *new);
+    int rmdir(const char *path); int truncate(const char *path, long size); int creat(const char *path, int mode);
+    int mkfifo(const char *path, int mode); int pclose(FILE *f);
     """
 )
 def answer(call: Call) -> Outcome:
@@ -93,6 +104,7 @@ def answer(call: Call) -> Outcome:
         "fgetc": (-1, 255), "getc": (-1, 255), "getchar": (-1, 255), "ungetc": (-1, 255), "feof": (0, 1),
         "ferror": (0, 1), "access": (-1, 0), "stat": (-1, 0), "mkdir": (-1, 0), "unlink": (-1, 0),
         "remove": (-1, 0), "rename": (-1, 0), "kill": (-1, 0), "get_nprocs": (1, 1 << 16),
+        **dict.fromkeys(("link", "symlink", "rmdir", "truncate", "mkfifo"), (-1, 0)),
         "sysconf": (-1, (1 << 63) - 1), "ftell": (-1, (1 << 63) - 1), "gethostid": (-1 << 63, (1 << 63) - 1),
     }  # fmt: skip
     return unknown_answer(call, ranges.get(call.name, (-1, (1 << 31) - 1)))

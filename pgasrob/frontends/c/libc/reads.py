@@ -13,6 +13,7 @@ from functools import cache, partial
 
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Handler, Way
+from pgasrob.frontends.c.libc.file_calls import note_outside
 from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of, string_at
 from pgasrob.frontends.c.libc.shared_strings import (
     argument_named,
@@ -98,7 +99,9 @@ def _after_reading(handler: Handler, call: Call) -> Way | Sequence[Way]:
     issue(steps)
     for address, size in fills:
         forget(call, address, size)
-    return handler(call)
+    found = handler(call)
+    note_outside(call)
+    return found
 
 
 def read_texts(call: Call, *strings: int, format: int | None = None) -> None:

@@ -1,0 +1,260 @@
+"""Compares what is seen of two programs outside of memory: files, and the terminal that all ranks write to.
+
+What somebody sees of a place (`program.outside_memory`) in a run is its *display*: the calls that write there, in
+their order, each with the values that its rank has read since its last one, for these may be written; and where one
+rank reads the place, its reading calls among them. An edited program must have no display that the program has not
+(`proofs/repair.md`). Displays are compared as languages: calls are the letters, and a set of states of the program
+follows the edited one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+from pgasrob.analysis.futures import futures
+from pgasrob.program.core import Cell
+from pgasrob.program.instance import Instance
+from pgasrob.program.outside_memory import Place
+from pgasrob.program.statements import Span
+from pgasrob.robustness.maximal_runs import Found, Node, Runs, S, Sight, Viewer, Word
+
+MOST_STATES = 20_000
+"""Of one program, as far as its displays are compared."""
+NOWHERE = 1 << 40
+"""The address of a place that a program does not access."""
+MOST_WORK = 1_000_000
+"""States in the sets that are made to compare displays."""
+
+
+class Reading(NamedTuple):
+    """A value that a rank has read: where, from which cell."""
+
+    site: int
+    cell: str
+    value: int
+
+
+class Letter(NamedTuple):
+    """A call of ``rank`` at ``site``, which ``writes`` to the place or reads there; and what its rank has read since
+    its call before. At ``rank`` -1 a run has ended."""
+
+    rank: int
+    site: int
+    writes: bool
+    read: tuple[Reading, ...] = ()
+
+
+END = Letter(-1, 0, writes=False)
+Unread = tuple[tuple[Reading, ...], ...]
+"""What each rank has read since its last letter."""
+At = tuple[int, Unread] | None
+"""Where a run is, None at its end."""
+
+
+class Move(NamedTuple):
+    """An edge to the node ``to``, by a command of ``rank``: the cell of the place that it accesses, None for none, and
+    what it reads."""
+
+    to: int
+    rank: int
+    site: int
+    place: int | None
+    writes: bool
+    read: tuple[Reading, ...]
+
+
+class TooMany(Exception):
+    """There are too many states to compare displays."""
+
+
+class _Onlooker(Viewer):
+    """Looks at runs on their way alone: nothing counts at their end."""
+
+    def follow(self, node: Node[S], word: Word, state: S) -> tuple[Node[S], list[Sight]]:
+        after, sights = super().follow(node, word, state)
+        return Node(after.state), sights
+
+
+class Seen:
+    """The runs of ``instance`` with ``places`` as they are seen: under SC, or ``on_the_network``. ``site``: where a
+    span of its text is in the text that others are compared with. ``names``: the cells whose values count.
+
+    Raises :class:`TooMany`.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        places: Sequence[Place],
+        site: Callable[[Span], int],
+        names: Collection[str],
+        on_the_network: bool,
+    ) -> None:
+        self.instance, self.places = instance, places
+        self._names = {address for address in instance.program.lasting if instance.program.cell_name(address) in names}
+        self._places = {place.address for place in places}
+        self._sites: dict[tuple[int, int], tuple[int, bool]] = {}
+        for rank, automaton in enumerate(instance.automata):
+            for edge in automaton.transitions:
+                self._sites[rank, edge.occurrence] = site(edge.span), edge.command.kind == "store"
+        self.controls: list[tuple[int, ...]] = []
+        self.moves: list[list[Move]] = []
+        self.ends: set[int] = set()
+        viewer = _Onlooker(instance)
+        if on_the_network:
+            self._explore(Runs.on_the_network(viewer), viewer)
+        else:
+            self._explore(Runs.under_sc(viewer), viewer)
+
+    def _explore(self, runs: Runs[S], viewer: Viewer) -> None:
+        numbers: dict[Node[S], int] = {}
+
+        def number(node: Node[S]) -> int:
+            if node not in numbers:
+                numbers[node] = len(numbers)
+                self.controls.append(node.state.control)
+                self.moves.append([])
+            return numbers[node]
+
+        first, _ = runs.begin()
+        number(first)
+        for node, edges in runs.expanded():
+            if runs.states > MOST_STATES:
+                raise TooMany
+            at = number(node)
+            self.moves[at] += [self._move(word, number(after), sights) for word, after, sights in edges]
+            if not edges and viewer.end(node) is not None:
+                self.ends.add(at)
+
+    def _move(self, word: Word, to: int, sights: Sequence[Sight]) -> Move:
+        first = word[0]
+        place = first.cell if first.cell in self._places else None
+        read = tuple(
+            Reading(self._sites[each.read.rank, each.read.occurrence][0], self._cell(each.read.cell), each.value)
+            for each in sights
+            if isinstance(each, Found) and self.instance.index(each.read.cell) in self._names
+        )
+        site, writes = self._sites.get((first.rank, first.which), (0, False))
+        return Move(to, first.rank, site, place, writes, read)
+
+    def _cell(self, cell: Cell) -> str:
+        return self.instance.cell_name(cell)
+
+
+def accessors(instance: Instance, place: Place) -> tuple[frozenset[int], frozenset[int]]:
+    """The ranks that may write to ``place``, and those that may read there."""
+    found = [of[0] for of in futures(instance).ever]
+    writing = frozenset(rank for rank, made in enumerate(found) if made.changed >> place.address & 1)
+    return writing, frozenset(rank for rank, made in enumerate(found) if made.used >> place.address & 1)
+
+
+class _Display:
+    """The automaton of the displays of ``place`` as ``reader`` sees them."""
+
+    def __init__(self, seen: Seen, place: Place, reader: int | None) -> None:
+        self._seen, self._reader = seen, reader
+        # By its name: the cells of two programs may have other addresses.
+        self._address = next((each.address for each in seen.places if each.name == place.name), NOWHERE)
+        self._ever = futures(seen.instance).ever
+        self._made: dict[At, tuple[list[At], list[tuple[Letter, At]]]] = {}
+        self._after: dict[frozenset[At], dict[Letter, frozenset[At]]] = {}
+        self.work = 0
+        self.initial: At = 0, ((),) * seen.instance.nodes
+
+    def steps(self, at: At) -> tuple[list[At], list[tuple[Letter, At]]]:
+        """Where a run may go from ``at`` without a letter, and by which letters."""
+        if at not in self._made:
+            self._made[at] = self._steps(at)
+        return self._made[at]
+
+    def _steps(self, at: At) -> tuple[list[At], list[tuple[Letter, At]]]:
+        silent: list[At] = []
+        letters: list[tuple[Letter, At]] = []
+        if at is None:
+            return silent, letters
+        node, unread = at
+        for move in self._seen.moves[node]:
+            read = unread[move.rank] + move.read
+            if move.place == self._address and (move.writes or move.rank == self._reader):
+                letter = Letter(move.rank, move.site, move.writes, read)
+                letters.append((letter, (move.to, self._unread(unread, move, ()))))
+            else:
+                silent.append((move.to, self._unread(unread, move, read)))
+        if node in self._seen.ends:
+            letters.append((END, None))
+        return silent, letters
+
+    def _unread(self, unread: Unread, move: Move, read: tuple[Reading, ...]) -> Unread:
+        """What each rank has read when its next letter comes; nothing where none can come."""
+        touched = self._ever[move.rank][self._seen.controls[move.to][move.rank]]
+        cells = touched.cells if move.rank == self._reader else touched.changed
+        if not cells >> self._address & 1:
+            read = ()
+        if read == unread[move.rank]:
+            return unread
+        return (*unread[: move.rank], read, *unread[move.rank + 1 :])
+
+    def closed(self, some: Collection[At]) -> frozenset[At]:
+        """All that is reached from ``some`` without a letter."""
+        found, stack = set(some), list(some)
+        while stack:
+            for after in self.steps(stack.pop())[0]:
+                if after not in found:
+                    found.add(after)
+                    stack.append(after)
+        self.work += len(found)
+        if self.work > MOST_WORK:
+            raise TooMany
+        return frozenset(found)
+
+    def after(self, some: frozenset[At]) -> dict[Letter, frozenset[At]]:
+        """Where the closed set ``some`` leads by each letter."""
+        if some not in self._after:
+            reached: dict[Letter, set[At]] = defaultdict(set)
+            for at in some:
+                for letter, to in self.steps(at)[1]:
+                    reached[letter].add(to)
+            self._after[some] = {letter: self.closed(to) for letter, to in reached.items()}
+        return self._after[some]
+
+
+class Difference(NamedTuple):
+    """What comes next in a display that is new, and what may come there in the displays that there were."""
+
+    place: Place
+    new: Letter
+    old: tuple[Letter, ...]
+
+
+def first_difference(new: Seen, old: Seen) -> Difference | None:
+    """A display of ``new`` that ``old`` has not. Raises :class:`TooMany`."""
+    for place in new.places:
+        readers = accessors(new.instance, place)[1]
+        for reader in (*sorted(readers), *[None] * (not readers)):
+            found = _difference(_Display(new, place, reader), _Display(old, place, reader))
+            if found is not None:
+                return Difference(place, *found)
+    return None
+
+
+def _difference(new: _Display, old: _Display) -> tuple[Letter, tuple[Letter, ...]] | None:
+    begin = new.initial, old.closed([old.initial])
+    met, stack = {begin}, [begin]
+    while stack:
+        at, before = stack.pop()
+        silent, letters = new.steps(at)
+        found = [(after, before) for after in silent]
+        for letter, after in letters:
+            followed = old.after(before)
+            if letter not in followed:
+                return letter, tuple(sorted(followed))
+            found.append((after, followed[letter]))
+        for each in found:
+            if each not in met:
+                met.add(each)
+                stack.append(each)
+        if len(met) > MOST_WORK:
+            raise TooMany
+    return None

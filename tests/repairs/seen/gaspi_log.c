@@ -1,0 +1,14 @@
+// Lines of gaspi_printf go to one log.
+// nodes: 2
+#include <GASPI.h>
+#include <stdio.h>
+int main(void) {
+  gaspi_rank_t me;
+  gaspi_proc_init(GASPI_BLOCK);
+  gaspi_proc_rank(&me);
+  if (me == 0) gaspi_printf("first\n");
+  gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);  /* stays */
+  if (me == 1) gaspi_printf("second\n");
+  gaspi_proc_term(GASPI_BLOCK);
+  return 0;
+}

@@ -1,0 +1,17 @@
+// A rank that ends with a failure ends the others, too.
+// nodes: 2
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int me, n;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  if (me == 1) printf("result\n");
+  MPI_Barrier(MPI_COMM_WORLD);  /* stays */
+  if (me == 0) exit(2);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,32 @@
+// Rank 1 may see y only when x has been set: it never prints 1 0.
+// nodes: 3
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+static long x, y;
+int main(void) {
+  shmem_init();
+  int me = shmem_my_pe(), n = shmem_n_pes();
+  shmem_team_t ends;
+  shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, 2, NULL, 0, &ends);
+  if (me == 2) {
+    shmem_long_atomic_set(&x, 1, 1);
+    shmem_quiet();
+  }
+  if (me != 1) shmem_team_sync(ends);  /* stays */
+  if (me == 0) {
+    shmem_long_atomic_set(&y, 1, 1);
+    shmem_quiet();
+  }
+  if (me == 1) {
+    long later = shmem_long_atomic_fetch(&y, 1);
+    long first = shmem_long_atomic_fetch(&x, 1);
+    printf("%ld %ld\n", later, first);
+  }
+  shmem_finalize();
+  return 0;
+}

@@ -1,0 +1,181 @@
+"""Calls that keep the order in which files are used and output is seen: programs that say which calls stay.
+
+In `seen/` a comment behind a call says whether it `stays` or `goes`, by itself; of weaker calls in its place nothing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pgasrob.api import check
+from pgasrob.frontends.lower import parse_c
+from pgasrob.program.outside_memory import TERMINAL
+from pgasrob.program.parser import parse
+from pgasrob.render.thrift_text import why_not
+from pgasrob.repairs import displays
+from pgasrob.repairs.output_order import OutputOrder
+from pgasrob.repairs.read_again import read
+from pgasrob.repairs.search import repair
+from pgasrob.repairs.thrift import Thrift, thrift
+
+SEEN = sorted((Path(__file__).parent / "seen").glob("*.c"))
+STAYS, GOES = "/* stays */", "/* goes */"
+
+
+def thrifty(path: Path, order: OutputOrder = "kept") -> Thrift:
+    program, parse_again = read(str(path))
+    assert program.nodes is not None
+    return thrift(program, parse_again, (program.nodes,), output_order=order)
+
+
+def left_out(found: Thrift) -> dict[str, list[bool]]:
+    """Of the calls that stay, and of those that go, whether each may be left out by itself."""
+    lines = found.text.splitlines()
+    told: dict[str, list[bool]] = {STAYS: [], GOES: []}
+    for each in found.judged:
+        for mark, safe in told.items():
+            if not each.saving.instead and mark in lines[each.saving.line - 1]:
+                safe.append(each.is_safe)
+    return told
+
+
+def test_there_are_programs_enough() -> None:
+    texts = [path.read_text() for path in SEEN]
+    assert len(SEEN) >= 32 and sum(text.count(STAYS) for text in texts) == 23
+    assert sum(text.count(GOES) for text in texts) >= 11
+
+
+@pytest.mark.parametrize("path", SEEN, ids=lambda path: path.stem)
+def test_nothing_goes_that_changes_what_is_seen(path: Path) -> None:
+    found = thrifty(path)
+    assert found.state in ("thrifty", "can save"), found.reason
+    told, text = left_out(found), path.read_text()
+    assert told == {STAYS: [False] * text.count(STAYS), GOES: [True] * text.count(GOES)}
+    left = found.after or found.text
+    assert left.count(STAYS) == text.count(STAYS)
+    if path.stem == "two_barriers_between":
+        assert left.count(GOES) == 1, "one of them has to stay"
+
+
+FREE = {
+    "asked_and_answered", "errors_and_results", "gaspi_log", "header_then_rows", "rows_in_turns", "rounds",
+    "sent_is_printed", "what_is_printed_together", "result_before_abort", "result_before_exit", "armci_error",
+    "pipe_to_sort",
+}  # fmt: skip
+"""Programs of which all that is seen is on the terminal."""
+
+
+@pytest.mark.parametrize("path", SEEN, ids=lambda path: path.stem)
+def test_output_may_be_in_any_order_where_that_is_said_and_files_may_not(path: Path) -> None:
+    safe = left_out(thrifty(path, "free"))[STAYS]
+    assert all(safe) if path.stem in FREE else not any(safe)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("header_then_rows", "On 3 nodes rank 1 may write to the terminal in line 15 before rank 0 does in line 13."),
+        ("file_written_and_read", "On 2 nodes rank 1 may read result.txt in line 21 before rank 0 writes it in line "),
+        ("removed_last", "On 2 nodes rank 0 may write a.txt in line 15 before rank 1 reads it in line 13."),
+        ("descriptors", "On 2 nodes rank 1 may write a file in line 16 before rank 0 does in line 13."),
+        ("what_is_printed_together", "On 3 nodes rank 1 may write to the terminal in line 28 when it has read other v"),
+        ("sent_is_printed", "On 2 nodes files or output may be seen in another order on the network. The shmem_long_g "
+         "of rank 1 in line 21 reads x before the shmem_long_put_nbi of rank 0 in line 16 has arrived there, although "
+         "the printf of rank 1 in line 20 comes after the printf of rank 0 in line 18."),
+    ],
+)  # fmt: skip
+def test_why(name: str, why: str) -> None:
+    path = Path(__file__).parent / "seen" / f"{name}.c"
+    found = thrifty(path)
+    lines = found.text.splitlines()
+    [stays] = [each for each in found.judged if not each.saving.instead and STAYS in lines[each.saving.line - 1]]
+    assert why_not(stays, found.text).startswith(why)
+
+
+def test_a_limit_leaves_a_call_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(displays, "MOST_STATES", 100)
+    text = """#include <shmem.h>
+#include <stdio.h>
+int main(void) {
+  shmem_init();
+  shmem_barrier_all();
+  for (int i = 0; i < 20; i++) printf("%d", i);
+  shmem_finalize();
+}
+"""
+    program = parse_c(text)
+    barrier = thrift(program, parse_c, (2,)).judged[0]
+    assert not barrier.is_safe and barrier.tried.undecided
+    assert barrier.tried.why == "on 2 nodes there are too many runs to see that files and output keep their order"
+    assert thrift(program, parse_c, (2,), output_order="free").judged[0].is_safe
+
+
+NOT_ROBUST_WITH_OUTPUT = """#include <shmem.h>
+#include <stdio.h>
+static long x, y;
+int main(void) {
+  static long one = 1;
+  shmem_init();
+  if (shmem_my_pe() == 0) {
+    shmem_long_put_nbi(&x, &one, 1, 1);
+    printf("sent x\\n");
+    shmem_quiet();
+    MORE
+  } else {
+    printf("looking\\n");
+    printf("%ld %ld\\n", shmem_long_g(&x, 1), shmem_long_g(&y, 1));
+  }
+  shmem_barrier_all();
+  shmem_finalize();
+}
+"""
+
+
+@pytest.mark.parametrize(("more", "goes"), [("", True), ('printf("x is there\\n");', False)])
+def test_where_the_network_shows_more_already_all_that_it_shows_is_compared(more: str, goes: bool) -> None:
+    """`sent x`, `looking`, 0 is seen on the network alone; with the second line that may not come behind it."""
+    text = NOT_ROBUST_WITH_OUTPUT.replace("MORE", more)
+    program = parse_c(text)
+    made, places = program.with_places(2, terminal=True)
+    assert [each.name for each in places] == [TERMINAL]
+    assert check(made, 2).verdict == "not robust" and check(program, 2).verdict == "robust"
+    found = thrift(program, parse_c, (2,))
+    [quiet] = [each for each in found.judged if each.saving.call == "shmem_quiet()" and not each.saving.instead]
+    assert quiet.is_safe == goes, quiet.tried.why
+
+
+def test_a_repair_does_not_take_order_from_output_either() -> None:
+    """A put with signal in the place of the put would set the flag before the line is printed."""
+    text = """#include <shmem.h>
+#include <stdio.h>
+static long data;
+static uint64_t flag;
+int main(void) {
+  static long one = 1;
+  shmem_init();
+  if (shmem_my_pe() == 0) {
+    shmem_long_put(&data, &one, 1, 1);
+    printf("first\\n");
+    shmem_uint64_p(&flag, 1, 1);
+  } else {
+    shmem_uint64_wait_until(&flag, SHMEM_CMP_EQ, 1);
+    printf("%ld\\n", data);
+  }
+  shmem_finalize();
+}
+"""
+    found = repair(parse_c(text), parse_c, (2,))
+    assert [answer.candidates[0].text for answer in found.answers] == ["shmem_fence();"] * 2
+    [rejected] = [each for each in found.rejected if "put_signal" in each.candidates[0].text]
+    assert rejected.why == "on 2 nodes rank 1 may write to the terminal in line 14 before rank 0 does in line 10"
+    silent = text.replace('printf("first\\n");', "")
+    assert any("put_signal" in each.candidates[0].text for each in repair(parse_c(silent), parse_c, (2,)).answers)
+
+
+def test_the_core_language_has_no_output() -> None:
+    text = "memory x; register r; process { barrier; r <- mem[x]; }"
+    found = thrift(parse(text), partial(parse), (2,))
+    assert found.assumptions == () and found.saved == 8
