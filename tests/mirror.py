@@ -102,6 +102,9 @@ THROUGH: dict[str, str] = {
         cli.export export.cases export.delay_bits export.processes export.promela_statements export.rules
         export.tables
     """,
+    "frontends/apis/test_illegal_calls.py": """
+        frontends.apis.armci.rules frontends.apis.gasnet.rules frontends.apis.gaspi.rules frontends.apis.openshmem.rules
+    """,
     "frontends/apis/armci/test_header.py": """
         frontends.c.layout
     """,

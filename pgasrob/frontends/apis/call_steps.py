@@ -28,6 +28,21 @@ def as_value(given: Given) -> Value:
     return given if isinstance(given, Value) else Unknown(given)
 
 
+class NotAllowed(Exception):
+    """Raised by a handler of a call that breaks ``rule`` and does nothing more that could be said: it is not made, and
+    what it returns is 0. The other arguments are as of :meth:`Steps.illegal`."""
+
+    def __init__(self, rule: Rule, sentence: str, opened: Opened | None = None, remedy: str = "") -> None:
+        super().__init__(sentence)
+        self.rule, self.sentence, self.opened, self.remedy = rule, sentence, opened, remedy
+
+    def outcome(self, call: Call) -> Outcome:
+        """The outcome of the ``call`` that is not made."""
+        steps = Steps(call)
+        steps.illegal(self.rule, self.sentence, self.opened, self.remedy)
+        return steps.outcome(0)
+
+
 class Steps:
     """The outcome of a call in the making: commands, stores, and what the API remembers of the rank.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from pgasrob.frontends.apis.call_steps import NotAllowed
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.branching import Branch
@@ -83,8 +84,12 @@ class Calling:
         before = self.position.state.copy() if any(leaves_of(frame.slots[slot]) for slot in call.arguments) else None
         issued = len(self.writer.node.statements)
         self._look_at_pointers(call)
+        seen = self.seen_by_handlers(self.parts, call, name)
         try:
-            outcomes = handler(self.seen_by_handlers(self.parts, call, name))
+            outcomes = handler(seen)
+        except NotAllowed as forbidden:
+            del self.writer.node.statements[issued:]
+            outcomes = forbidden.outcome(seen)
         except NumberNeeded as needed:
             if needed.span is None:
                 needed.message = f"what `{name}` does here is another thing on every number of nodes"

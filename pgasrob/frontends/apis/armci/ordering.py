@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from pgasrob.frontends.apis.armci import queues
+from pgasrob.frontends.apis.armci import queues, rules
 from pgasrob.frontends.apis.armci.collectives import barrier_of_all
 from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS
 from pgasrob.frontends.apis.call_arguments import local, target
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.transfers import int_type, value_at
 from pgasrob.frontends.c.layout import shown
@@ -108,6 +109,7 @@ def _mutex(call: Call) -> tuple[Expr, Expr]:
 @FUNCTIONS.does("void ARMCI_Lock(int mutex, int proc)")
 def lock(call: Call, steps: Steps) -> None:
     process, cell = _mutex(call)
+    _held(steps, process, True)
     steps.do(AwaitAdd(process, cell, "==", Const(0), Const(1)))
 
 
@@ -115,7 +117,21 @@ def lock(call: Call, steps: Steps) -> None:
 def unlock(call: Call, steps: Steps) -> None:
     """Only the mutex: ARMCI promises no fence with it."""
     process, cell = _mutex(call)
+    if not _held(steps, process, False):
+        raise NotAllowed(rules.NOT_LOCKED, f"{call.name} of a mutex that this process has not locked")
     steps.do(FetchAdd(call.register("mutex"), process, cell, Const(-1)))
+
+
+LOCKED = "armci.locked"
+"""Key in the state of the mutexes that this process holds, by number and process."""
+
+
+def _held(steps: Steps, process: Expr, holds: bool) -> bool:
+    """Note whether this process ``holds`` the mutex in argument 0 from now on; whether it held it before."""
+    mutex = f"{steps.call.known(0)} of {queues.named(process)}"
+    locked = cast("tuple[str, ...]", steps.recall(LOCKED, ()))
+    steps.note(LOCKED, tuple(sorted({*locked, mutex} if holds else {*locked} - {mutex})))
+    return mutex in locked
 
 
 # Notifications

@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+from pgasrob.frontends.apis.armci import rules
 from pgasrob.frontends.apis.call_arguments import is_owner, target
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.c.values import Address
+from pgasrob.frontends.c.values import Address, ObjectId
 from pgasrob.program.commands import Wait, WaitLocal
 from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
+from pgasrob.program.illegal_calls import Opened
 
 Key = tuple[int | str, ...]
 Entry = tuple[Key, int | str, bool]
@@ -71,11 +73,22 @@ def used(steps: Steps, key: Key, to: Expr) -> bool:
 
 def use(steps: Steps, key: Key, to: Expr, pending: bool) -> Const:
     """The queue, with something more in it that is ``pending`` on the local side."""
-    process = named(to)
+    process, call = named(to), steps.call
+    waiting = [other for other, _, waits in entries(steps) if waits and other[:-1] == key[:-1]]
+    if key[0] == "handle" and waiting and key[:-1] not in _aggregate(call):
+        steps.illegal(rules.HANDLE_IN_USE, f"{call.name} with a handle of another operation, which is not complete")
     others = [entry for entry in entries(steps) if entry[:2] != (key, process)]
     was = any(entry == (key, process, True) for entry in entries(steps))
     _set(steps, [*others, (key, process, pending or was)])
     return queue(steps, key, process)
+
+
+def never_waited_for(steps: Steps) -> None:
+    """Note what has a handle and has not been waited for, where the use of the library ends."""
+    if any(pending and key[0] == "handle" for key, _, pending in entries(steps)):
+        steps.illegal(
+            rules.NEVER_WAITED_FOR, f"{steps.call.name} before an operation with a handle has been waited for"
+        )
 
 
 def wait_local(steps: Steps, which: Callable[[Key, int | str], bool]) -> None:
@@ -120,8 +133,19 @@ def _set(steps: Steps, left: list[Entry]) -> None:
     steps.note("armci.queues", tuple(sorted(left, key=repr)))
 
 
+FREED = "armci.freed"
+"""Key in the state of the objects that have been given back, each with the call that did so."""
+
+
+def freed(call: Call) -> tuple[tuple[ObjectId, Opened], ...]:
+    return cast("tuple[tuple[ObjectId, Opened], ...]", call.state.get(FREED, ()))
+
+
 def remote(call: Call, index: int, address: Address, process: Expr) -> Address:
     """``address``, of argument ``index``, which must be one of ``process``."""
+    opened = dict(freed(call)).get(address.object)
+    if opened is not None:
+        raise NotAllowed(rules.FREED, f"{call.name} of memory that has been freed", opened)
     owner = call.me if address.owner is None else address.owner
     if isinstance(owner, int):
         owner = Const(owner)

@@ -17,13 +17,13 @@ from pgasrob.program.expressions import Expr
 
 # No access to memory, and no promise that others have arrived.
 DONE.nothing("""
-    int ARMCI_Init(void); int ARMCI_Init_args(int *argc, char ***argv); int ARMCI_Finalize(void);
+    int ARMCI_Init(void); int ARMCI_Init_args(int *argc, char ***argv);
     void armci_msg_init(int *argc, char ***argv); void armci_msg_finalize(void);
     void ARMCI_INIT_HANDLE(armci_hdl_t *handle);
     void ARMCI_Access_begin(void *address); void ARMCI_Access_end(void *address)
 """)
 DONE.nothing("int ARMCI_Init_thread(int level)", Kind.THREAD_LEVEL)
-DONE.nothing("int ARMCI_Free(void *address); int ARMCI_Free_local(void *address)", Kind.FREED_MEMORY)
+DONE.nothing("int ARMCI_Free_local(void *address)", Kind.FREED_MEMORY)
 DONE.nothing("void ARMCI_Set_shm_limit(unsigned long limit)", Kind.HINTS)
 FUNCTIONS.returns("int ARMCI_Initialized(void)", 1, Kind.FIXED_ANSWERS)
 FUNCTIONS.returns("int armci_msg_nproc(void)", lambda call: call.count)
@@ -98,6 +98,7 @@ def malloc(call: Call, steps: Steps) -> None:
     call.rests_on(Kind.CREATION_WAITS, call.name)
     table, size = target(call, 0), call.known(1)
     memory = call.allocate("segment", size, member_in(call, 0) or "memory")
+    steps.note(queues.FREED, tuple(each for each in queues.freed(call) if each[0] != memory.object))
     call.own_element(memory, table, "armci_msg_me()")
     name = f"armci.size.{memory.object.number}"
     call.publish(name, size, by_all=True)
@@ -117,6 +118,21 @@ def fill_table(steps: Steps, memory: Address, sizes: str, members: tuple[int, ..
         asked = call.known(1) if own else call.published(member, sizes)
         address = NULL if asked == 0 else Address(memory.object, 0, None if own else member)
         steps.store(call.moved(table, 8 * place), address, Pointer(VOID))
+
+
+@DONE.does("int ARMCI_Free(void *address)")
+def free(call: Call, steps: Steps) -> None:
+    call.rests_on(Kind.FREED_MEMORY, call.name)
+    address = call.pointer(0)
+    if address is not None:
+        known = {**dict(queues.freed(call)), address.object: steps.opened()}
+        steps.note(queues.FREED, tuple(sorted(known.items(), key=lambda each: repr(each[0]))))
+
+
+@DONE.does("int ARMCI_Finalize(void)")
+def finalize(call: Call, steps: Steps) -> None:
+    """No promise that others have arrived."""
+    queues.never_waited_for(steps)
 
 
 FUNCTIONS.returns("void *ARMCI_Malloc_local(armci_size_t bytes)", lambda call: call.allocate("heap", call.known(0)))

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from typing import cast
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group
+from pgasrob.frontends.apis.gasnet import rules
 from pgasrob.frontends.apis.gasnet.header import ANONYMOUS, BARRIER_MISMATCH, FUNCTIONS, MISMATCH, NOT_READY, OK
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.values import Known
@@ -63,7 +64,7 @@ def notify(steps: Steps, name: int = 0) -> None:
     """The first half of a barrier."""
     call = steps.call
     if steps.recall("gasnet.notified") is not None:
-        call.fail("two notifies without a wait between them", "wait for a barrier before the next one is notified")
+        raise NotAllowed(rules.NOTIFIED_TWICE, f"{call.name} before the last barrier has been waited for")
     if _named_differently(call, name):
         steps.do(Store(_cell(call, steps.count("gasnet.named", 2)), Const(name)))
     if _split(call):
@@ -78,7 +79,7 @@ def wait(steps: Steps, name: int = 0) -> Expr:
     call = steps.call
     notified = steps.recall("gasnet.notified")
     if notified is None:
-        call.fail("a wait for a barrier that has not been notified", "call gasnet_barrier_notify before")
+        raise NotAllowed(rules.NOT_NOTIFIED, f"{call.name} of a barrier that has not been notified")
     steps.note("gasnet.notified", None)
     steps.note(LEFT_OPEN, None)
     if _split(call):

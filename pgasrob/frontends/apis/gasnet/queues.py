@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import is_owner, local, target
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
+from pgasrob.frontends.apis.gasnet import rules
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId
 from pgasrob.frontends.c.values import Handle, Known, Value
 from pgasrob.program.assumptions import Kind
@@ -60,6 +61,14 @@ def complete(steps: Steps, number: int | None) -> None:
     if number is not None and number in open_handles(steps):
         steps.do(Wait(handle_queue(steps, number)))
         steps.note("gasnet.open", tuple(other for other in open_handles(steps) if other != number))
+
+
+def wait_once(steps: Steps, handle: Value, text: str) -> None:
+    """Wait for a handle that is waited for nowhere else."""
+    number = number_of(steps.call, handle, text)
+    if number is not None and number not in open_handles(steps):
+        raise NotAllowed(rules.HANDLE_TWICE, f"{steps.call.name} of a handle that has been waited for")
+    complete(steps, number)
 
 
 def implicit(steps: Steps, kind: str) -> Const:

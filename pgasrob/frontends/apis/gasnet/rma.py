@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from pgasrob.frontends.apis.call_steps import Steps
-from pgasrob.frontends.apis.gasnet import queues
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
+from pgasrob.frontends.apis.gasnet import queues, rules
 from pgasrob.frontends.apis.gasnet.header import FUNCTIONS
 from pgasrob.frontends.apis.interface import Address, Call
 from pgasrob.frontends.apis.transfers import Transfer, pairs
@@ -167,7 +167,7 @@ def wait_valget(call: Call, steps: Steps) -> Expr:
     number, size = handle.data
     assert isinstance(number, int) and isinstance(size, int)
     if number not in queues.open_handles(steps):
-        call.fail(f"{call.texts[0]} has been waited for before", "wait for the handle of a value once")
+        raise NotAllowed(rules.HANDLE_TWICE, f"{call.name} of a handle that has been waited for")
     queues.complete(steps, number)
     register = call.register("value")
     steps.do(Load(register, _landing(call, number)))
@@ -179,7 +179,7 @@ def wait_valget(call: Call, steps: Steps) -> Expr:
 
 @FUNCTIONS.does("void gasnet_wait_syncnb(gasnet_handle_t handle)")
 def wait_handle(call: Call, steps: Steps) -> None:
-    queues.complete(steps, queues.number_of(call, call.arguments[0], call.texts[0]))
+    queues.wait_once(steps, call.arguments[0], call.texts[0])
 
 
 def _implicit(call: Call, steps: Steps, kinds: tuple[str, ...]) -> int:
@@ -195,7 +195,7 @@ for _name, _kinds in IMPLICIT_KINDS.items():
 @FUNCTIONS.does("void gasnet_begin_nbi_accessregion(void); void gex_NBI_BeginAccessRegion(gex_Flags_t flags)")
 def begin_region(call: Call, steps: Steps) -> None:
     if isinstance(steps.recall("gasnet.region"), int):
-        call.fail("an access region within another one", "end the first one before the next begins")
+        raise NotAllowed(rules.REGION, f"{call.name} within an access region")
     steps.note("gasnet.region", queues.new_handle(steps))
 
 
@@ -206,6 +206,6 @@ def end_region(call: Call, steps: Steps) -> Handle:
     """The handle of all implicit operations of the region, which the calls for implicit ones do not cover."""
     region = steps.recall("gasnet.region")
     if not isinstance(region, int):
-        call.fail("no access region has begun", "begin it with gasnet_begin_nbi_accessregion")
+        raise NotAllowed(rules.REGION, f"{call.name}, and no access region has begun")
     steps.note("gasnet.region", None)
     return queues.value_of(region)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.call_steps import Steps, ends_all
-from pgasrob.frontends.apis.gasnet import queues
+from pgasrob.frontends.apis.gasnet import queues, rules
 from pgasrob.frontends.apis.gasnet.header import FUNCTIONS, OK, SEGMENT_SIZE
-from pgasrob.frontends.apis.interface import Address, Call
+from pgasrob.frontends.apis.interface import Address, Call, Outcome
 from pgasrob.frontends.c.types import ULONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.assumptions import Kind
@@ -32,7 +34,15 @@ FUNCTIONS.returns(
 )
 FUNCTIONS.returns("char *gasnet_getenv(const char *name)", NULL, Kind.ENVIRONMENT)
 FUNCTIONS.returns("char *gasnet_ErrorName(int code); char *gasnet_ErrorDesc(int code)", NULL, Kind.FIXED_ANSWERS)
-FUNCTIONS.calls("void gasnet_exit(int code)")(ends_all)
+
+
+@FUNCTIONS.calls("void gasnet_exit(int code)")
+def exit(call: Call) -> Outcome:
+    """Ends the run of all ranks. One that ends well has synchronised its operations."""
+    steps, ending = Steps(call), ends_all(call)
+    if call.arguments[0] == Known(0) and queues.open_handles(steps):
+        steps.illegal(rules.HANDLE_LEFT, f"{call.name} before a handle has been synchronised")
+    return replace(ending, statements=(*steps.outcome().statements, *ending.statements))
 
 
 @FUNCTIONS.does("gasnet_node_t gasnet_mynode(void)")

@@ -24,7 +24,7 @@ ListHandler = Callable[..., Outcome | Sequence[Outcome]]
 
 
 def wait_handle(steps: Steps, handle: Value, text: str) -> None:
-    queues.complete(steps, queues.number_of(steps.call, handle, text))
+    queues.wait_once(steps, handle, text)
 
 
 def tested(complete: Outcome) -> Sequence[Outcome]:

@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
+from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.header import BLOCK, QUEUES, TIMEOUT
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr
+
+NOTIFICATIONS = 65536
 
 
 def blocks(call: Call, index: int) -> bool:
@@ -43,7 +46,13 @@ def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
     Where a rank has bound the segment to a buffer of its own (`gaspi_segment_bind`) that is what it has published.
     """
     if rank is None and number not in segments(call):
-        call.fail(f"segment {number} does not exist here yet", "create it with gaspi_segment_create first")
+        gone = number in deleted(call)
+        how = "has been deleted" if gone else "has not been created on this rank"
+        raise NotAllowed(rules.NO_SEGMENT, f"{call.name} of segment {number}, which {how}")
+    local = rank is None or rank == call.me or not any(call.all_facts(alone(number)))
+    if not (local or any(call.all_facts(registered(number)))):
+        which = f"segment {number} of another rank, which no rank has registered"
+        raise NotAllowed(rules.NOT_REGISTERED, f"{call.name} with {which}")
     bound = None
     if call.all_facts(f"gaspi.bound.{number}"):
         if rank is not None and not isinstance(rank, Const):
@@ -58,12 +67,29 @@ def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
     return Address(ObjectId("segment", ("gaspi", number)), 0)
 
 
+def deleted(call: Call) -> tuple[int, ...]:
+    """The numbers of the segments that this rank has deleted."""
+    return cast("tuple[int, ...]", call.state.get("gaspi.deleted", ()))
+
+
+def registered(number: int) -> str:
+    """The name of the fact that a rank has registered its segment ``number`` with some other one."""
+    return f"gaspi.registered.{number}"
+
+
+def alone(number: int) -> str:
+    """The name of the fact that a rank has made its segment ``number`` without telling others of it."""
+    return f"gaspi.alone.{number}"
+
+
 def place(call: Call, number: int, offset: int, rank: Expr | None = None) -> Address:
     return call.moved(segment(call, number, rank), offset)
 
 
 def slot(call: Call, number: int, notification: int) -> Expr:
     """The cell of a notification of segment ``number``, on whichever rank."""
+    if not 0 <= notification < NOTIFICATIONS:
+        raise NotAllowed(rules.NOTIFICATION_NUMBER, f"{call.name} with notification {notification:,}")
     name = f"notification {notification}{f' of segment {number}' * (number != 0)}"
     return call.cell(call.internal("gaspi.notification", number, notification, name=name), 8)
 
@@ -74,7 +100,8 @@ def slot(call: Call, number: int, notification: int) -> Expr:
 def queue(call: Call, number: int) -> Const:
     created = cast(int, call.state.get("gaspi.created", 0))
     if not 0 <= number < QUEUES + created:
-        call.fail(f"there is no queue {number}", f"queues 0 to {QUEUES - 1} are there, gaspi_queue_create makes more")
+        there = f"queues 0 to {QUEUES + created - 1} are there"
+        raise NotAllowed(rules.NO_QUEUE, f"{call.name} with queue {number}: {there}")
     return call.queue("gaspi", number, name=f"queue_{number}")
 
 

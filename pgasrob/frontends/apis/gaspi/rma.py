@@ -8,9 +8,10 @@ from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import integers
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
+from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
-from pgasrob.frontends.apis.gaspi.queues import place, posted, queue, slot, timed
+from pgasrob.frontends.apis.gaspi.queues import NOTIFICATIONS, place, posted, queue, slot, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.transfers import Transfer, is_plain
 from pgasrob.frontends.c.layout import shown
@@ -31,7 +32,6 @@ from pgasrob.program.commands import (
 )
 from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register
 
-NOTIFICATIONS = 65536
 MAX_SLOTS = 4
 """In a longer range a waitsome looks only at the slots that some rank notifies: each slot is a way of the call."""
 
@@ -110,7 +110,7 @@ for _name, _kind in (("write", Write), ("read", Read)):
 def _nonzero(call: Call, index: int) -> Expr:
     value = call.expression(index)
     if value == Const(0):
-        call.fail("a notification has a value above 0", "notify with 1 or more: 0 stands for no notification")
+        raise NotAllowed(rules.NOTIFICATION_VALUE, f"{call.name} with the value 0")
     if call.symbolic and not isinstance(value, Const):
         call.number_needed("whether the value of a notification is above 0")
     return value
@@ -187,6 +187,9 @@ def waitsome(call: Call) -> Sequence[Outcome]:
     segment, begin, count = call.known(0), call.known(1), call.known(2)
     if count == 0:
         return [Outcome(result=Known(SUCCESS))]
+    if not 0 <= begin <= begin + count <= NOTIFICATIONS:
+        which = f"the {count:,} notifications from {begin:,} on"
+        raise NotAllowed(rules.NOTIFICATION_NUMBER, f"{call.name} for {which}")
     slots: Sequence[int] = range(begin, begin + min(count, NOTIFICATIONS))
     if count > MAX_SLOTS:
         slots = [number for number in _notified_slots(call, segment) if number in slots] or slots[:1]

@@ -10,14 +10,10 @@ from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gaspi.collectives import barrier_of
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
-from pgasrob.frontends.apis.gaspi.queues import segment, segments, timed
+from pgasrob.frontends.apis.gaspi.queues import alone, deleted, registered, segment, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.types import UCHAR, ULONG, VOID, Pointer
 from pgasrob.program.assumptions import Kind
-
-
-def _deleted(call: Call) -> tuple[int, ...]:
-    return cast("tuple[int, ...]", call.state.get("gaspi.deleted", ()))
 
 
 def _note(steps: Steps, sizes: dict[int, int]) -> None:
@@ -29,9 +25,10 @@ def _new(steps: Steps, number: int, size: int) -> None:
     call = steps.call
     if number in segments(call):
         call.fail(f"segment {number} exists already", "delete it first, or give the new segment another number")
-    if number in _deleted(call):
+    if number in deleted(call):
         call.fail(f"segment {number} has been deleted before", "give the new segment another number")
     call.publish(f"gaspi.size.{number}", size, by_all=True)
+    call.publish(alone(number), True)
     _note(steps, segments(call) | {number: size})
 
 
@@ -56,6 +53,7 @@ def create(call: Call) -> Sequence[Outcome]:
     """Collective: gaspi_segment_alloc, gaspi_segment_register and gaspi_barrier in one."""
     steps = Steps(call)
     alloc(call, steps)
+    call.publish(registered(call.known(0)), True)
     return _together(steps, 2, 3)
 
 
@@ -80,7 +78,16 @@ def use(call: Call) -> Sequence[Outcome]:
     """gaspi_segment_bind, gaspi_segment_register and gaspi_barrier in one."""
     steps = Steps(call)
     bind(call, steps)
+    call.publish(registered(call.known(0)), True)
     return _together(steps, 3, 4)
+
+
+@FUNCTIONS.does("gaspi_segment_register(gaspi_segment_id_t segment, gaspi_rank_t rank, gaspi_timeout_t timeout)")
+def register(call: Call, steps: Steps) -> None:
+    """No promise that the other rank has arrived. With which rank is not looked at."""
+    number = call.known(0)
+    segment(call, number)
+    call.publish(registered(number), True)
 
 
 @FUNCTIONS.does("gaspi_segment_delete(gaspi_segment_id_t segment)")
@@ -89,7 +96,7 @@ def delete(call: Call, steps: Steps) -> None:
     number = call.known(0)
     segment(call, number)
     _note(steps, {other: size for other, size in segments(call).items() if other != number})
-    steps.note("gaspi.deleted", tuple(sorted({*_deleted(call), number})))
+    steps.note("gaspi.deleted", tuple(sorted({*deleted(call), number})))
 
 
 FUNCTIONS.stores(
@@ -111,7 +118,7 @@ def available(call: Call, steps: Steps) -> None:
     """The least number that no segment of this rank has, as in GPI-2; numbers of deleted segments are not used
     again."""
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
-    taken = {*segments(call), *_deleted(call)}
+    taken = {*segments(call), *deleted(call)}
     steps.answer(0, next(number for number in count() if number not in taken), UCHAR)
 
 

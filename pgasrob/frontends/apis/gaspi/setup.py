@@ -28,7 +28,6 @@ FUNCTIONS.nothing("""
     gaspi_proc_init(gaspi_timeout_t timeout); gaspi_proc_term(gaspi_timeout_t timeout);
     gaspi_connect(gaspi_rank_t rank, gaspi_timeout_t timeout);
     gaspi_disconnect(gaspi_rank_t rank, gaspi_timeout_t timeout);
-    gaspi_segment_register(gaspi_segment_id_t segment, gaspi_rank_t rank, gaspi_timeout_t timeout);
     gaspi_segment_unregister(gaspi_segment_id_t segment, gaspi_rank_t rank, gaspi_timeout_t timeout);
     gaspi_queue_delete(gaspi_queue_id_t queue); gaspi_group_commit(gaspi_group_t group, gaspi_timeout_t timeout)
 """)

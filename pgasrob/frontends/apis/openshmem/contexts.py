@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
-from pgasrob.frontends.apis.call_steps import Given, Steps
+from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call, Handler, Outcome
+from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.header import ALL, CONTEXT, FUNCTIONS
 from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import ULONG, CType, Pointer, Void
-from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, Unknown
+from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, ObjectId, Unknown
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, Nodes
+from pgasrob.program.illegal_calls import Opened
 
 SIGNAL = shown(ULONG)
 """The type of signals. They exclude signals that do the same, what fetches signals, waits and tests, and no other
 atomics (1.5, section 9.8.1)."""
-PRIVATE = frozenset(("local", "heap", "string", "argv"))
+FREED, LIVE, FINALIZED = "shmem.freed", "shmem.contexts", "shmem.finalized"
+"""Keys in the state of the objects that have been given back, each with the call that did so; of the numbers of the
+contexts that there are; and of the call that has ended the use of the library."""
+PRIVATE = {
+    "local": "a local variable",
+    "heap": "memory of malloc",
+    "string": "a string",
+    "argv": "an argument of main",
+}
 """The kinds of objects that other PEs cannot name."""
 
 
@@ -28,6 +38,9 @@ class Arguments:
     """The arguments of a call; ``index`` counts from the one after the context, if there is one."""
 
     def __init__(self, call: Call) -> None:
+        finalized = call.state.get(FINALIZED)
+        if isinstance(finalized, Opened):
+            raise NotAllowed(rules.FINALIZED, f"{call.name} after {finalized.name}", finalized)
         self.call = call
         self.first = 1 if call.types and call.types[0] == CONTEXT else 0
 
@@ -52,17 +65,18 @@ class Arguments:
                 f"argument {self.first + index + 1} of {self.call.name} is a null pointer",
                 "pass the address of a symmetric object",
             )
+        opened = dict(freed(self.call)).get(address.object)
+        if opened is not None:
+            which = f"argument {self.first + index + 1} of {self.call.name}"
+            raise NotAllowed(rules.FREED, f"{which} is memory that has been freed", opened)
         return address
 
     def symmetric(self, index: int) -> Address:
         """A pointer that is an address on another PE too (1.5, section 3: remotely accessible data objects)."""
         address = self.pointer(index)
         if address.object.kind in PRIVATE:
-            self.call.fail(
-                f"argument {self.first + index + 1} of {self.call.name} is not symmetric: it is no global or static "
-                "variable and is not from shmem_malloc",
-                "declare the variable static or at file scope, or allocate it with shmem_malloc",
-            )
+            which = f"argument {self.first + index + 1} of {self.call.name}"
+            raise NotAllowed(rules.NOT_SYMMETRIC, f"{which} is not symmetric: it is {PRIVATE[address.object.kind]}")
         return address
 
     def target(self, index: int) -> CType:
@@ -187,7 +201,21 @@ def context_of(call: Call, index: int) -> tuple[int, tuple[int, ...]]:
         )
     number, members, *_ = value.data
     assert isinstance(number, int)
+    if number and number not in live_contexts(call):
+        raise NotAllowed(rules.CONTEXT_DESTROYED, f"{call.name} on a context that has been destroyed")
     return number, _ranks(members) if isinstance(members, tuple) else call.everyone
+
+
+def live_contexts(call: Call) -> frozenset[int]:
+    """The numbers of the contexts that have been made and not destroyed."""
+    live = call.state.get(LIVE, frozenset())
+    assert isinstance(live, frozenset)
+    return live
+
+
+def freed(call: Call) -> tuple[tuple[ObjectId, Opened], ...]:
+    """The objects that have been given back, each with the call that did so."""
+    return cast("tuple[tuple[ObjectId, Opened], ...]", call.state.get(FREED, ()))
 
 
 def queue_of(call: Call, context: int) -> Const:
@@ -211,10 +239,22 @@ def team_of(call: Call, index: int) -> tuple[int, ...] | None:
         )
     members = value.data[0]
     if isinstance(members, tuple):
+        if len(value.data) > 1 and value.data not in live_teams(call):
+            raise NotAllowed(rules.TEAM_DESTROYED, f"{call.name} on a team that has been destroyed")
         return _ranks(members)
     if members == "world":
         return call.everyone
     return tuple(call.neighbours("SHMEM_TEAM_SHARED"))
+
+
+TEAMS = "shmem.teams"
+"""Key in the state of the teams that this rank is in, their members and numbers. Several teams may have the same
+members: all of these make them in one order, so a number says which it is. Numbers are used again."""
+
+
+def live_teams(call: Call) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """The teams that this rank is in, their members and numbers."""
+    return cast("tuple[tuple[tuple[int, ...], int], ...]", call.state.get(TEAMS, ()))
 
 
 def group_of(call: Call, index: int) -> Group:

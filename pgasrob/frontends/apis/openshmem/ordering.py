@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pgasrob.frontends.apis.call_steps import Steps
+from typing import cast
+
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import barrier
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
+from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.contexts import (
     Arguments,
     active_set,
@@ -102,15 +105,18 @@ FUNCTIONS.overloads["shmem_sync", 1] = "int shmem_sync(shmem_team_t team);"
 @FUNCTIONS.does("void shmem_set_lock(long *lock)")
 def set_lock(call: Call, steps: Steps) -> None:
     steps.do(_acquire(_lock(call)))
+    _held(steps, True)
 
 
 @FUNCTIONS.calls("int shmem_test_lock(long *lock)")
 def test_lock(call: Call) -> list[Way]:
     """0 when this call has set the lock, 1 when it was taken. A look at a free lock gives no answer: it is repeated."""
-    cell, steps, lock = _lock(call), Steps(call), call.register("lock")
+    cell, taken, steps, lock = _lock(call), Steps(call), Steps(call), call.register("lock")
+    taken.do(_acquire(cell))
+    _held(taken, True)
     steps.do(Fetch(lock, Const(0), cell, atomic=LOCK))
     return [
-        Outcome(call.do(_acquire(cell)), Known(0)),
+        taken.outcome(0),
         steps.look(Binary("!=", lock, Const(0), LONG), Outcome(result=Known(1))),
     ]
 
@@ -119,7 +125,24 @@ def test_lock(call: Call) -> list[Way]:
 def clear_lock(call: Call, steps: Steps) -> None:
     """Complete what the holder has issued in the default context, then free the lock."""
     release = Swap(call.register("held"), Const(0), _lock(call), Const(0), atomic=LOCK)
+    if not _held(steps, False):
+        raise NotAllowed(rules.NOT_LOCKED, f"{call.name} of a lock that this PE does not hold")
     steps.do(Wait(default_queue(call)), release)
+
+
+LOCKS = "shmem.locks"
+"""Key in the state of the locks that this PE holds, by their addresses."""
+
+
+def _held(steps: Steps, holds: bool) -> bool:
+    """Note whether this PE ``holds`` the lock in argument 0 from now on; whether it may have held it before."""
+    lock = Arguments(steps.call).pointer(0)
+    if not isinstance(lock.offset, int):
+        return True
+    name = f"{lock.object}+{lock.offset}"
+    locks = cast("tuple[str, ...]", steps.recall(LOCKS, ()))
+    steps.note(LOCKS, tuple(sorted({*locks, name} if holds else {*locks} - {name})))
+    return name in locks
 
 
 def _acquire(cell: Expr) -> AwaitAdd:

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
-from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import elements
-from pgasrob.frontends.apis.call_steps import Given, Steps, ends_all
+from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, ends_all
 from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.contexts import (
+    FINALIZED,
+    FREED,
+    LIVE,
     PRIVATE,
+    TEAMS,
     Arguments,
     context_of,
     does,
+    freed,
     is_invalid,
+    live_contexts,
+    live_teams,
     queue_of,
     team_of,
 )
@@ -29,7 +36,6 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait
 
 THREAD_MULTIPLE = 3
-FINALIZED = "shmem.finalized"
 
 # Without an effect that a program could see: caches are coherent, hints of sessions promise nothing.
 FUNCTIONS.nothing("void shmem_init(void); void start_pes(int npes); void shmem_start_pes(int npes)")
@@ -79,9 +85,9 @@ def version(call: Call, steps: Steps) -> None:
 @FUNCTIONS.does("void shmem_finalize(void)")
 def finalize(call: Call, steps: Steps) -> None:
     """Includes a barrier that completes what is pending, in every context (1.5, section 9.1)."""
-    steps.do(*(Wait(queue_of(call, number)) for number in sorted(_live(call))))
+    steps.do(*(Wait(queue_of(call, number)) for number in sorted(live_contexts(call))))
     wait_for_all(steps)
-    steps.note(FINALIZED, True)
+    steps.note(FINALIZED, steps.opened())
 
 
 @FUNCTIONS.does("int shmem_addr_accessible(const void *addr, int pe)")
@@ -121,6 +127,7 @@ def _allocated(steps: Steps, size: int | Extent) -> Value:
     if size == 0:
         return NULL
     memory = steps.call.allocate("symmetric", size)
+    steps.note(FREED, tuple(each for each in freed(steps.call) if each[0] != memory.object))
     steps.note(_size_of(memory), size)
     return memory
 
@@ -165,19 +172,30 @@ def reallocate(call: Call, steps: Steps) -> Value:
     if isinstance(memory, Address) and old is not None and isinstance(held, int):
         copied(steps, memory, old, min(size, held))
         wait_for_all(steps)
+        _free(steps, old)
     return memory
 
 
 @FUNCTIONS.does("void shmem_free(void *ptr); void shfree(void *ptr)")
 def free(call: Call, steps: Steps) -> None:
-    if call.pointer(0) is not None:
-        call.rests_on(Kind.FREED_MEMORY, call.name)
-        wait_for_all(steps)
+    address = call.pointer(0)
+    if address is None:
+        return
+    call.rests_on(Kind.FREED_MEMORY, call.name)
+    before, object = dict(freed(call)), address.object
+    if object in before:
+        raise NotAllowed(rules.FREED_TWICE, f"{call.name} of memory that has been freed", before[object])
+    wait_for_all(steps)
+    _free(steps, address)
+
+
+def _free(steps: Steps, memory: Address) -> None:
+    """Note that ``memory`` has been given back."""
+    known = {**dict(freed(steps.call)), memory.object: steps.opened()}
+    steps.note(FREED, tuple(sorted(known.items(), key=lambda each: repr(each[0]))))
 
 
 # Contexts: each has its own queue. Numbers are used again, so that loops come back to the state they began in.
-
-LIVE = "shmem.contexts"
 
 
 @FUNCTIONS.does("int shmem_ctx_create(long options, shmem_ctx_t *ctx)")
@@ -200,17 +218,11 @@ def _create(steps: Steps, pointer: int, team: tuple[str | int | tuple[int, ...],
     call = steps.call
     if call.arguments[pointer - 1] != Known(0):
         call.rests_on(Kind.HINTS, call.name)
-    live = _live(call)
+    live = live_contexts(call)
     number = next(number for number in range(1, len(live) + 2) if number not in live)
     steps.note(LIVE, live | {number})
     steps.answer(pointer, Handle("context", (number, *team)), CONTEXT)
     return 0
-
-
-def _live(call: Call) -> frozenset[int]:
-    live = call.state.get(LIVE, frozenset())
-    assert isinstance(live, frozenset)
-    return live
 
 
 @FUNCTIONS.does("void shmem_ctx_destroy(shmem_ctx_t ctx)")
@@ -222,7 +234,7 @@ def ctx_destroy(call: Call, steps: Steps) -> None:
     if number == 0:
         call.fail("shmem_ctx_destroy of SHMEM_CTX_DEFAULT", "the default context lives as long as the program")
     steps.do(Wait(queue_of(call, number)))
-    steps.note(LIVE, _live(call) - {number})
+    steps.note(LIVE, live_contexts(call) - {number})
 
 
 @does("int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)")
@@ -274,7 +286,7 @@ def team_destroy(call: Call, steps: Steps) -> None:
     """No effect that a program sees. SHMEM_TEAM_INVALID is ignored (1.5, section 9.4.9)."""
     value = call.arguments[0]
     if isinstance(value, Handle):
-        steps.note(TEAMS, tuple(each for each in _teams(call) if each != value.data))
+        steps.note(TEAMS, tuple(each for each in live_teams(call) if each != value.data))
 
 
 @FUNCTIONS.does("""
@@ -317,7 +329,7 @@ def _configured(call: Call, *masks: int) -> None:
 
 def _new_teams(steps: Steps, *teams: tuple[int, tuple[int, ...] | None], result: int = 0) -> int:
     """Make teams: each is the index of the pointer argument to store it through, and its members."""
-    call, live = steps.call, _teams(steps.call)
+    call, live = steps.call, live_teams(steps.call)
     for index, members in teams:
         own = members is not None and call.among(members)
         team: Value = Known(0)
@@ -330,12 +342,3 @@ def _new_teams(steps: Steps, *teams: tuple[int, tuple[int, ...] | None], result:
         steps.answer(index, team, TEAM)
     steps.note(TEAMS, live)
     return result
-
-
-TEAMS = "shmem.teams"
-"""Key in the state of the teams that this rank is in, their members and numbers. Several teams may have the same
-members: all of these make them in one order, so a number says which it is. Numbers are used again."""
-
-
-def _teams(call: Call) -> tuple[tuple[tuple[int, ...], int], ...]:
-    return cast("tuple[tuple[tuple[int, ...], int], ...]", call.state.get(TEAMS, ()))

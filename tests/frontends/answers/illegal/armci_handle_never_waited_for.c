@@ -21,7 +21,6 @@ int main(int argc, char **argv)
         ARMCI_Wait(&handle);
 #endif
     }
-    ARMCI_Barrier();
     ARMCI_Free(base[me]);
     ARMCI_Finalize();
     MPI_Finalize();

@@ -17,15 +17,15 @@ int main(void)
     gaspi_segment_ptr(0, &base);
     int *cells = base;
 #ifdef REPAIRED
-    gaspi_notification_id_t last = 65535;
+    int count = 6;
 #else
-    gaspi_notification_id_t last = 65536;
+    int count = 10;
 #endif
     if (me == 0) {
-        gaspi_notify(0, 1, last, 1, 0, GASPI_BLOCK);
+        gaspi_notify(0, 1, 65535, 1, 0, GASPI_BLOCK);
         gaspi_wait(0, GASPI_BLOCK);
     } else if (me == 1) {
-        gaspi_notify_waitsome(0, last, 1, &id, GASPI_BLOCK);
+        gaspi_notify_waitsome(0, 65530, count, &id, GASPI_BLOCK);
     }
     gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
     gaspi_proc_term(GASPI_BLOCK);

@@ -17,10 +17,11 @@ int main(void)
     gaspi_segment_ptr(0, &base);
     int *cells = base;
 #ifndef REPAIRED
-    gaspi_segment_delete(0);
+    if (me == 0)
+        gaspi_segment_delete(0);
 #endif
     if (me == 0) {
-        gaspi_notify(0, 1, 0, 1, 0, GASPI_BLOCK);
+        gaspi_write(0, 0, 1, 0, 4, 4, 0, GASPI_BLOCK);
         gaspi_wait(0, GASPI_BLOCK);
     }
     gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);

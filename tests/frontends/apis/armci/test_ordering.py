@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.frontends.apis.armci import API
+from pgasrob.frontends.apis.call_steps import NotAllowed
 from tests.frontends.apis.recorder import Argument, Rank, Refused, lowered, variable
 
 HERE, THERE = variable("x"), variable("y", 8, owner=1)
@@ -25,7 +26,6 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
         "return 0",
     ]),
     ("ARMCI_Lock", (2, 1), ["await_add(1, mem[mutex 2+0] == 0, 1)"]),
-    ("ARMCI_Unlock", (2, 1), ["mutex <- fetch_add(1, mutex 2+0, -1)"]),
     ("ARMCI_Create_mutexes", (3,), ["return 0"]),
     ("armci_notify", (1,), ["notify_all(add, 1, 1, notification by 0+0, fifo_notify_1)"]),
     ("armci_notify_wait", (1, None), ["await_add(0, mem[notification by 1+0] > 0, -1)"]),
@@ -88,5 +88,16 @@ def test_a_test_gives_0_when_complete() -> None:
     ],
 )
 def test_refused(name: str, arguments: tuple[Argument, ...], message: str) -> None:
-    with pytest.raises(Refused, match=message):
+    with pytest.raises((NotAllowed, Refused), match=message):
         lowered(API, name, *arguments)
+
+
+def test_a_mutex_is_given_back_by_who_has_locked_it() -> None:
+    rank = Rank(API)
+    rank.call("ARMCI_Lock", 2, 1)
+    assert rank.call("ARMCI_Unlock", 2, 1) == ["mutex <- fetch_add(1, mutex 2+0, -1)"]
+    with pytest.raises(NotAllowed, match="not locked"):
+        rank.call("ARMCI_Unlock", 2, 1)
+    rank.call("ARMCI_Lock", 2, 1)
+    with pytest.raises(NotAllowed, match="not locked"):
+        rank.call("ARMCI_Unlock", 2, 0)

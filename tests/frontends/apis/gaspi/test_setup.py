@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.frontends.apis.call_steps import NotAllowed
 from pgasrob.frontends.apis.gaspi import API
 from pgasrob.frontends.apis.gaspi.header import BLOCK
 from pgasrob.frontends.c.values import Address, ObjectId
 from tests.frontends.apis.recorder import (
     Argument,
     Rank,
-    Refused,
     lowered,
     variable,
 )
@@ -76,7 +76,7 @@ def test_something_may_be_in_a_queue_or_nothing() -> None:
 def test_queues_are_created_after_those_that_are_there() -> None:
     rank = Rank(API)
     rank.state |= SEGMENT
-    with pytest.raises(Refused, match="no queue 8"):
+    with pytest.raises(NotAllowed, match="queue 8: queues 0 to 7 are there"):
         rank.call("gaspi_write", *WRITE, 8, BLOCK)
     assert rank.call("gaspi_queue_create", OUT, BLOCK) == ["*('out',)+0 = 8", "return 0"]
     assert rank.call("gaspi_write", *WRITE, 8, BLOCK)[0] == "write(gaspi_0+0, 1, gaspi_1+8, queue_8)"

@@ -19,7 +19,7 @@ CALLS = {
     "static long ps[3]; shmem_barrier(0, 0, n, ps);": "wait(0); barrier;",
     "shmem_set_lock(&lock);": "await_add(0, mem[lock] == 0, 1) as lock;",
     "y = shmem_test_lock(&lock);": "s1: choose { await_add(0, mem[lock] == 0, 1) as lock; } or { lock <- fetch(0, lock) as lock; if (lock == 0) { goto s1; } }",
-    "shmem_clear_lock(&lock);": "wait(0); held <- swap(0, lock, 0) as lock;",
+    "shmem_set_lock(&lock); shmem_clear_lock(&lock);": "await_add(0, mem[lock] == 0, 1) as lock; wait(0); held <- swap(0, lock, 0) as lock;",
     "if (shmem_ptr(&x, 1) == NULL) shmem_quiet();": "wait(0);",
     "if (shmem_pe_accessible(1) && shmem_addr_accessible(&x, 1)) shmem_quiet();": "wait(0);",
     "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_ctx_int_p(c, &x, 1, 1); shmem_p(c, &x, 2, 1); shmem_fence(); shmem_ctx_fence(c); shmem_ctx_quiet(c); shmem_ctx_destroy(c);": "update(set, 1, 1, x, 0) as plain; update(set, 2, 1, x, 0) as plain; fence(1); fence(0); wait(0); wait(0);",

@@ -1,0 +1,33 @@
+"""The rules of ARMCI about which calls are allowed where, as far as they are checked.
+
+ARMCI's documentation names them at the functions.
+"""
+
+from __future__ import annotations
+
+from pgasrob.program.illegal_calls import Rule
+
+HANDLE_IN_USE = Rule(
+    "armci-handle-in-use",
+    "a handle is for one operation until that has been waited for, unless it aggregates",
+    "ARMCI, ARMCI_NbPut",
+    "wait for the handle first, use another one, or let it aggregate (ARMCI_SET_AGGREGATE_HANDLE)",
+)
+NEVER_WAITED_FOR = Rule(
+    "armci-never-waited-for",
+    "an operation with a handle is waited for",
+    "ARMCI, ARMCI_Wait",
+    "call ARMCI_Wait with the handle",
+)
+NOT_LOCKED = Rule(
+    "armci-not-locked",
+    "a process unlocks only a mutex that it has locked",
+    "ARMCI, ARMCI_Unlock",
+    "lock the mutex on every way to here, or leave the unlock out",
+)
+FREED = Rule(
+    "armci-freed",
+    "memory is not used after ARMCI_Free",
+    "ARMCI, ARMCI_Free",
+    "free the memory behind its last use by any process",
+)

@@ -1,0 +1,88 @@
+"""Calls that OpenSHMEM, GASPI, ARMCI and GASNet forbid where they stand, by small programs with repaired forms."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pgasrob.frontends.apis.armci import rules as armci
+from pgasrob.frontends.apis.gasnet import rules as gasnet
+from pgasrob.frontends.apis.gaspi import rules as gaspi
+from pgasrob.frontends.apis.openshmem import rules as openshmem
+from pgasrob.frontends.options import FrontEnd
+from pgasrob.program.illegal_calls import Rule
+from pgasrob.robustness.check import check
+from pgasrob.robustness.question import ProgramFile, Question, Robustness
+from pgasrob.robustness.session import Session
+from pgasrob.robustness.verdict import Verdict
+
+ANSWERS = Path(__file__).parents[1] / "answers" / "illegal"
+FOUND: dict[str, list[tuple[Rule, int]]] = {
+    "armci_handle_never_waited_for": [(armci.NEVER_WAITED_FOR, 25)],
+    "armci_handle_used_twice": [(armci.HANDLE_IN_USE, 24)],
+    "armci_unlock_without_lock": [(armci.NOT_LOCKED, 25)],
+    "gasnet_barrier_wait_without_notify": [(gasnet.NOT_NOTIFIED, 17)],
+    "gasnet_never_synced": [(gasnet.HANDLE_LEFT, 25)],
+    "gasnet_wait_twice": [(gasnet.HANDLE_TWICE, 19)],
+    "gaspi_notification_out_of_range": [(gaspi.NOTIFICATION_NUMBER, 28)],
+    "gaspi_notification_value_0": [(gaspi.NOTIFICATION_VALUE, 25)],
+    "gaspi_queue_not_created": [(gaspi.NO_QUEUE, 25), (gaspi.NO_QUEUE, 26)],
+    "gaspi_segment_after_delete": [(gaspi.NO_SEGMENT, 24)],
+    "gaspi_segment_not_registered": [(gaspi.NOT_REGISTERED, 25)],
+    "shmem_clear_lock_of_another": [(openshmem.NOT_LOCKED, 21)],
+    "shmem_context_after_destroy": [(openshmem.CONTEXT_DESTROYED, 22)],
+    "shmem_freed_twice": [(openshmem.FREED_TWICE, 15)],
+    "shmem_put_to_freed_memory": [(openshmem.FREED, 21)],
+    "shmem_put_to_private_heap": [(openshmem.NOT_SYMMETRIC, 18)],
+    "shmem_put_to_the_stack": [(openshmem.NOT_SYMMETRIC, 18)],
+}
+"""The rules that each program breaks, with the lines."""
+
+
+def decided(path: Path, *defines: str) -> Verdict:
+    nodes = re.match(r"// nodes: (\d+)", path.read_text())
+    assert nodes is not None
+    front_end = FrontEnd(defines=tuple((each, "1") for each in defines))
+    return check(Session(Question(ProgramFile(str(path), front_end), int(nodes[1]), asked=Robustness(effect=False))))
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_call_that_is_not_allowed(name: str) -> None:
+    verdict = decided(ANSWERS / f"{name}.c")
+    assert verdict.legal == "no"
+    assert [(each.call.rule, each.call.span.line) for each in verdict.illegal_calls] == FOUND[name]
+    repaired = decided(ANSWERS / f"{name}.c", "REPAIRED")
+    assert (repaired.verdict, repaired.legal, repaired.deadlock) == ("robust", "yes", False)
+
+
+SMALL: list[tuple[str, str, Rule | None, str]] = [
+    ("team", "shmem_team_t t; shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &t);"
+     " shmem_team_destroy(t); shmem_team_sync(t);", openshmem.TEAM_DESTROYED, "shmem_team_sync on a team"),
+    ("finalized", "shmem_finalize(); shmem_int_p(&x, 1, 1);", openshmem.FINALIZED, "shmem_int_p after shmem_finalize"),
+    ("asked", "int f; shmem_finalize(); shmem_query_finalized(&f);", None, ""),
+    ("again", "int *p = shmem_malloc(4); shmem_free(p); p = shmem_malloc(4); shmem_int_p(p, 1, 1);", None, ""),
+    ("moved", "int *p = shmem_malloc(4), *q = shmem_realloc(p, 8); shmem_int_p(p, 1, 1); shmem_int_p(q, 1, 1);",
+     openshmem.FREED, "argument 1 of shmem_int_p is memory that has been freed"),
+    ("tested", "if (shmem_test_lock(&l) == 0) shmem_clear_lock(&l);", None, ""),
+    ("not taken", "if (shmem_test_lock(&l) != 0) shmem_clear_lock(&l);", openshmem.NOT_LOCKED, "shmem_clear_lock of a"),
+    ("dead", "if (0) shmem_clear_lock(&l);", None, ""),
+    ("behind a wait for nobody", "if (shmem_my_pe() == 0) { shmem_int_wait_until(&x, SHMEM_CMP_EQ, 5);"
+     " shmem_clear_lock(&l); }", None, ""),
+    ("another lock", "shmem_set_lock(&l); shmem_clear_lock(&k); shmem_clear_lock(&l);", openshmem.NOT_LOCKED, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "rule", "said"), [each[1:] for each in SMALL], ids=[each[0] for each in SMALL])
+def test_what_came_before_decides(body: str, rule: Rule | None, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "small.c"
+    ends = "" if "finalize" in body else "shmem_finalize();"
+    path.write_text(
+        "// nodes: 2\n#include <shmem.h>\nstatic int x;\nstatic long l, k;\n"
+        f"int main(void) {{ shmem_init(); {body} {ends} return 0; }}\n"
+    )
+    verdict = decided(path)
+    assert verdict.legal == ("yes" if rule is None else "no")
+    assert [each.call.rule for each in verdict.illegal_calls] == ([] if rule is None else [rule])
+    assert all(said in each.call.sentence for each in verdict.illegal_calls)
