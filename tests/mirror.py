@@ -300,7 +300,7 @@ THROUGH: dict[str, str] = {
         analysis.sites
     """,
     "races/test_race_check.py": """
-        races.consequences races.race_verdict semantics.race
+        races.race_verdict semantics.race
     """,
     "races/test_races_agree.py": """
         races.found races.native_races races.racing_pairs
