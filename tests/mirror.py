@@ -114,6 +114,9 @@ THROUGH: dict[str, str] = {
     "frontends/apis/gaspi/test_queues.py": """
         frontends.options
     """,
+    "frontends/apis/mpi/test_rules.py": """
+        frontends.apis.mpi.epochs frontends.apis.mpi.life
+    """,
     "frontends/apis/mpi/test_setup.py": """
         frontends.apis.mpi.handles
     """,

@@ -41,6 +41,7 @@ class Misuse(TypedDict):
     line: int
     column: int
     rule: str
+    section: str
     message: str
 
 
@@ -90,10 +91,11 @@ def model_to_json(verdict: ModelVerdict) -> ModelResult:
         "misuses": [
             {
                 "rank": each.rank,
-                "line": each.span.line,
-                "column": each.span.column,
-                "rule": each.rule,
-                "message": each.message,
+                "line": each.call.span.line,
+                "column": each.call.span.column,
+                "rule": each.call.rule.code,
+                "section": each.call.rule.section,
+                "message": each.call.sentence,
             }
             for each in verdict.misuses
         ],
@@ -127,7 +129,7 @@ def model_report(result: ModelResult, width: int = 80, *, list_assumptions: bool
     if result["reason"]:
         yield from paragraph(f"{english.capital(result['reason'])}.", width, "open", "  ")
     for misuse in result["misuses"]:
-        text = f"line {misuse['line']}: {misuse['message']} (rank {misuse['rank']}; rule {misuse['rule']})"
+        text = f"line {misuse['line']}: {misuse['message']} (rank {misuse['rank']}; {misuse['section']})"
         yield from paragraph(text, width, "bad", "  ")
     for race in result["races"]:
         lines = english.lines(list(dict.fromkeys(access["line"] for access in race["accesses"])))

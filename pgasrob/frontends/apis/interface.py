@@ -33,7 +33,8 @@ class Outcome:
 
     First ``statements`` (made by :meth:`Call.do`), then ``stores`` (address, value, C type) as assignments through
     pointers, then the statements ``after`` them. The call returns ``result``. ``state`` replaces entries of the API's
-    state. ``ends``: the rank does nothing more (`exit`, `shmem_global_exit`).
+    state, and takes those away for which it has None. ``ends``: the rank does nothing more (`exit`,
+    `shmem_global_exit`).
     """
 
     statements: tuple[Statement, ...] = ()

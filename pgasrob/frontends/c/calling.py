@@ -218,7 +218,10 @@ class Calling:
                 return
         if outcome.after:
             self.issuer.emit(*outcome.after)
-        self.position.state.notes.update(outcome.state)
+        notes = self.position.state.notes
+        notes.update(outcome.state)
+        for key in [key for key, value in outcome.state.items() if value is None]:
+            del notes[key]
         self.registers.taken = set()
         if outcome.ends:
             name, arguments = self.position.called.lower(), call.arguments

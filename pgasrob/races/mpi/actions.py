@@ -7,6 +7,7 @@ from typing import Literal, TypedDict
 
 from pgasrob.frontends.apis.mpi.window_calls import RmaCall, SyncCall
 from pgasrob.program.core import Cell
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.statements import Span
 
 Kind = Literal[
@@ -108,12 +109,20 @@ class Synchronisation:
         return (self.begin, self.done) if self.end is None else (self.begin, self.done, self.end)
 
 
+@dataclass(frozen=True, slots=True)
+class Misuse:
+    """A ``call`` of ``rank`` that is not allowed where it stands (3.1)."""
+
+    rank: int
+    call: IllegalCall
+
+
 @dataclass(slots=True)
 class Execution:
     """``po``: program order, from each action of a rank to its next one. ``so``: synchronisation order beside that.
     ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to the load of a loop
     that polls that reads what it wrote; ``fetched``: from the vac of an accumulate to those that fetch a later value.
-    ``ended``: whether all ranks have; else some poll for ever."""
+    ``illegal``: the calls that the front end has found not to be allowed."""
 
     ranks: int
     actions: list[Action] = field(default_factory=list)
@@ -124,7 +133,7 @@ class Execution:
     synchronisations: list[Synchronisation] = field(default_factory=list)
     polled: list[Edge] = field(default_factory=list)
     fetched: list[Edge] = field(default_factory=list)
-    ended: bool = True
+    illegal: list[Misuse] = field(default_factory=list)
 
 
 MemoryModel = Literal["unified", "separate"]
@@ -142,13 +151,3 @@ class ModelRace:
     @property
     def actions(self) -> tuple[Action, Action]:
         return self.first, self.second
-
-
-@dataclass(frozen=True, slots=True)
-class Misuse:
-    """A call that is not allowed where it stands (3.1); ``rule``: the number in the paper or of the reading."""
-
-    rank: int
-    span: Span
-    rule: str
-    message: str

@@ -139,7 +139,7 @@ class _Found:
             places = frozenset((each.span, each.kind, bool(each.writes)) for each in (race.first, race.second))
             self.races.setdefault(places, race)
         for misuse in drawn.misuses:
-            self.misuses.setdefault((misuse.span, misuse.message), misuse)
+            self.misuses.setdefault(misuse.call, misuse)
         gravity: tuple[Status, ...] = ("defined", "eventual", "undefined")
         if gravity.index(drawn.status) > gravity.index(self.status) or self.status == "defined":
             self.status, self.shown = drawn.status, drawn

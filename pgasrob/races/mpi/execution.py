@@ -18,7 +18,7 @@ from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
 from pgasrob.races.access_facts import Fact, facts_of
-from pgasrob.races.mpi.actions import Action, Execution, Kind, More, Operation, Place, Synchronisation
+from pgasrob.races.mpi.actions import Action, Execution, Kind, Misuse, More, Operation, Place, Synchronisation
 from pgasrob.semantics.mazurkiewicz_trace import Event
 
 AT_TARGET: frozenset[SyncKind] = frozenset(("unlock", "unlock_all", "flush", "flush_all"))
@@ -78,6 +78,8 @@ class _Reader:
             self._barrier(event)
         elif isinstance(transition.command, Mark):
             self._mark(rank, transition.command.fact, transition.span)
+        elif isinstance(event.operands, core.Test) and event.operands.illegal and not event.operands.condition:
+            self.execution.illegal.append(Misuse(rank, event.operands.illegal))
         elif isinstance(event.operands, core.Transfer):
             self._transfer(rank, event, event.operands)
         elif isinstance(transition.command, Fetch) and isinstance(operation := self._open[rank], Operation):

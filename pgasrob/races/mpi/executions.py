@@ -43,7 +43,5 @@ def executions(instance: Instance, timeout: float | None = None) -> Iterator[Exe
             continue  # a guess of the front end was wrong: there is no such run
         if SequentialSpace(instance).is_deadlock(exploration.state):
             raise GaveUp("the ranks can wait for each other for ever")
-        execution = execution_of(instance, trace.events)
-        execution.ended = not left
         count += 1
-        yield execution
+        yield execution_of(instance, trace.events)

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 PUT = "MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);"
 AT_0 = "if (rank == 0) "
 LOCK_0 = "MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);"
-FENCE = "MPI_Win_fence(0, win);"
+FENCE, NOPRECEDE = "MPI_Win_fence(0, win);", "MPI_Win_fence(MPI_MODE_NOPRECEDE, win);"
 
 
 def verdict_on(statements: str) -> ModelVerdict:
@@ -38,24 +38,26 @@ def verdict_on(statements: str) -> ModelVerdict:
 @pytest.mark.parametrize(
     ("statements", "rule", "message"),
     [
-        (AT_0 + PUT, "3.1 (8)", "MPI_Put to rank 1 outside of an epoch"),
-        (f"{AT_0}{{ {LOCK_0} {PUT} MPI_Win_unlock(0, win); }}", "3.1 (8)", "to rank 1"),
-        (f"{AT_0}{{ {LOCK_0.replace('0,', '1,', 1)} {PUT} }}", "(4)", "MPI_Win_lock is followed by no unlock"),
-        (f"{FENCE} {AT_0}{PUT}", "(5)", "MPI_Put is completed by no fence"),
-        (f"{FENCE} {AT_0}{PUT} MPI_Win_fence(MPI_MODE_NOPRECEDE, win);", "(5)", "MPI_MODE_NOPRECEDE ends an epoch"),
-        (f"MPI_Win_fence(MPI_MODE_NOSUCCEED, win); {AT_0}{PUT} {FENCE}", "3.1 (8)", "outside of an epoch"),
-        (f"{FENCE} {AT_0}{PUT} MPI_Win_lock_all(0, win); MPI_Win_unlock_all(win); {FENCE}", "(7)", "epoch of fences"),
-        (f"{AT_0}MPI_Win_flush(1, win);", "(8)", "MPI_Win_flush of rank 1, which is not locked"),
-        ("MPI_Win_flush_local_all(win);", "(8)", "outside of a lock"),
-        (f"MPI_Win_lock_all(0, win); {FENCE} MPI_Win_unlock_all(win);", "(4)", "between a lock and its unlock"),
+        (AT_0 + PUT, "mpi-no-epoch", "MPI_Put with rank 1 outside of an epoch"),
+        (f"{AT_0}{{ {LOCK_0} {PUT} MPI_Win_unlock(0, win); }}", "mpi-no-epoch", "with rank 1, while rank 0 alone"),
+        (f"{AT_0}{{ {LOCK_0.replace('0,', '1,', 1)} {PUT} }}", "mpi-open-at-finalize", "between MPI_Win_lock"),
+        (f"{FENCE} {AT_0}{PUT}", "mpi-open-at-finalize", "before a fence has completed the communication"),
+        (f"{FENCE} {AT_0}{PUT} {NOPRECEDE}", "mpi-false-assertion", "NOPRECEDE ends an epoch"),
+        (f"MPI_Win_fence(MPI_MODE_NOSUCCEED, win); {AT_0}{PUT} {FENCE}", "mpi-false-assertion", "MPI_MODE_NOSUCCEED"),
+        (f"{FENCE} {AT_0}{PUT} MPI_Win_lock_all(0, win); MPI_Win_unlock_all(win); {FENCE}", "mpi-epochs-overlap", ""),
+        (f"{AT_0}MPI_Win_flush(1, win);", "mpi-flush-unlocked", "MPI_Win_flush of rank 1 outside of a lock"),
+        ("MPI_Win_flush_local_all(win);", "mpi-flush-unlocked", "outside of a lock"),
+        (f"MPI_Win_lock_all(0, win); {FENCE} MPI_Win_unlock_all(win);", "mpi-epochs-overlap", "MPI_Win_lock_all"),
+        (f"{AT_0}{{ {LOCK_0} MPI_Win_unlock(0, win); }} {NOPRECEDE}", "mpi-locked-and-exposed", "at a fence"),
     ],
 )  # fmt: skip
 def test_misuses(statements: str, rule: str, message: str) -> None:
     verdict = verdict_on(statements)
     assert verdict.status == "undefined"
     assert not verdict.races
-    assert verdict.misuses[0].rule == rule
-    assert message in verdict.misuses[0].message
+    (misuse,) = {each.call for each in verdict.misuses}
+    assert misuse.rule.code == rule
+    assert message in misuse.sentence
 
 
 def test_a_win_sync_inside_an_epoch_of_fences_is_allowed() -> None:
@@ -94,9 +96,9 @@ def test_accumulates_of_two_types_conflict() -> None:
 
 
 def test_a_program_that_is_none() -> None:
-    verdict = verdict_on("MPI_Win_unlock(0, win);")
+    verdict = verdict_on("MPI_Win_lock(7, 0, 0, win);")
     assert verdict.status == "error"
-    assert "not locked" in verdict.errors[0].message
+    assert "no kind of lock" in verdict.errors[0].message
 
 
 def test_runs_that_are_not_sequentially_consistent() -> None:

@@ -7,7 +7,18 @@ groups, datatypes and counts must be known at every place; target ranks and disp
 from __future__ import annotations
 
 from pgasrob.frontends.apis.interface import Api
-from pgasrob.frontends.apis.mpi import addresses, collectives, datatypes, locks, messages, requests, rma, setup, windows
+from pgasrob.frontends.apis.mpi import (
+    addresses,
+    collectives,
+    datatypes,
+    life,
+    locks,
+    messages,
+    requests,
+    rma,
+    setup,
+    windows,
+)
 from pgasrob.frontends.apis.mpi.header import CONSTANTS, FUNCTIONS, TYPES
 
 _VARYING = "blocks of different sizes are not supported: use the form with one count"
@@ -36,10 +47,12 @@ API = Api(
     types=TYPES,
     constants=CONSTANTS,
     declaration=FUNCTIONS.declaration,
-    handler=FUNCTIONS.handler,
+    handler=life.handler,
     functions=FUNCTIONS.handlers,
     unsupported=UNSUPPORTED,
     specifications={"": "MPI 4.0"},
 )
 
-__all__ = ["API", "addresses", "collectives", "datatypes", "locks", "messages", "requests", "rma", "setup", "windows"]
+__all__ = [
+    "API", "addresses", "collectives", "datatypes", "life", "locks", "messages", "requests", "rma", "setup", "windows",
+]  # fmt: skip

@@ -9,39 +9,48 @@ from __future__ import annotations
 
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi import rules
+from pgasrob.frontends.apis.mpi import epochs, rules
+from pgasrob.frontends.apis.mpi.epochs import ALL
 from pgasrob.frontends.apis.mpi.handles import facts
-from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, calls, does
+from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, NOCHECK, calls, does
 from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, at_target, modes, named, shown, window
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, FetchAdd
-from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.expressions import Binary, Const, Expr
 from pgasrob.program.illegal_calls import Opened
 
 
 @calls("Win_lock(int lock_type, int rank, int assert, MPI_Win win)")
 def lock(call: Call) -> list[Outcome]:
     of, kind = window(call, 3), call.known(0)
-    modes(call, 2)
+    unchecked = bool(modes(call, 2) & NOCHECK)
     if kind not in (LOCK_EXCLUSIVE, LOCK_SHARED):
         call.fail(f"{kind} is no kind of lock", "use MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE")
     call.publish(of.key("exclusive" if kind == LOCK_EXCLUSIVE else "shared"), True)
     exclusive = kind == LOCK_EXCLUSIVE
-    return at_target(call, 1, of, "lock", lambda steps, target: _acquire(steps, of, target, kind), exclusive=exclusive)
+
+    def acquire(steps: Steps, target: Target) -> None:
+        epochs.begins(steps, of)
+        _acquire(steps, of, target, kind, unchecked)
+
+    return at_target(call, 1, of, "lock", acquire, exclusive=exclusive)
 
 
 @does("Win_lock_all(int assert, MPI_Win win)")
 def lock_all(call: Call, steps: Steps) -> None:
     of = window(call, 1)
-    modes(call, 0)
+    unchecked = bool(modes(call, 0) & NOCHECK)
     call.publish(of.key("shared"), True)
+    epochs.begins(steps, of)
     with of.marked(steps, "lock_all"):
-        if of.members is EVERYONE:
+        if held := epochs.held(steps, of):
+            steps.illegal(rules.LOCK_TWICE, f"{call.name} of a window that is locked already", held[0][1][1])
+        elif of.members is EVERYONE:
             _acquire_all(steps, of)
         else:
             for target in range(len(of.members)):
-                _acquire(steps, of, target, LOCK_SHARED)
+                _acquire(steps, of, target, LOCK_SHARED, unchecked)
 
 
 @calls("Win_unlock(int rank, MPI_Win win)")
@@ -62,69 +71,80 @@ def unlock_all(call: Call, steps: Steps) -> None:
         of.complete(steps)
         if of.members is EVERYONE:
             _release_all(steps, of)
-        else:
-            for target in range(len(of.members)):
-                _release(steps, of, target)
+            return
+        locked = epochs.held(steps, of)
+        if not locked or not _is_of_all(locked[0][1][1]):
+            steps.illegal(rules.UNLOCK_UNLOCKED, f"{call.name} without MPI_Win_lock_all")
+        for target, _ in locked:
+            assert isinstance(target, int)
+            _release(steps, of, target)
 
 
-def _acquire(steps: Steps, of: Window, target: Target, kind: int) -> None:
-    """Lock the window at one target: set the cells that keep out the ranks which this lock excludes (see above)."""
-    held, name = _held(steps, of), named(target)
-    if name in dict(held):
-        _, opened = dict(held)[name]
+def _is_of_all(opened: Opened) -> bool:
+    return opened.name.endswith("lock_all")
+
+
+def _acquire(steps: Steps, of: Window, target: Target, kind: int, unchecked: bool) -> None:
+    """Lock the window at one target: set the cells that keep out the ranks which this lock excludes (see above).
+
+    ``unchecked``: by MPI_MODE_NOCHECK, so that nobody may hold a lock that excludes it (12.5.5).
+    """
+    held, name = epochs.held(steps, of), named(target)
+    epochs.locks_own(steps, of, target)
+    if name in dict(held) or ALL in dict(held):
+        _, opened = dict(held)[name if name in dict(held) else ALL]
         steps.illegal(rules.LOCK_TWICE, f"{steps.call.name} of rank {shown(target)}, which is locked already", opened)
         return
     if name == SOMEWHERE:
         steps.call.number_needed(f"{steps.call.name} of a rank that is read from memory")
     if held and any(isinstance(each, str) for each in (name, *dict(held))):
         steps.call.number_needed(f"{steps.call.name} beside a lock of what may be the same rank")
-    steps.note(of.key("held"), tuple(sorted((*held, (name, (kind, steps.opened()))), key=lambda each: str(each[0]))))
+    epochs.hold(steps, of, (*held, (name, (kind, steps.opened()))))
     rank, change = of.rank(target), Const(-1 if kind == LOCK_EXCLUSIVE else 1)
     cells = _lock_cells(steps.call, of, kind)
     if cells:
         steps.call.rests_on(Kind.EPOCHS_WAIT, steps.call.name)
     for cell in cells:
-        steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
+        if unchecked:
+            held_before = steps.call.register("held")
+            steps.do(FetchAdd(held_before, rank, cell, change))
+            why = f"{steps.call.name} of rank {shown(target)} with MPI_MODE_NOCHECK, which another rank has locked"
+            steps.illegal(rules.FALSE_ASSERTION, why, unless=Binary("==", held_before, Const(0)))
+        else:
+            steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
 
 
 def _release(steps: Steps, of: Window, target: Target) -> None:
-    held, name = dict(_held(steps, of)), named(target)
+    held, name = dict(epochs.held(steps, of)), named(target)
     if name not in held:
         steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} of rank {shown(target)}, which is not locked")
         return
-    kind, _ = held.pop(name)
-    steps.note(of.key("held"), tuple(sorted(held.items(), key=lambda each: str(each[0]))))
+    kind, opened = held.pop(name)
+    if _is_of_all(opened) and not steps.call.name.endswith("unlock_all"):
+        why = f"{steps.call.name} of rank {shown(target)} alone, after {opened.name}"
+        steps.illegal(rules.UNLOCK_UNLOCKED, why, opened, "call MPI_Win_unlock_all")
+        return
+    epochs.hold(steps, of, tuple(held.items()))
+    epochs.close(steps, of)
     rank, change = of.rank(target), Const(1 if kind == LOCK_EXCLUSIVE else -1)
     for cell in reversed(_lock_cells(steps.call, of, kind)):
         steps.do(FetchAdd(steps.call.register("lock"), rank, cell, change))
 
 
-ALL = "all"
-
-
 def _acquire_all(steps: Steps, of: Window) -> None:
     """Share all locks, where the number of ranks is not known: nothing, unless someone excludes others."""
-    held = _held(steps, of)
-    if held:
-        steps.illegal(rules.LOCK_TWICE, f"{steps.call.name} of a window that is locked already", held[0][1][1])
-        return
     if _lock_cells(steps.call, of, LOCK_SHARED):
         steps.call.number_needed(f"{steps.call.name}, where others lock exclusively,")
-    steps.note(of.key("held"), ((ALL, (LOCK_SHARED, steps.opened())),))
+    epochs.hold(steps, of, ((ALL, (LOCK_SHARED, steps.opened())),))
 
 
 def _release_all(steps: Steps, of: Window) -> None:
-    if ALL not in dict(_held(steps, of)):
+    """Give up all locks that `_acquire_all` has taken."""
+    if ALL not in dict(epochs.held(steps, of)):
         steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} without MPI_Win_lock_all")
         return
-    steps.note(of.key("held"), ())
-
-
-def _held(steps: Steps, of: Window) -> tuple[tuple[int | str, tuple[int, Opened]], ...]:
-    """The targets that are locked, each with the kind of lock and the call that took it."""
-    held = steps.recall(of.key("held"), ())
-    assert isinstance(held, tuple)
-    return held
+    epochs.hold(steps, of, ())
+    epochs.close(steps, of)
 
 
 def _lock_cells(call: Call, of: Window, kind: int) -> list[Expr]:

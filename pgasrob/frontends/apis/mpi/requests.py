@@ -11,6 +11,7 @@ from itertools import combinations
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receive
 from pgasrob.frontends.apis.interface import Call, Way
+from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, key_of, pointer, ranks
 from pgasrob.frontends.apis.mpi.header import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls, does
@@ -19,6 +20,7 @@ from pgasrob.frontends.apis.transfers import bounded, element
 from pgasrob.frontends.c.types import INT, ULONG
 from pgasrob.frontends.c.values import NULL, Address, Handle, ObjectId
 from pgasrob.program.commands import WaitLocal
+from pgasrob.program.illegal_calls import Opened
 
 LIVE = "mpi.requests"
 
@@ -27,17 +29,23 @@ LIVE = "mpi.requests"
 
 def rma_request(steps: Steps, of: Window, target: Target) -> tuple[Handle, int]:
     """A request for what is issued to ``target``, and its number among those to it."""
-    live, name = _live(steps), named(target)
-    taken = {number for window, rank, number in live if (window, rank) == (of.id, name)}
+    live, name = live_requests(steps), named(target)
+    taken = {number for window, rank, number, _ in live if (window, rank) == (of.id, name)}
     number = next(number for number in range(len(taken) + 1) if number not in taken)
-    steps.note(LIVE, live | {(of.id, name, number)})
+    steps.note(LIVE, live | {(of.id, name, number, steps.opened())})
     return Handle("request", ("rma", of.id, of.members, name, number)), number
 
 
-def _live(steps: Steps) -> frozenset[tuple[Key, int | str, int]]:
+def live_requests(steps: Steps) -> frozenset[tuple[Key, int | str, int, Opened]]:
+    """The requests of one-sided calls that are not complete, each with the call that has made it."""
     live = steps.recall(LIVE, frozenset())
     assert isinstance(live, frozenset)
     return live
+
+
+def _forget(steps: Steps, id: Key, target: int | str, number: int) -> None:
+    """The request is live no more."""
+    steps.note(LIVE, frozenset(each for each in live_requests(steps) if each[:3] != (id, target, number)))
 
 
 # Receives
@@ -85,7 +93,7 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
             rank = of.ranks(target) if isinstance(target, int) else ()
             with of.marked(steps, "request", rank, request=own):
                 steps.do(WaitLocal(of.queue(steps.call, target, own)))
-            steps.note(LIVE, _live(steps) - {(of.id, target, own)})
+            _forget(steps, of.id, target, own)
         case ("barrier", tuple(key), tuple(members)):
             depart(steps, _group(key, members), "MPI_Ibarrier")
         case ("receive", tuple(key), tuple(members), int(slot), int(tag), int(source), ObjectId() as object,
@@ -223,4 +231,9 @@ def request_free(call: Call, steps: Steps) -> None:
     request = _request(call, address)
     if request is not None and request.data[0] in ("receive", "barrier"):
         call.fail(f"MPI_Request_free of a {request.data[0]}", "wait for it")
+    match request.data if request is not None else ():
+        case ("rma", tuple(id), _, int(target) | str(target), int(own)):
+            made = next((each[3] for each in live_requests(steps) if each[:3] == (id, target, own)), None)
+            steps.illegal(rules.REQUEST_FREED, f"{call.name} of the request of a one-sided call", made)
+            _forget(steps, key_of(id), target, own)
     steps.store(address, NULL, REQUEST)

@@ -8,6 +8,7 @@ from typing import NamedTuple, cast
 
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi import epochs
 from pgasrob.frontends.apis.mpi.addresses import elements, number_of
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import handle, places, published, split
@@ -217,6 +218,7 @@ def _queue(operation: Operation, request: int | None, kind: RmaKind, update: Acc
     """The queue of the target; one of its own for a call with a request, which goes to argument ``request``. ``kind``
     and ``update``: what the call is, for its mark."""
     steps, of = operation.steps, operation.of
+    epochs.communicates(steps, of, operation.target, request is not None)
     of.await_fence(steps, operation.target)
     number = None
     if request is not None:

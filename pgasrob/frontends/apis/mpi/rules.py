@@ -1,13 +1,20 @@
-"""The rules of MPI about which calls are allowed where (MPI-4.1, chapter 12), as far as they are checked.
+"""The rules of MPI about which calls are allowed where (MPI-4.1, chapters 11 and 12), as far as they are checked.
 
-The front end finds what breaks them from what a rank has called before (`Illegal` commands); `races.mpi.validity` finds
-them in executions. Both take their sentences and sections from here.
+The front end finds what breaks them from what a rank has called before (`epochs.py`); for executions
+`races.mpi.validity` adds what takes several ranks to tell, with sentences and sections from here, too.
 """
 
 from __future__ import annotations
 
 from pgasrob.program.illegal_calls import Rule
 
+NO_EPOCH = Rule(
+    "mpi-no-epoch",
+    "communication with a target takes an epoch: fences around it, a lock of the target, or a start with the target in "
+    "its group",
+    "MPI-4.1, 12.5",
+    "put MPI_Win_lock and MPI_Win_unlock of the target, or fences, around it",
+)
 LOCK_TWICE = Rule(
     "mpi-lock-twice",
     "a rank locks a target only when it holds no lock of it",
@@ -19,4 +26,89 @@ UNLOCK_UNLOCKED = Rule(
     "a rank unlocks only what it has locked: targets one by one, or all of them after MPI_Win_lock_all",
     "MPI-4.1, 12.5.3",
     "lock it on every way to here, or leave the unlock out",
+)
+OVERLAP = Rule(
+    "mpi-epochs-overlap",
+    "the access epochs of a window follow each other: one by fences with communication in it, by a start, or by locks "
+    "is completed before one of another kind begins",
+    "MPI-4.1, 12.5",
+    "complete the open epoch first",
+)
+LOCKED_AND_EXPOSED = Rule(
+    "mpi-locked-and-exposed",
+    "a window is not locked while it is exposed by MPI_Win_post, nor posted while it is locked",
+    "MPI-4.1, 12.5.3",
+    "call MPI_Win_wait, or unlock it, first",
+)
+FLUSH_UNLOCKED = Rule(
+    "mpi-flush-unlocked",
+    "a flush is called between a lock and its unlock only",
+    "MPI-4.1, 12.5.4",
+    "move it before the unlock; where fences or MPI_Win_complete end the epoch, they complete what a flush would",
+)
+START_TWICE = Rule(
+    "mpi-start-twice",
+    "an epoch begun by MPI_Win_start is completed by MPI_Win_complete before the next one begins",
+    "MPI-4.1, 12.5.2",
+    "call MPI_Win_complete first",
+)
+COMPLETE_UNSTARTED = Rule(
+    "mpi-complete-unstarted",
+    "MPI_Win_complete ends an epoch that MPI_Win_start has begun",
+    "MPI-4.1, 12.5.2",
+    "call MPI_Win_start on every way to here",
+)
+POST_TWICE = Rule(
+    "mpi-post-twice",
+    "an epoch begun by MPI_Win_post is ended by MPI_Win_wait or MPI_Win_test before the next one begins",
+    "MPI-4.1, 12.5.2",
+    "call MPI_Win_wait first",
+)
+WAIT_UNPOSTED = Rule(
+    "mpi-wait-unposted",
+    "MPI_Win_wait and MPI_Win_test end an epoch that MPI_Win_post has begun",
+    "MPI-4.1, 12.5.2",
+    "call MPI_Win_post on every way to here",
+)
+FALSE_ASSERTION = Rule(
+    "mpi-false-assertion",
+    "what MPI_MODE_NOPRECEDE, MPI_MODE_NOSUCCEED and MPI_MODE_NOCHECK say is so",
+    "MPI-4.1, 12.5.5",
+    "pass 0 as the assertion",
+)
+REQUEST_OUTSIDE = Rule(
+    "mpi-request-outside-lock",
+    "MPI_Rput and the like, which give a request, are called between a lock of the target and its unlock only",
+    "MPI-4.1, 12.3.5",
+    "use the call without a request, or lock the target",
+)
+REQUEST_FREED = Rule(
+    "mpi-request-freed",
+    "the request of a one-sided call is not freed, but waited for",
+    "MPI-4.1, 12.3.5",
+    "call MPI_Wait",
+)
+FREE_IN_EPOCH = Rule(
+    "mpi-free-in-epoch",
+    "MPI_Win_free comes after the rank has completed its epochs on the window",
+    "MPI-4.1, 12.2.5",
+    "complete the epoch first",
+)
+FREED = Rule(
+    "mpi-window-freed",
+    "a window that has been freed is not used",
+    "MPI-4.1, 12.2.5",
+    "free the window after its last use",
+)
+OPEN_AT_END = Rule(
+    "mpi-open-at-finalize",
+    "before MPI_Finalize a rank completes its communication: it ends its epochs and waits for its requests",
+    "MPI-4.1, 11.2.2",
+    "end the epoch, or wait for the request, before MPI_Finalize",
+)
+NOT_RUNNING = Rule(
+    "mpi-not-initialized",
+    "calls of MPI come after MPI_Init and before MPI_Finalize",
+    "MPI-4.1, 11.4.1",
+    "call MPI_Init first and MPI_Finalize last",
 )

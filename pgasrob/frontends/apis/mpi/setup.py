@@ -40,7 +40,6 @@ Members = tuple[int, ...]
 
 # Without an effect on memory that a program shares
 nothing("""
-    Init(int *argc, char ***argv); Finalize(void);
     Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
     Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler); Errhandler_free(MPI_Errhandler *errhandler);
     Op_free(MPI_Op *op); Buffer_attach(void *buffer, int size)
@@ -96,12 +95,6 @@ def _text(call: Call, index: int) -> str:
     if address is not None and address.object.kind == "string" and isinstance(address.object.number, tuple):
         return str(address.object.number[0])
     return call.texts[index]
-
-
-@does("Init_thread(int *argc, char ***argv, int required, int *provided)")
-def init_thread(call: Call, steps: Steps) -> None:
-    call.rests_on(Kind.THREAD_LEVEL, call.name)
-    steps.answer(3, call.known(2), INT)
 
 
 @does("Comm_get_name(MPI_Comm comm, char *name, int *resultlen); "

@@ -6,23 +6,33 @@ calls that complete wait for these queues alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.handles import handle, key_of, places, ranks, split
-from pgasrob.frontends.apis.mpi.header import PROC_NULL
+from pgasrob.frontends.apis.mpi.header import NOCHECK, PROC_NULL
 from pgasrob.frontends.apis.mpi.window_calls import SyncCall, SyncKind
 from pgasrob.frontends.c.symbolic import EVERYONE
-from pgasrob.frontends.c.values import Handle, Known
+from pgasrob.frontends.c.values import NULL, Handle, Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait
 from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
+from pgasrob.program.illegal_calls import Opened
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The call that has ended the latest epoch, or freed a window. All are equal, for it is of interest to readers
+    alone."""
+
+    call: Opened | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +166,20 @@ def at_target(
 
 
 def window(call: Call, index: int) -> Window:
-    return of_handle(handle(call, index, "window"))
+    """The window that argument ``index`` names, which has not been freed."""
+    if call.arguments[index] == NULL:
+        why = f"{call.name} of MPI_WIN_NULL, which MPI_Win_free leaves behind"
+        raise NotAllowed(rules.FREED, why, _last_freed(call.state))
+    of = of_handle(handle(call, index, "window"))
+    if (freed := call.state.get(of.key("freed"))) is not None:
+        raise NotAllowed(rules.FREED, f"{call.name} of a window that has been freed", cast(Closed, freed).call)
+    return of
+
+
+def _last_freed(state: Mapping[str, Hashable]) -> Opened | None:
+    """The call that has freed a window, where it is one alone."""
+    freed = [value.call for key, value in state.items() if key.startswith("mpi.freed.") and isinstance(value, Closed)]
+    return freed[0] if len(freed) == 1 else None
 
 
 def of_handle(value: Handle) -> Window:
@@ -165,7 +188,10 @@ def of_handle(value: Handle) -> Window:
     return Window(key_of(id), ranks(members))
 
 
-def modes(call: Call, index: int) -> None:
-    """Argument ``index`` holds assertions: promises of the program, which the verdict rests on without a check."""
-    if call.arguments[index] != Known(0):
+def modes(call: Call, index: int) -> int:
+    """The assertions in argument ``index``: promises of the program. The verdict rests on them without a check but for
+    MPI_MODE_NOCHECK."""
+    given = call.arguments[index]
+    if given not in (Known(0), Known(NOCHECK)):
         call.rests_on(Kind.MODES_HOLD, call.name)
+    return given.value if isinstance(given, Known) else 0

@@ -7,12 +7,14 @@ from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_arguments import member_in
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
+from pgasrob.frontends.apis.mpi import epochs, rules
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, group, pointer, published
 from pgasrob.frontends.apis.mpi.header import (
     GROUP,
+    NOCHECK,
     NOPRECEDE,
     NOSUCCEED,
     PROC_NULL,
@@ -27,15 +29,15 @@ from pgasrob.frontends.apis.mpi.header import (
     nothing,
     stores,
 )
-from pgasrob.frontends.apis.mpi.targets import Window, at_target, modes, of_handle, window
+from pgasrob.frontends.apis.mpi.targets import Closed, Target, Window, at_target, modes, of_handle, window
 from pgasrob.frontends.apis.mpi.window_calls import SyncKind, Uncovered
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Value
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import AwaitAdd, Notify, Wait, WaitLocal
-from pgasrob.program.expressions import Const
+from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Wait, WaitLocal
+from pgasrob.program.expressions import Binary, Const
 
 # Creation
 
@@ -71,6 +73,7 @@ def _create(steps: Steps, communicator_index: int, part: Part) -> Window:
         call.expose(Exposed(made.name, part.base, part.bytes))
     with made.marked(steps, "create", (call.rank,) if call.marked else ()):
         barrier(steps, of)
+    steps.note(made.key("closed"), Closed())
     steps.answer(window_index, Handle("window", (made.id, made.members)), WINDOW)
     return made
 
@@ -163,10 +166,16 @@ def free(call: Call, steps: Steps) -> None:
     """Nobody returns before all have called it (12.2.5)."""
     address = call.pointer(0)
     value = None if address is None else call.load(address, WINDOW)
+    if value == NULL:
+        raise NotAllowed(rules.FREED, f"{call.name} of MPI_WIN_NULL, which MPI_Win_free leaves behind")
     if address is None or not isinstance(value, Handle) or value.kind != "window":
         call.fail("MPI_Win_free of what is no window here", "pass the address of a window that has been made")
     call.rests_on(Kind.FREED_MEMORY, call.name)
-    barrier(steps, of_handle(value).group())
+    of = of_handle(value)
+    if call.state.get(of.key("freed")) is not None:
+        raise NotAllowed(rules.FREED, f"{call.name} of a window that has been freed")
+    epochs.frees(steps, of)
+    barrier(steps, of.group())
     steps.store(address, NULL, WINDOW)
 
 
@@ -223,6 +232,7 @@ def fence(call: Call, steps: Steps) -> None:
     of, given = window(call, 1), call.known(0)
     modes(call, 0)
     named = frozenset(name for name, bit in (("noprecede", NOPRECEDE), ("nosucceed", NOSUCCEED)) if given & bit)
+    epochs.fences(steps, of, bool(given & NOPRECEDE), bool(given & NOSUCCEED))
     with of.marked(steps, "fence", modes=named):
         of.complete(steps)
         if given & NOPRECEDE:
@@ -258,15 +268,19 @@ def _begin_epoch(steps: Steps, of: Window) -> None:
 def flush(call: Call) -> list[Outcome]:
     of, wait = window(call, 1), _wait(call)
     kind: SyncKind = "flush_local" if "_local" in call.name else "flush"
-    return at_target(
-        call, 0, of, kind, lambda steps, target: steps.do(*(wait(queue) for queue in of.queues(steps, (target,))))
-    )
+
+    def await_operations(steps: Steps, target: Target) -> None:
+        epochs.flushes(steps, of, target)
+        steps.do(*(wait(queue) for queue in of.queues(steps, (target,))))
+
+    return at_target(call, 0, of, kind, await_operations)
 
 
 @does("Win_flush_all(MPI_Win win); Win_flush_local_all(MPI_Win win)")
 def flush_all(call: Call, steps: Steps) -> None:
     of, wait = window(call, 0), _wait(call)
     kind: SyncKind = "flush_local_all" if "_local" in call.name else "flush_all"
+    epochs.flushes(steps, of, None)
     with of.marked(steps, kind):
         steps.do(*(wait(queue) for queue in of.queues(steps)))
 
@@ -282,44 +296,60 @@ def _wait(call: Call) -> type[Wait] | type[WaitLocal]:
 @does("Win_post(MPI_Group group, int assert, MPI_Win win)")
 def post(call: Call, steps: Steps) -> None:
     of, origins = window(call, 2), group(call, 0)
-    modes(call, 1)
+    unchecked = bool(modes(call, 1) & NOCHECK)
+    epochs.posts(steps, of, origins)
+    epochs.agrees_on_checks(steps, of, "MPI_Win_start", origins, unchecked)
     with of.marked(steps, "post", origins):
         for origin in origins:
             steps.do(AwaitAdd(Const(origin), of.cell(call, "posted", call.rank), ">=", Const(0), Const(1)))
-    steps.note(of.key("posted"), origins)
 
 
 @does("Win_start(MPI_Group group, int assert, MPI_Win win)")
 def start(call: Call, steps: Steps) -> None:
     of, targets = window(call, 2), group(call, 0)
-    modes(call, 1)
+    unchecked = bool(modes(call, 1) & NOCHECK)
     call.rests_on(Kind.EPOCHS_WAIT, call.name)
+    epochs.begins(steps, of)
+    epochs.agrees_on_checks(steps, of, "MPI_Win_post", targets, unchecked)
     with of.marked(steps, "start", targets):
         for target in targets:
-            steps.do(_take(call, of, "posted", target))
-    steps.note(of.key("started"), targets)
+            if unchecked:
+                _take_unchecked(steps, of, target)
+            else:
+                steps.do(_take(call, of, "posted", target))
+    steps.note(of.key("started"), epochs.Group(targets, steps.opened()))
 
 
 @does("Win_complete(MPI_Win win)")
 def complete(call: Call, steps: Steps) -> None:
     """Completes at the origin; each target is notified after the operations to it."""
     of = window(call, 0)
-    targets = _epoch(steps, of, "started", "MPI_Win_start")
+    begun = epochs.started(steps, of)
+    if begun is None:
+        steps.illegal(rules.COMPLETE_UNSTARTED, f"{call.name} without MPI_Win_start")
+        return
+    targets = begun.ranks
     places = [of.members.index(target) for target in targets]
     with of.marked(steps, "complete", targets):
         steps.do(*(WaitLocal(queue) for queue in of.queues(steps, places)))
         for target, place in zip(targets, places, strict=True):
             queue = of.use(steps, place)
             steps.do(Notify("add", Const(1), Const(target), of.cell(call, "completed", call.rank), queue))
+    steps.note(of.key("started"), None)
+    epochs.close(steps, of)
 
 
 @does("Win_wait(MPI_Win win)")
 def wait(call: Call, steps: Steps) -> None:
     of = window(call, 0)
-    origins = _epoch(steps, of, "posted", "MPI_Win_post")
-    with of.marked(steps, "wait", origins):
-        for origin in origins:
+    exposed = epochs.posted(steps, of)
+    if exposed is None:
+        steps.illegal(rules.WAIT_UNPOSTED, f"{call.name} without MPI_Win_post")
+        return
+    with of.marked(steps, "wait", exposed.ranks):
+        for origin in exposed.ranks:
             steps.do(_take(call, of, "completed", origin))
+    steps.note(of.key("posted"), None)
 
 
 @calls("Win_test(MPI_Win win, int *flag)")
@@ -332,14 +362,13 @@ def test(call: Call) -> list[Way]:
     return [all_at_once(steps, steps.outcome(SUCCESS)), not_yet.outcome(SUCCESS)]
 
 
+def _take_unchecked(steps: Steps, of: Window, target: int) -> None:
+    """With MPI_MODE_NOCHECK the target has to have posted when the start is called (12.5.5): nobody waits for it."""
+    call, posts = steps.call, steps.call.register("posts")
+    steps.do(FetchAdd(posts, call.me, of.cell(call, "posted", target), Const(-1)))
+    why = f"{call.name} with MPI_MODE_NOCHECK before rank {target} has posted its window"
+    steps.illegal(rules.FALSE_ASSERTION, why, unless=Binary(">", posts, Const(0)))
+
+
 def _take(call: Call, of: Window, what: str, rank: int) -> AwaitAdd:
     return AwaitAdd(call.me, of.cell(call, what, rank), ">", Const(0), Const(-1))
-
-
-def _epoch(steps: Steps, of: Window, what: str, opened_by: str) -> tuple[int, ...]:
-    """The ranks of the epoch that is open, which ends here."""
-    members = steps.recall(of.key(what))
-    if not isinstance(members, tuple):
-        steps.call.fail(f"{steps.call.name} without {opened_by}", f"{opened_by} has to come first on every way to here")
-    steps.note(of.key(what), None)
-    return members

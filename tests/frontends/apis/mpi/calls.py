@@ -17,5 +17,8 @@ return 0; }"""
 
 
 def lowered(call: str, nodes: int = 2) -> str:
-    """What ``call`` becomes on rank 0."""
+    """What ``call`` becomes on rank 0, where all ranks are locked unless it begins epochs itself. Such a lock is no
+    command as long as nobody locks exclusively."""
+    if not any(each in call for each in ("MPI_Win_lock", "MPI_Win_fence", "MPI_Win_start", "MPI_Finalize")):
+        call = f"MPI_Win_lock_all(0, w); {call}"
     return " ".join(processes(PRELUDE.replace("%s", call), nodes)[0])

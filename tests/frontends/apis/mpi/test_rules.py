@@ -1,26 +1,156 @@
-"""MPI: calls that are not allowed where they stand."""
+# ruff: noqa: E501
+"""MPI: calls that are not allowed where they stand, each with the call by which it is not, and their repaired twins."""
 
 from __future__ import annotations
 
 import pytest
 
 from pgasrob.api import check
+from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.lower import parse_c
-from tests.frontends.apis.mpi.calls import PRELUDE
+from pgasrob.program.illegal_calls import Rule
+from pgasrob.robustness.verdict import Verdict
 
-SHARED = "MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, w);"
-ILLEGAL = {
-    f"{SHARED} {SHARED} MPI_Win_unlock(1, w);": "mpi-lock-twice: MPI_Win_lock of rank 1, which is locked already",
-    "MPI_Win_unlock(1, w);": "mpi-unlock-unlocked: MPI_Win_unlock of rank 1, which is not locked",
+PRELUDE = """#include <mpi.h>
+static int mem[4], a = 1, b;
+int main(int argc, char **argv)
+{
+    int me, n, flag, other; MPI_Win w, w2; MPI_Request r; MPI_Group all, g;
+    MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &me); MPI_Comm_size(MPI_COMM_WORLD, &n); other = 1 - me;
+    MPI_Comm_group(MPI_COMM_WORLD, &all); MPI_Group_incl(all, 1, &other, &g);
+    MPI_Win_create(mem, sizeof mem, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+    DO MPI_Win_free(&w); MPI_Finalize(); return 0;
 }
+"""
+PUT = "MPI_Put(&a, 1, MPI_INT, other, 0, 1, MPI_INT, w);"
+RPUT = "MPI_Rput(&a, 1, MPI_INT, other, 0, 1, MPI_INT, w, &r);"
+WAIT = "MPI_Wait(&r, MPI_STATUS_IGNORE);"
+LOCK, UNLOCK = "MPI_Win_lock(MPI_LOCK_SHARED, other, 0, w);", "MPI_Win_unlock(other, w);"
+OWN, UNLOCK_OWN = "MPI_Win_lock(MPI_LOCK_SHARED, me, 0, w);", "MPI_Win_unlock(me, w);"
+ALL, UNLOCK_ALL = "MPI_Win_lock_all(0, w);", "MPI_Win_unlock_all(w);"
+FLUSH, FENCE = "MPI_Win_flush(other, w);", "MPI_Win_fence(0, w);"
+NOPRECEDE, NOSUCCEED = (f"MPI_Win_fence(MPI_MODE_{each}, w);" for each in ("NOPRECEDE", "NOSUCCEED"))
+POST, START = "MPI_Win_post(g, 0, w);", "MPI_Win_start(g, 0, w);"
+POST_NOCHECK, START_NOCHECK = (f"MPI_Win_{each}(g, MPI_MODE_NOCHECK, w);" for each in ("post", "start"))
+COMPLETE, WAIT_FOR_ALL = "MPI_Win_complete(w);", "MPI_Win_wait(w);"
+BARRIER = "MPI_Barrier(MPI_COMM_WORLD);"
+FREE_AND_END = "MPI_Win_free(&w); MPI_Finalize(); return 0;"
+
+ILLEGAL: list[tuple[str, Rule, str, str]] = [
+    (PUT, rules.NO_EPOCH, "MPI_Put with rank 1 outside of an epoch", ""),
+    (f"{LOCK} {UNLOCK} {PUT}", rules.NO_EPOCH, "MPI_Put with rank 1 outside of an epoch after MPI_Win_unlock", "MPI_Win_unlock"),
+    (f"{OWN} {PUT} {UNLOCK_OWN}", rules.NO_EPOCH, "MPI_Put with rank 1, while rank 0 alone is locked", "MPI_Win_lock"),
+    (f"{POST} {START} {PUT.replace('other', 'me')} {COMPLETE} {WAIT_FOR_ALL}", rules.NO_EPOCH, "MPI_Put with rank 0, which is not in the group of MPI_Win_start", "MPI_Win_start"),
+    (f"{POST} {START} {COMPLETE} {PUT} {WAIT_FOR_ALL}", rules.NO_EPOCH, "MPI_Put with rank 1 outside of an epoch after MPI_Win_complete", "MPI_Win_complete"),
+    (f"{FENCE} {LOCK} {UNLOCK} {PUT}", rules.NO_EPOCH, "MPI_Put with rank 1 outside of an epoch after MPI_Win_unlock", "MPI_Win_unlock"),
+    (f"{LOCK} {LOCK} {UNLOCK}", rules.LOCK_TWICE, "MPI_Win_lock of rank 1, which is locked already", "MPI_Win_lock"),
+    (f"{LOCK} {ALL} {UNLOCK}", rules.LOCK_TWICE, "MPI_Win_lock_all of a window that is locked already", "MPI_Win_lock"),
+    (f"{ALL} {LOCK} {UNLOCK_ALL}", rules.LOCK_TWICE, "MPI_Win_lock of rank 1, which is locked already", "MPI_Win_lock_all"),
+    (UNLOCK, rules.UNLOCK_UNLOCKED, "MPI_Win_unlock of rank 1, which is not locked", ""),
+    (UNLOCK_ALL, rules.UNLOCK_UNLOCKED, "MPI_Win_unlock_all without MPI_Win_lock_all", ""),
+    (f"{OWN} {UNLOCK} {UNLOCK_OWN}", rules.UNLOCK_UNLOCKED, "MPI_Win_unlock of rank 1, which is not locked", ""),
+    (f"{LOCK} {UNLOCK_ALL}", rules.UNLOCK_UNLOCKED, "MPI_Win_unlock_all without MPI_Win_lock_all", ""),
+    (f"{ALL} {UNLOCK} {UNLOCK_ALL}", rules.UNLOCK_UNLOCKED, "MPI_Win_unlock of rank 1 alone, after MPI_Win_lock_all", "MPI_Win_lock_all"),
+    (f"{FENCE} {PUT} {LOCK} {UNLOCK} {FENCE}", rules.OVERLAP, "MPI_Win_lock in an epoch of MPI_Win_fence", "MPI_Put"),
+    (f"{FENCE} {PUT} {ALL} {UNLOCK_ALL} {FENCE}", rules.OVERLAP, "MPI_Win_lock_all in an epoch of MPI_Win_fence", "MPI_Put"),
+    (f"{FENCE} {PUT} {POST} {START} {COMPLETE} {WAIT_FOR_ALL} {FENCE}", rules.OVERLAP, "MPI_Win_start in an epoch of MPI_Win_fence", "MPI_Put"),
+    (f"{LOCK} {FENCE} {UNLOCK}", rules.OVERLAP, "MPI_Win_fence in an epoch of MPI_Win_lock", "MPI_Win_lock"),
+    (f"{POST} {START} {FENCE} {COMPLETE} {WAIT_FOR_ALL}", rules.OVERLAP, "MPI_Win_fence in an epoch of MPI_Win_start", "MPI_Win_start"),
+    (f"{POST} {START} {LOCK} {UNLOCK} {COMPLETE} {WAIT_FOR_ALL}", rules.OVERLAP, "MPI_Win_lock in an epoch of MPI_Win_start", "MPI_Win_start"),
+    (f"{POST} {LOCK} {START} {COMPLETE} {UNLOCK} {WAIT_FOR_ALL}", rules.OVERLAP, "MPI_Win_start between MPI_Win_lock and its unlock", "MPI_Win_lock"),
+    (f"{POST} {OWN} {UNLOCK_OWN} {START} {COMPLETE} {WAIT_FOR_ALL}", rules.LOCKED_AND_EXPOSED, "MPI_Win_lock of the rank's own window while it is exposed", "MPI_Win_post"),
+    (f"{OWN} {POST} {UNLOCK_OWN} {START} {COMPLETE} {WAIT_FOR_ALL}", rules.LOCKED_AND_EXPOSED, "MPI_Win_post while the rank's own window is locked", "MPI_Win_lock"),
+    (FLUSH, rules.FLUSH_UNLOCKED, "MPI_Win_flush of rank 1 outside of a lock", ""),
+    ("MPI_Win_flush_local_all(w);", rules.FLUSH_UNLOCKED, "MPI_Win_flush_local_all outside of a lock", ""),
+    (f"{LOCK} {PUT} {UNLOCK} {FLUSH}", rules.FLUSH_UNLOCKED, "MPI_Win_flush of rank 1 outside of a lock after MPI_Win_unlock", "MPI_Win_unlock"),
+    (f"{OWN} {FLUSH} {UNLOCK_OWN}", rules.FLUSH_UNLOCKED, "MPI_Win_flush of rank 1, which is not locked", "MPI_Win_lock"),
+    (f"{FENCE} {PUT} {FLUSH} {FENCE}", rules.FLUSH_UNLOCKED, "MPI_Win_flush of rank 1 in an epoch of MPI_Win_fence", "MPI_Win_fence"),
+    (f"{POST} {START} {PUT} {FLUSH} {COMPLETE} {WAIT_FOR_ALL}", rules.FLUSH_UNLOCKED, "MPI_Win_flush of rank 1 in an epoch of MPI_Win_start", "MPI_Win_start"),
+    (f"{POST} {POST} {START} {START} {COMPLETE} {WAIT_FOR_ALL}", rules.START_TWICE, "MPI_Win_start in an epoch of MPI_Win_start", "MPI_Win_start"),
+    (COMPLETE, rules.COMPLETE_UNSTARTED, "MPI_Win_complete without MPI_Win_start", ""),
+    (f"{POST} {POST} {START} {COMPLETE} {WAIT_FOR_ALL}", rules.POST_TWICE, "MPI_Win_post in an epoch of MPI_Win_post", "MPI_Win_post"),
+    (WAIT_FOR_ALL, rules.WAIT_UNPOSTED, "MPI_Win_wait without MPI_Win_post", ""),
+    ("MPI_Win_test(w, &flag);", rules.WAIT_UNPOSTED, "MPI_Win_test without MPI_Win_post", ""),
+    (f"{NOSUCCEED} {PUT} {FENCE}", rules.FALSE_ASSERTION, "MPI_Put with rank 1 after MPI_Win_fence with MPI_MODE_NOSUCCEED", "MPI_Win_fence"),
+    (f"{FENCE} {PUT} {NOPRECEDE}", rules.FALSE_ASSERTION, "MPI_Win_fence with MPI_MODE_NOPRECEDE ends an epoch with communication", "MPI_Put"),
+    (f"{POST_NOCHECK} {START_NOCHECK} {PUT} {COMPLETE} {WAIT_FOR_ALL}", rules.FALSE_ASSERTION, "MPI_Win_start with MPI_MODE_NOCHECK before rank 1 has posted its window", ""),
+    (f"{POST} {BARRIER} {START_NOCHECK} {COMPLETE} {WAIT_FOR_ALL}", rules.FALSE_ASSERTION, "MPI_Win_start with MPI_MODE_NOCHECK, where MPI_Win_post of rank 1 has none", ""),
+    (f"{POST_NOCHECK} {BARRIER} {START} {COMPLETE} {WAIT_FOR_ALL}", rules.FALSE_ASSERTION, "MPI_Win_start without MPI_MODE_NOCHECK, where MPI_Win_post of rank 1 has it", ""),
+    ("MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, MPI_MODE_NOCHECK, w); MPI_Win_unlock(0, w);", rules.FALSE_ASSERTION, "MPI_Win_lock of rank 0 with MPI_MODE_NOCHECK, which another rank has locked", ""),
+    (f"{FENCE} {RPUT} {WAIT} {FENCE}", rules.REQUEST_OUTSIDE, "MPI_Rput with rank 1 in an epoch of MPI_Win_fence", "MPI_Win_fence"),
+    (f"{POST} {START} {RPUT} {WAIT} {COMPLETE} {WAIT_FOR_ALL}", rules.REQUEST_OUTSIDE, "MPI_Rput with rank 1 in an epoch of MPI_Win_start", "MPI_Win_start"),
+    (f"{RPUT} {WAIT}", rules.REQUEST_OUTSIDE, "MPI_Rput with rank 1 outside of an epoch", ""),
+    (f"{LOCK} {RPUT} MPI_Request_free(&r); {UNLOCK}", rules.REQUEST_FREED, "MPI_Request_free of the request of a one-sided call", "MPI_Rput"),
+    (f"{LOCK} {PUT}", rules.FREE_IN_EPOCH, "MPI_Win_free between MPI_Win_lock and its unlock", "MPI_Win_lock"),
+    (f"{FENCE} {PUT}", rules.FREE_IN_EPOCH, "MPI_Win_free before a fence has completed the communication", "MPI_Put"),
+    (f"{POST} {START}", rules.FREE_IN_EPOCH, "MPI_Win_free in an epoch of MPI_Win_start", "MPI_Win_start"),
+    (f"{POST} {START} {COMPLETE}", rules.FREE_IN_EPOCH, "MPI_Win_free in an epoch of MPI_Win_post", "MPI_Win_post"),
+    (f"w2 = w; MPI_Win_free(&w); {FENCE.replace('w)', 'w2)')} MPI_Finalize(); return 0;", rules.FREED, "MPI_Win_fence of a window that has been freed", "MPI_Win_free"),
+    (f"MPI_Win_free(&w); {FENCE} MPI_Finalize(); return 0;", rules.FREED, "MPI_Win_fence of MPI_WIN_NULL, which MPI_Win_free leaves behind", "MPI_Win_free"),
+    (f"MPI_Win_free(&w); {FREE_AND_END}", rules.FREED, "MPI_Win_free of MPI_WIN_NULL, which MPI_Win_free leaves behind", ""),
+    (f"{LOCK} {RPUT} {UNLOCK}", rules.OPEN_AT_END, "MPI_Finalize before the request of MPI_Rput is waited for", "MPI_Rput"),
+    (f"{LOCK} {PUT} MPI_Finalize(); return 0;", rules.OPEN_AT_END, "MPI_Finalize between MPI_Win_lock and its unlock", "MPI_Win_lock"),
+    (f"{FENCE} {PUT} MPI_Finalize(); return 0;", rules.OPEN_AT_END, "MPI_Finalize before a fence has completed the communication", "MPI_Put"),
+    (f"MPI_Win_free(&w); MPI_Finalize(); {BARRIER} return 0;", rules.NOT_RUNNING, "MPI_Barrier after MPI_Finalize", "MPI_Finalize"),
+    ("MPI_Init(&argc, &argv);", rules.NOT_RUNNING, "MPI_Init after MPI_Init", "MPI_Init"),
+]  # fmt: skip
+LEGAL = [
+    f"{LOCK} {PUT} {UNLOCK}",
+    f"{LOCK} {OWN} {PUT} {FLUSH} MPI_Win_flush_all(w); {UNLOCK_OWN} {UNLOCK}",  # locks of several targets
+    f"{ALL} {PUT} {FLUSH} {RPUT} {WAIT} {UNLOCK_ALL} {ALL} {UNLOCK_ALL}",
+    f"{LOCK} {RPUT} {UNLOCK} {WAIT}",
+    f"{FENCE} {PUT} {FENCE} {FENCE} {PUT} {NOSUCCEED}",
+    f"{NOPRECEDE} {PUT} {NOSUCCEED}",
+    f"{FENCE} {LOCK} {PUT} {UNLOCK} {FENCE}",  # fences without communication between them begin no epoch (12.5.1)
+    f"{FENCE} {PUT} {FENCE} {LOCK} {PUT} {UNLOCK} {NOPRECEDE} {PUT} {FENCE} {POST} {START} {PUT} {COMPLETE} {WAIT_FOR_ALL}",
+    f"{FENCE} {PUT} MPI_Win_sync(w); {BARRIER} {FENCE}",
+    f"{POST} {START} {PUT} {COMPLETE} {WAIT_FOR_ALL} {POST} {START} {COMPLETE} while (!flag) MPI_Win_test(w, &flag);",
+    f"{POST_NOCHECK} {BARRIER} {START_NOCHECK} {PUT} {COMPLETE} {WAIT_FOR_ALL}",
+    "if (me) { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, MPI_MODE_NOCHECK, w); MPI_Win_unlock(0, w); }",
+    f"MPI_Win_create(mem, 8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w2); {FENCE} {PUT} MPI_Win_fence(0, w2); {LOCK.replace('w)', 'w2)')} {FENCE} {UNLOCK.replace('w)', 'w2)')} MPI_Win_free(&w2);",
+    "MPI_Put(&a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, w);",
+]
 
 
-def illegal(text: str, nodes: int = 2) -> list[str]:
-    """The rules that are broken, and how."""
-    verdict = check(parse_c(PRELUDE.replace("%s", text)), nodes=nodes)
-    return [f"{each.call.rule.code}: {each.call.sentence}" for each in verdict.illegal_calls]
+def of(text: str, nodes: int = 2) -> Verdict:
+    return check(parse_c(PRELUDE.replace("DO", text)), nodes=nodes)
 
 
-@pytest.mark.parametrize(("text", "expected"), ILLEGAL.items())
-def test_illegal(text: str, expected: str) -> None:
-    assert illegal(text) == [expected]
+@pytest.mark.parametrize(("text", "rule", "sentence", "opened"), ILLEGAL)
+def test_illegal(text: str, rule: Rule, sentence: str, opened: str) -> None:
+    verdict = of(text)
+    assert verdict.legal == "no" and verdict.verdict != "error"
+    broken = {each.call.rule: each.call for each in verdict.illegal_calls}
+    assert rule in broken, verdict.illegal_calls
+    calls = [each.call for each in verdict.illegal_calls if each.call.rule is rule]
+    assert sentence.replace("rank 1", "rank 0") in [call.sentence.replace("rank 1", "rank 0") for call in calls]
+    assert opened in {call.opened.name if call.opened else "" for call in calls}
+
+
+def test_every_rule_is_tested() -> None:
+    assert {each for each in vars(rules).values() if isinstance(each, Rule)} == {rule for _, rule, *_ in ILLEGAL}
+
+
+@pytest.mark.parametrize("text", LEGAL)
+def test_legal(text: str) -> None:
+    verdict = of(text)
+    assert (verdict.legal, verdict.illegal_calls) == ("yes", ())
+
+
+def test_one_mistake_is_one_finding() -> None:
+    several = {f"{POST} {POST} {START} {START} {COMPLETE} {WAIT_FOR_ALL}"}
+    found = {text: len(of(text).illegal_calls) for text, *_ in ILLEGAL if text not in several and "NOCHECK" not in text}
+    assert {text: count for text, count in found.items() if count != 1} == {}
+
+
+def test_without_init_the_first_call_is_a_finding_and_no_other() -> None:
+    text = (
+        "#include <mpi.h>\nint main(void) { int me; MPI_Comm_rank(MPI_COMM_WORLD, &me); MPI_Barrier(MPI_COMM_WORLD); }"
+    )
+    (found,) = check(parse_c(text), nodes=2).illegal_calls
+    assert found.call.sentence == "MPI_Comm_rank before MPI_Init"
+
+
+def test_what_may_be_called_at_any_time() -> None:
+    text = "#include <mpi.h>\nint main(void) { int f; MPI_Initialized(&f); MPI_Init(0, 0); MPI_Finalize(); MPI_Finalized(&f); }"
+    assert check(parse_c(text), nodes=2).legal == "yes"

@@ -1,0 +1,220 @@
+"""Which calls on windows are allowed where (MPI-4.1, 12.5): the epochs that a rank has open, and the rules they break.
+
+What is noted of a rank and window: the targets that it has locked ("held"), the groups of `MPI_Win_start` and
+`MPI_Win_post` ("started", "posted"), the latest fence if its epoch may still be going on ("fence"), the call that has
+ended the latest epoch ("closed").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.mpi import rules
+from pgasrob.frontends.apis.mpi.targets import Closed, Target, Window, named, shown
+from pgasrob.program.illegal_calls import Opened
+
+ALL = "all"
+"""The name under which all targets are locked at once, where the number of ranks is not known."""
+Held = tuple[tuple[int | str, tuple[int, Opened]], ...]
+"""The targets that are locked by their names (`named`), each with the kind of lock and the call that took it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The group of a start or post, and the ``call``."""
+
+    ranks: tuple[int, ...]
+    call: Opened
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fence, after which an epoch may go on. ``nosucceed``: it says that none does. ``used``: there has been
+    communication, the ``first`` of which is this."""
+
+    call: Opened
+    nosucceed: bool = False
+    used: bool = False
+    first: Opened | None = field(default=None, compare=False)
+
+
+def held(steps: Steps, of: Window) -> Held:
+    return cast(Held, steps.recall(of.key("held"), ()))
+
+
+def hold(steps: Steps, of: Window, targets: Held) -> None:
+    steps.note(of.key("held"), tuple(sorted(targets, key=lambda each: str(each[0]))))
+
+
+def started(steps: Steps, of: Window) -> Group | None:
+    return cast("Group | None", steps.recall(of.key("started")))
+
+
+def posted(steps: Steps, of: Window) -> Group | None:
+    return cast("Group | None", steps.recall(of.key("posted")))
+
+
+def fenced(steps: Steps, of: Window) -> Fence | None:
+    return cast("Fence | None", steps.recall(of.key("fence")))
+
+
+def close(steps: Steps, of: Window) -> None:
+    """The call ends an epoch."""
+    steps.note(of.key("closed"), Closed(steps.opened()))
+
+
+# Communication
+
+
+def communicates(steps: Steps, of: Window, target: Target, request: bool) -> None:
+    """The call communicates with ``target``, with a ``request`` or not: it has to be in an epoch for it."""
+    name, locked = named(target), dict(held(steps, of))
+    fence, group = fenced(steps, of), started(steps, of)
+    if name in locked or ALL in locked:
+        return
+    # What is locked may be this target under another name, where the number of ranks is not known.
+    if locked and any(isinstance(each, str) for each in (name, *locked)):
+        return
+    call = f"{steps.call.name} with rank {shown(target)}"
+    if (group is not None and {*of.ranks(target)} <= {*group.ranks}) or (fence is not None and not fence.nosucceed):
+        if request:
+            epoch = fence.call if group is None and fence is not None else group.call  # type: ignore[union-attr]
+            steps.illegal(rules.REQUEST_OUTSIDE, f"{call} in an epoch of {epoch.name}", epoch)
+        if group is None and fence is not None and not fence.used:
+            steps.note(of.key("fence"), replace(fence, used=True, first=steps.opened()))
+    elif group is not None:
+        steps.illegal(rules.NO_EPOCH, f"{call}, which is not in the group of {group.call.name}", group.call)
+    elif fence is not None:
+        why = f"{call} after {fence.call.name} with MPI_MODE_NOSUCCEED"
+        steps.illegal(rules.FALSE_ASSERTION, why, fence.call)
+    elif locked:
+        others = next(iter(locked.values()))[1]
+        only = f"while {', '.join(f'rank {each}' for each in locked)} alone is locked"
+        steps.illegal(rules.NO_EPOCH, f"{call}, {only}", others)
+    else:
+        closed = cast("Closed | None", steps.recall(of.key("closed")))
+        ended = closed.call if closed is not None else None
+        after = f" after {ended.name}" if ended is not None else ""
+        rule = rules.REQUEST_OUTSIDE if request else rules.NO_EPOCH
+        steps.illegal(rule, f"{call} outside of an epoch{after}", ended)
+
+
+def flushes(steps: Steps, of: Window, target: Target | None) -> None:
+    """The call is a flush of ``target``, or of all (None)."""
+    locked = dict(held(steps, of))
+    if locked and (
+        target is None
+        or named(target) in locked
+        or ALL in locked
+        or any(isinstance(each, str) for each in (named(target), *locked))
+    ):
+        return
+    fence, group = fenced(steps, of), started(steps, of)
+    which = "" if target is None else f" of rank {shown(target)}"
+    if locked:
+        steps.illegal(
+            rules.FLUSH_UNLOCKED, f"{steps.call.name}{which}, which is not locked", next(iter(locked.values()))[1]
+        )
+        return
+    if group is not None or (fence is not None and fence.used):
+        epoch = group.call if group is not None else fence.call  # type: ignore[union-attr]
+        steps.illegal(rules.FLUSH_UNLOCKED, f"{steps.call.name}{which} in an epoch of {epoch.name}", epoch)
+        return
+    closed = cast("Closed | None", steps.recall(of.key("closed")))
+    ended = closed.call if closed is not None else None
+    after = f" after {ended.name}" if ended is not None else ""
+    steps.illegal(rules.FLUSH_UNLOCKED, f"{steps.call.name}{which} outside of a lock{after}", ended)
+
+
+# Epochs
+
+
+def begins(steps: Steps, of: Window) -> None:
+    """The call begins an access epoch by a lock or a start, so that no epoch of another kind may be open."""
+    lock, fence, group = "lock" in steps.call.name, fenced(steps, of), started(steps, of)
+    if group is not None:
+        rule = rules.OVERLAP if lock else rules.START_TWICE
+        steps.illegal(rule, f"{steps.call.name} in an epoch of {group.call.name}", group.call)
+    elif fence is not None and fence.used:
+        steps.illegal(rules.OVERLAP, f"{steps.call.name} in an epoch of {fence.call.name}", fence.first)
+    elif not lock and (locked := held(steps, of)):
+        opened = locked[0][1][1]
+        steps.illegal(rules.OVERLAP, f"{steps.call.name} between {opened.name} and its unlock", opened)
+    steps.note(of.key("fence"), None)
+
+
+def fences(steps: Steps, of: Window, noprecede: bool, nosucceed: bool) -> None:
+    """The call is a fence."""
+    locked, group, fence = held(steps, of), started(steps, of), fenced(steps, of)
+    if locked or group is not None:
+        opened = group.call if group is not None else locked[0][1][1]
+        steps.illegal(rules.OVERLAP, f"{steps.call.name} in an epoch of {opened.name}", opened)
+    if noprecede and fence is not None and fence.used:
+        why = f"{steps.call.name} with MPI_MODE_NOPRECEDE ends an epoch with communication"
+        steps.illegal(rules.FALSE_ASSERTION, why, fence.first)
+    steps.note(of.key("fence"), Fence(steps.opened(), nosucceed))
+
+
+def posts(steps: Steps, of: Window, origins: tuple[int, ...]) -> None:
+    """The call exposes the window to ``origins``."""
+    already, name = posted(steps, of), of.members.index(steps.call.rank)
+    if already is not None:
+        steps.illegal(rules.POST_TWICE, f"{steps.call.name} in an epoch of {already.call.name}", already.call)
+    if (own := dict(held(steps, of)).get(name)) is not None:
+        steps.illegal(rules.LOCKED_AND_EXPOSED, f"{steps.call.name} while the rank's own window is locked", own[1])
+    steps.note(of.key("posted"), Group(origins, steps.opened()))
+
+
+def locks_own(steps: Steps, of: Window, target: Target) -> None:
+    """The call locks ``target``: not the rank's own window while it is exposed."""
+    exposed = posted(steps, of)
+    if exposed is not None and steps.call.rank in of.ranks(target):
+        steps.illegal(
+            rules.LOCKED_AND_EXPOSED, f"{steps.call.name} of the rank's own window while it is exposed", exposed.call
+        )
+
+
+def agrees_on_checks(steps: Steps, of: Window, other: str, ranks: tuple[int, ...], unchecked: bool) -> None:
+    """The call is a start or post with MPI_MODE_NOCHECK (``unchecked``) or without, which the ``other`` calls of
+    ``ranks`` that match it have to give, too (12.5.5). That they do not is known where none of them does."""
+    call = steps.call
+    own, others = (of.key(f"unchecked.{name}") for name in (call.name, other))
+    given = cast("frozenset[bool]", call.published(call.rank, own) or frozenset())
+    call.publish(own, given | {unchecked})
+    for rank in ranks:
+        if call.published(rank, others) == frozenset((not unchecked,)):
+            one, another = ("with", "has none") if unchecked else ("without", "has it")
+            why = f"{call.name} {one} MPI_MODE_NOCHECK, where {other} of rank {rank} {another}"
+            steps.illegal(rules.FALSE_ASSERTION, why, remedy="give it to both calls, or to none")
+
+
+def frees(steps: Steps, of: Window) -> None:
+    """The call frees the window."""
+    for note in (started(steps, of), posted(steps, of), held(steps, of), fenced(steps, of)):
+        for opened, how in _open(note):
+            steps.illegal(rules.FREE_IN_EPOCH, f"{steps.call.name} {how}", opened)
+    for what in ("started", "posted", "held", "fence"):
+        steps.note(of.key(what), None)
+    steps.note(of.key("freed"), Closed(steps.opened()))
+
+
+def left_open(steps: Steps) -> list[tuple[Opened, str]]:
+    """The calls by which epochs of any window are open, each with how it is."""
+    keys = tuple(f"mpi.{what}." for what in ("started", "posted", "held", "fence"))
+    return [found for key, note in steps.call.state.items() if key.startswith(keys) for found in _open(note)]
+
+
+def _open(note: Hashable) -> list[tuple[Opened, str]]:
+    """The call by which an epoch is open, by what is noted, and how it is; nothing if none is."""
+    match note:
+        case Group(_, call):
+            return [(call, f"in an epoch of {call.name}")]
+        case ((_, (_, Opened() as call)), *_):
+            return [(call, f"between {call.name} and its unlock")]
+        case Fence(call, used=True, first=first):
+            return [(first or call, "before a fence has completed the communication")]
+        case _:
+            return []
