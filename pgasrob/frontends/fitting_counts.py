@@ -37,7 +37,7 @@ def doubt(program: Program) -> WhyNot | None:
     silent, count = True, program.nodes or 0
     for process in program.processes:
         for command in _commands(statements_in(process.body)):
-            for rank in _ranks(command):
+            for rank in named_ranks(command):
                 silent = False
                 if isinstance(rank, Const) and not 0 <= rank.value < count:
                     return "names"
@@ -60,7 +60,7 @@ def _commands(statements: Iterator[Statement]) -> Iterator[Command]:
     return (each.command for each in statements if isinstance(each, Do))
 
 
-def _ranks(command: Command) -> Iterator[object]:
+def named_ranks(command: Command) -> Iterator[object]:
     """The ranks whose memory ``command`` accesses, where it names them."""
     if not isinstance(command, LOCAL):
         for access in core.accesses_of(core.lower(command)):
@@ -164,7 +164,7 @@ def _missing(program: Program) -> Iterator[tuple[Do, int]]:
     """The commands that name a rank that is not there, with that rank."""
     for process in program.processes:
         for each in statements_in(process.body):
-            for rank in _ranks(each.command) if isinstance(each, Do) else ():
+            for rank in named_ranks(each.command) if isinstance(each, Do) else ():
                 if isinstance(rank, Const) and not 0 <= rank.value < (program.nodes or 0):
                     assert isinstance(each, Do)
                     yield each, rank.value
@@ -174,7 +174,7 @@ def _first_failing(program: Program) -> Span | None:
     """An assertion that fails on every run of its rank, which has neither communicated nor branched by then."""
     for process in program.processes:
         for each in _beginning(process.body):
-            if not isinstance(each, Do) or any(True for _ in _ranks(each.command)):
+            if not isinstance(each, Do) or any(True for _ in named_ranks(each.command)):
                 break
             if each.command == Assert(Const(0)):
                 return each.span
@@ -217,4 +217,6 @@ def _numbered(taken: Sequence[Taken]) -> Iterator[tuple[Taken, int]]:
 def _ends_behind(rank: Followed, branch: Taken) -> bool:
     """Whether ``rank`` does nothing but end behind ``branch``: it does not communicate."""
     behind: Sequence[Statement] = rank.statements[branch.written :]
-    return not rank.forks and not any(True for command in _commands(statements_in(behind)) for _ in _ranks(command))
+    return not rank.forks and not any(
+        True for command in _commands(statements_in(behind)) for _ in named_ranks(command)
+    )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.c.compiled import Compiled
     from pgasrob.frontends.c.driver import Marks
     from pgasrob.frontends.fitting_counts import Fitting
+    from pgasrob.program.count_note import CountNote, Only
     from pgasrob.program.instance import Instance
     from pgasrob.program.outside_memory import Place
 
@@ -64,6 +65,28 @@ class CProgram(Displayed):
         """
         return self._lowered(None, "none")
 
+    @property
+    def _note_on_two(self) -> CountNote | None:
+        """Why the program is not meant for 2 nodes."""
+        try:
+            return self._lowered(DEFAULT_NODES, "none").count_note
+        except SourceError as error:
+            return self.fitting.note_on_error(DEFAULT_NODES, error)
+
+    @property
+    def too_few(self) -> CountNote | None:
+        """Why the program is in error on 2 nodes and is not on some more; None where it is not so."""
+        note = self._note_on_two
+        wrong = note is not None and note.further is not None and note.why in ("names", "error", "asserts")
+        return note if wrong else None
+
+    @property
+    def only(self) -> Only | None:
+        """The numbers of nodes on which the program does more than leave, where these are a few and that is known."""
+        from pgasrob.frontends.size_checks import only_counts
+
+        return only_counts(self.compiled)
+
     def marked(self, nodes: int | None = None) -> Program:
         """The program of the calculus with marks that say which call of MPI each command comes from, for
         `races.mpi`."""
@@ -83,10 +106,7 @@ class CProgram(Displayed):
         if self.nodes is not None:
             return self.nodes
         if self._chosen is None:
-            try:
-                note = self._lowered(DEFAULT_NODES, "none").count_note
-            except SourceError as error:
-                note = self.fitting.note_on_error(DEFAULT_NODES, error)
+            note = self._note_on_two
             self._chosen = DEFAULT_NODES if note is None or note.further is None else note.further
             if note is not None and self._chosen != DEFAULT_NODES:
                 chosen = self._lowered(self._chosen, "none")

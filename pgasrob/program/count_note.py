@@ -35,6 +35,20 @@ class CountNote:
 
 
 @dataclass(frozen=True, slots=True)
+class Only:
+    """The ``counts`` alone, of all numbers of nodes from 2 on, on which a program does more than leave at once.
+
+    On every other number each rank ends before any communication, by the condition at ``span``, which is ``text``.
+    ``waits``: ranks may have to wait for each other at a barrier before.
+    """
+
+    counts: tuple[int, ...]
+    span: Span
+    text: str
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RankEnd:
     """An end of the run of ``rank``, by the call or the `return` at ``span``.
 

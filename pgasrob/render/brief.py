@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import count_note_json, english, every_count_text, words
+from pgasrob.render import count_note_json, every_count_text, words
 from pgasrob.render.errors import in_one_line
 from pgasrob.render.source_places import located
 from pgasrob.render.verdict_json import RaceResult, Result
@@ -18,7 +18,8 @@ from pgasrob.render.verdict_json import RaceResult, Result
 def brief(result: Result, several: bool = False) -> Iterator[str]:
     """The lines of ``result``; ``several``: each names the node count, because several were checked."""
     file = visible(result["file"])
-    on, verdict = english.on_nodes(result["nodes"]), result["verdict"]
+    on = every_count_text.on(result) if result["nodes"] else ""
+    verdict = result["verdict"]
     where, wrong = on if several else "", words.not_as_expected(result)
     witness = result["witness"]
     match verdict:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pgasrob.program.count_note import Only as FoundOnly
     from pgasrob.robustness.every_n.proof import Claim as FoundClaim
     from pgasrob.robustness.every_n.proof import CommandText
     from pgasrob.robustness.every_n.proof import Obstacle as FoundObstacle
@@ -60,6 +61,22 @@ class Claim(TypedDict):
 
     open: str | None
     place: Place | None
+
+
+class Only(TypedDict):
+    """The ``counts`` alone on which the program does more than leave at once, by the condition ``text`` at that
+    place."""
+
+    counts: list[int]
+    line: int
+    column: int
+    text: str
+
+
+def only_to_json(only: FoundOnly) -> Only:
+    """The numbers of nodes to which a check of their number restricts the program."""
+    span = only.span
+    return {"counts": list(only.counts), "line": span.line, "column": span.column, "text": only.text}
 
 
 def counts_to_json(checked: Sequence[CheckedCount]) -> list[Count]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pgasrob.diagnostics import visible
 from pgasrob.program.expressions import MOST_NODES
 from pgasrob.program.statements import place_of
-from pgasrob.render.english import listed, on_nodes
+from pgasrob.render.english import capital, listed, on_nodes
 from pgasrob.render.every_count_json import Place
 from pgasrob.render.run_json import Witness
 from pgasrob.render.verdict_json import Result
@@ -36,10 +37,28 @@ def where(result: Result, run: Witness) -> str:
 
 def how(result: Result) -> str:
     """The clause that says by which checks and which proof a program is robust on every number of nodes."""
-    return f"checked on {checked(result)}, {_proved(result)}"
+    join = ";" if "only" in result else ","
+    return f"checked on {checked(result)}{join} {_proved(result)}"
+
+
+def on(result: Result) -> str:
+    """`` on 3 nodes``, `` on every number of nodes``: without those too few nodes on which the program is in error."""
+    return on_nodes(result["nodes"] or 0) + (f" from {result['least']} on" if "least" in result else "")
+
+
+def leaving(result: Result) -> str:
+    """The clause that says on which numbers of nodes every rank leaves at once; "" where that is on none."""
+    if "only" not in result:
+        return ""
+    only = result["only"]
+    file, line = place_of(only["line"])
+    where = f"line {line}{f' of {visible(file)}' if file else ''}, `{visible(only['text'])}`"
+    return f"on all other numbers of nodes every rank leaves in {where}, before it communicates"
 
 
 def _proved(result: Result) -> str:
+    if "only" in result:
+        return leaving(result)
     most = result.get("most_nodes", MOST_NODES)
     up_to = "on" if most == MOST_NODES else f"to {most:,}, which are all that the API has"
     views = " (with views of two ranks)" if result.get("views") else ""
@@ -55,6 +74,8 @@ def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
     if result["verdict"] != "unknown":
         if known:
             yield f"It is robust on {known} nodes.", ""
+        if "only" in result:
+            yield f"{capital(leaving(result))}.", ""
         return
     beyond = _proved(result) if result["proved"] else "not proved beyond"
     yield (f"Robust on {known} nodes; {beyond}." if known else "Not proved for any number of nodes."), "open"

@@ -15,10 +15,12 @@ from pgasrob.render.every_count_json import (
     Claim,
     Count,
     Obstacle,
+    Only,
     ProofCase,
     claim_to_json,
     counts_to_json,
     obstacles_to_json,
+    only_to_json,
 )
 from pgasrob.render.hardware_text import HardwareDifference, hardware_to_json
 from pgasrob.render.illegal_calls_json import IllegalCall, illegal_calls_to_json
@@ -118,6 +120,8 @@ class Result(TypedDict):
     `--cpu tso`, what store buffers add, where the program is robust without them. ``hardware``: of a
     robust program that communicates, what RDMA and x86 do otherwise than the calculus where that could matter; None
     where that was not looked at (a larger program, a limit). ``fixes``: repairs, where they were asked for.
+    ``only``: the numbers of nodes on which it does more than leave at once, if these are a few.
+    ``least``: it is in error on fewer nodes, and nothing is said of them.
     ``count_note``: why the program is not meant for this number of nodes, or why that was chosen.
     """
 
@@ -169,6 +173,8 @@ class Result(TypedDict):
     assertions_beyond: NotRequired[list[Claim]]
     deadlock_beyond: NotRequired[Claim | None]
     count_note: NotRequired[CountNote]
+    only: NotRequired[Only]
+    least: NotRequired[int]
 
 
 class RaceResult(TypedDict):
@@ -281,6 +287,10 @@ def _add_every_count(result: Result, every: library.EveryCount) -> None:
         result["assertions_beyond"] = [claim_to_json(each) for each in proof.assertions]
         result["deadlock_beyond"] = None if proof.deadlock is None else claim_to_json(proof.deadlock)
     result["obstacles"] = obstacles_to_json(proof.obstacles)
+    if proof.too_few is not None:
+        result["least"] = proof.least
+    if proof.only is not None:
+        result["only"] = only_to_json(proof.only)
 
 
 def checked_to_json(checked: Checked) -> Result:

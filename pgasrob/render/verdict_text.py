@@ -72,7 +72,7 @@ def verdict_report(
 def _headline(result: Result) -> Line:
     line: Line = [(f"{visible(result['file'])}: ", "heading"), (result["verdict"], result["verdict"])]
     if result["nodes"] is not None:
-        line.append((english.on_nodes(result["nodes"]), "heading"))
+        line.append((every_count_text.on(result), "heading"))
     if "as_expected" in result:
         wrong = words.not_as_expected(result)
         line.append((wrong, "bad") if wrong else (" (as expected)", "good"))
@@ -122,7 +122,7 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             yield "The recorded run, and each that differs from it in what nothing orders, looks like an SC run.", ""
             yield english.NOT_RECORDED, "open"
         else:
-            where = english.capital(english.on_nodes(result["nodes"] or 0).lstrip())
+            where = english.capital(every_count_text.on(result).lstrip())
             but = ", but for polls that fail," if result.get("polls") else ""
             known = f": {every_count_text.how(result)}" if every_count_text.is_about_all(result) else ""
             yield f"{where} every run on the network{but} looks like an SC run{known}.", ""
@@ -141,7 +141,8 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         yield meaning, "open" if result.get("effect") == "none found" else "bad"
     good = [every_count_text.HOLD] * (assertions == "hold")
     good += [every_count_text.NO_DEADLOCK] * (deadlock is False and not words.deadlocks_on_the_network(result))
-    where = "On every number of nodes, in" if every_count_text.is_about_all(result) else "In"
+    all_counts = every_count_text.is_about_all(result)
+    where = f"{english.capital(every_count_text.on(result).lstrip())}, in" if all_counts else "In"
     if good and robust:
         yield f"{where} every run on the network {' and '.join(good)}.", "good"
     elif good:

@@ -50,6 +50,19 @@ class Machine:
 
     def run(self) -> None:
         """Execute the program to the end of all its branches."""
+        self.begin()
+        followed = self.followed
+        while self.branching.pending:
+            self.execute(self.branching.pending.pop())
+            if self.followed is not None:  # from here on it may go on in several ways
+                self.followed.forks = bool(self.branching.pending)
+                self.followed = None
+        if followed is not None and self.world.followed is not None:
+            followed.statements = [each for node in self.writer.nodes.values() for each in node.statements]
+            self.world.followed[self.position.rank.number] = followed
+
+    def begin(self) -> None:
+        """Put the rank at the beginning of the program, the first branch that is to be executed."""
         program = self.world.program
         main = program.unit.functions.get("main")
         if main is None:
@@ -57,15 +70,6 @@ class Machine:
         self.position.go_to(State([Frame(main, program.live_slots(main), 0, None, INT)]))
         self._give_arguments()
         self.branching.pending.append(Branch(self.writer.fresh().label, self.position.state))
-        followed = self.followed
-        while self.branching.pending:
-            self._execute(self.branching.pending.pop())
-            if self.followed is not None:  # from here on it may go on in several ways
-                self.followed.forks = bool(self.branching.pending)
-                self.followed = None
-        if followed is not None and self.world.followed is not None:
-            followed.statements = [each for node in self.writer.nodes.values() for each in node.statements]
-            self.world.followed[self.position.rank.number] = followed
 
     def _give_arguments(self) -> None:
         """`argc` is 1 and `argv[0]` the program's name: programs use their defaults."""
@@ -81,7 +85,7 @@ class Machine:
         for slot, value in zip(frame.function.parameters, values, strict=False):
             frame.slots[slot] = value
 
-    def _execute(self, branch: Branch) -> None:
+    def execute(self, branch: Branch) -> None:
         """Write the node of ``branch``, and those that follow it without another branch."""
         position, writer, merge_points = self.position, self.writer, self.parts.merge_points
         position.go_to(branch.state)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.assumptions import Assumption, together
+from pgasrob.program.count_note import CountNote
 from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
 from pgasrob.program.statements import place_of
 from pgasrob.robustness.check import check, nothing_known
-from pgasrob.robustness.every_n.proof import Obstacle, Proof
+from pgasrob.robustness.every_n.proof import Claim, Obstacle, Proof
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.question import Robustness
 from pgasrob.robustness.reasons import CountLeft, NotProved, Reason
@@ -25,15 +26,12 @@ if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
 
 PROVING = "while looking for a proof for every number of nodes"
-LEAST = 2
-"""The first number of nodes that is asked about: on one node programs are mostly not meant to communicate, and often
-fault."""
 MOST_WITHOUT_A_PROOF = 8
 """The last one where there is no proof."""
 
 
 def check_every_count(session: Session) -> Verdict:
-    """Decide whether the program of ``session`` is robust on every number of nodes, from :data:`LEAST` on.
+    """Decide whether the program of ``session`` is robust on every number of nodes, from `Proof.least` on.
 
     The node count of the question has no meaning here. The limits of time and memory are for all counts together, that
     of states for each of them. `robust` is said when there is a proof from some number on, and every smaller one was
@@ -62,10 +60,19 @@ def check_every_count(session: Session) -> Verdict:
 
 def _proof(program: Program | CProgram, reading: Reading, watch: Watch) -> Proof:
     if not isinstance(program, Program):
+        if (only := program.only) is not None:
+            waits = Claim("that ranks which leave wait for each other at a barrier") if only.waits else None
+            return Proof(deadlock=waits, only=only)
+        too_few = program.too_few
         try:
             program = program.for_every_count()
         except SourceError as error:
-            return Proof(obstacles=[Obstacle("program", _needs_a_number(error.diagnostics[0]))])
+            return Proof(obstacles=[Obstacle("program", _needs_a_number(error.diagnostics[0]))], too_few=too_few)
+        return replace(_proved(program, reading, watch), too_few=too_few)
+    return _proved(program, reading, watch)
+
+
+def _proved(program: Program, reading: Reading, watch: Watch) -> Proof:
     return prove(program, reading, lambda doing: watch.look_around("proof for every number of nodes", 0, doing))
 
 
@@ -76,9 +83,11 @@ def _needs_a_number(problem: Diagnostic) -> str:
     return where + problem.message if problem.code == "PG146" else f"with no number of nodes, {where}{problem.message}"
 
 
-def _counts(proof: Proof) -> range:
+def _counts(proof: Proof) -> Sequence[int]:
     """The numbers of nodes that are to be checked one by one."""
-    return range(LEAST, proof.cutoff if proof.holds and proof.cutoff else MOST_WITHOUT_A_PROOF + 1)
+    if proof.only is not None:
+        return proof.only.counts
+    return range(proof.least, proof.cutoff if proof.holds and proof.cutoff else MOST_WITHOUT_A_PROOF + 1)
 
 
 def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reason | None, watch: Watch) -> Verdict:
@@ -108,7 +117,7 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
         reason = CountLeft(last.nodes, last.reason)
     if not proof.holds and reason is None:
         reason = NotProved(str(proof.obstacles[0]) if proof.obstacles else "it was not tried to the end")
-    below = len(robust) == len(checked) == len(range(LEAST, proof.cutoff or 0))
+    below = len(robust) == len(checked) == len(_counts(proof))
     whole = reason is None and proof.holds and below
     verdict = _with_facts(robust[-1] if robust else unknown, robust, proof if whole else None)
     return replace(
@@ -117,11 +126,18 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
         verdict="robust" if whole else "unknown",
         reason=verdict.reason if whole else reason,
         faults="none" if whole else None,
+        count_note=proof.too_few or (None if proof.only else _leaves(checked)),
         stats=stats,
         every=every,
         hardware=verdict.hardware if whole else None,
         assumptions=_assumptions(proof, checked) if whole else (),
     )
+
+
+def _leaves(checked: Sequence[Verdict]) -> CountNote | None:
+    """That on a number of nodes that was checked every rank leaves, or none communicates."""
+    notes = (each.count_note for each in checked)
+    return next((note for note in notes if note is not None and note.why in ("leaves", "silent")), None)
 
 
 def _assumptions(proof: Proof, checked: Sequence[Verdict]) -> tuple[Assumption, ...]:

@@ -8,6 +8,7 @@ from typing import Literal
 from pgasrob.program.assumptions import Assumption
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Transfer
+from pgasrob.program.count_note import CountNote, Only
 from pgasrob.program.expressions import MOST_NODES
 from pgasrob.program.statements import Span, place_of
 
@@ -15,6 +16,8 @@ MOST_OPEN = 8
 """The most obstacles that are reported; there may be more."""
 
 
+LEAST = 2
+"""The least number of nodes that anything is said about."""
 Kind = Literal["step", "fault", "program", "limit"]
 
 
@@ -90,7 +93,9 @@ class Proof:
     ``cases``: where the source's rank is, each with the number of steps that were looked at there. ``assumptions``:
     those of the program that it is about. ``views``: it rests on what is known of two ranks at once. ``assertions``:
     what is known of each from ``cutoff`` on. ``deadlock``: whether there is known to be none; None where nothing waits.
-    ``legal``: for each call that breaks a rule of its API where it stands, whether no run comes to it.
+    ``legal``: for each call that breaks a rule of its API where it stands, whether no run comes to it. ``only``: in
+    place of a cutoff, the numbers of nodes on which the program does more than leave at once, which are to be checked.
+    ``too_few``: why the program is in error on 2 nodes and meant for more: it is asked about ``least`` and more then.
     """
 
     cutoff: int | None = None
@@ -102,7 +107,15 @@ class Proof:
     assertions: list[Claim] = field(default_factory=list)
     deadlock: Claim | None = None
     legal: list[Claim] = field(default_factory=list)
+    only: Only | None = None
+    too_few: CountNote | None = None
+
+    @property
+    def least(self) -> int:
+        """The first number of nodes that is asked about: on one node programs are mostly not meant to communicate, and
+        often fault."""
+        return LEAST if self.too_few is None or self.too_few.further is None else self.too_few.further
 
     @property
     def holds(self) -> bool:
-        return self.cutoff is not None and not self.obstacles
+        return (self.cutoff is not None or self.only is not None) and not self.obstacles

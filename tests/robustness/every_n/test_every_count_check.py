@@ -21,6 +21,7 @@ from pgasrob.robustness.reasons import CountLeft, Interruption, NotProved, TimeL
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.verdict import Verdict
+from tests.frontends.counted_programs import PROGRAMS
 from tests.support import check_every_count
 
 ROOT = Path(__file__).parents[3]
@@ -266,3 +267,71 @@ def test_ctrl_c_while_the_proof_is_looked_for_is_about_all_numbers(monkeypatch: 
         check_every_count(load(HALO))
     verdict = interrupted.value.verdict
     assert (verdict.verdict, verdict.nodes, verdict.reason) == ("unknown", None, Interruption())
+
+
+def asked_about(text: str, tmp_path: Path, *options: str) -> tuple[str, Any]:
+    """What `check --nodes all` prints of a C program in the default format, and its JSON."""
+    file = tmp_path / "a.c"
+    file.write_text(text)
+    arguments = ["check", str(file), "--nodes", "all", *options]
+    printed = CliRunner(env={"COLUMNS": "200"}).invoke(cli, arguments).stdout
+    return " ".join(printed.split()), json.loads(CliRunner().invoke(cli, [*arguments, "--format", "json"]).stdout)
+
+
+def test_a_program_for_three_nodes_is_checked_on_three_and_leaves_on_all_others(tmp_path: Path) -> None:
+    text = PROGRAMS["not equal, MPI_Abort"].text
+    printed, found = asked_about(text, tmp_path)
+    assert found["verdict"] == "robust" and found["proved"] and found["cutoff"] is None
+    assert found["only"] == {"counts": [3], "line": 10, "column": 9, "text": "n != 3"}
+    assert [each["nodes"] for each in found["checked"]] == [3]
+    leaves = "on all other numbers of nodes every rank leaves in line 10, `n != 3`, before it communicates."
+    assert f"run: checked on 3; {leaves}" in printed
+    assert "On every number of nodes, in every run on the network there is no deadlock." in printed
+    # The numbers that it is for decide, whatever is the case on others.
+    racing = SHMEM_BUFFERS.replace("CHECK", "if (n != 3) exit(1);")
+    printed, found = asked_about(racing, tmp_path)
+    assert (found["verdict"], found["nodes"]) == ("not robust", 3)
+    assert "On all other numbers of nodes every rank leaves in line 7, `n != 3`, before it communicates." in printed
+    assert asked_about(SHMEM_BUFFERS.replace("CHECK", ""), tmp_path)[1]["nodes"] == 2
+
+
+SHMEM_BUFFERS = """#include <shmem.h>
+#include <stdlib.h>
+int x, y;
+int main(void) {
+    shmem_init();
+    int me = shmem_my_pe(), n = shmem_n_pes();
+    CHECK
+    shmem_int_p(&x, 1, (me + 1) % n);
+    int r = shmem_int_g(&x, (me + 2) % n);
+    shmem_int_p(&y, r, (me + 1) % n);
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}
+"""
+
+
+def test_a_program_that_names_a_rank_is_asked_about_from_there_on(tmp_path: Path) -> None:
+    printed, found = asked_about(PROGRAMS["a rank that is not there"].text, tmp_path)
+    assert (found["verdict"], found["nodes"], found["least"]) == ("robust", "all", 4)
+    assert [each["nodes"] for each in found["checked"]] == [*range(4, found["cutoff"])]
+    assert ": robust on every number of nodes from 4 on" in printed
+    assert "On every number of nodes from 4 on every run on the network" in printed
+    assert "On 2 nodes there is no rank 3 for `shmem_int_p(&y, one, 3)` in line 13: try -n 4." in printed
+
+
+def test_numbers_on_which_a_program_leaves_are_named_without_a_proof_too(tmp_path: Path) -> None:
+    printed, found = asked_about(PROGRAMS["behind a broadcast"].text, tmp_path)
+    assert found["verdict"] == "unknown" and "only" not in found and "least" not in found
+    assert "On 2 nodes every rank leaves in line 10, `n != 3`: try -n 3." in printed
+
+
+@pytest.mark.parametrize("name", ["not equal, MPI_Abort", "a rank that is not there"])
+def test_there_are_no_certificates_for_a_few_numbers(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(PROGRAMS[name].text)
+    certificate = tmp_path / "a.json"
+    arguments = ["check", str(tmp_path / "a.c"), "--nodes", "all", "--certificate", str(certificate)]
+    found = CliRunner().invoke(cli, arguments)
+    assert found.exit_code == 3 and not certificate.exists()
+    assert "no certificate is written: those about every number" in found.stderr

@@ -1,0 +1,78 @@
+"""Programs of which it is known that they leave at once on all numbers of nodes but a few."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgasrob.frontends.fitting_counts import doubt
+from pgasrob.frontends.lower import CProgram, parse_c
+from tests.frontends.counted_programs import PROGRAMS, _shmem
+
+ONLY = {
+    "not equal, MPI_Abort": (3,),
+    "rank 0 says why": (5,),
+    "a message of several lines": (3,),
+    "all in an if": (4,),
+    "a macro": (3,),
+    "a helper": (6,),
+    "GASPI": (3,),
+    "ARMCI": (3, 4, 5, 6, 7, 8),
+}
+CHECKS: dict[str, tuple[int, ...] | None] = {
+    "if (n != 3 && n != 5) exit(1);": (3, 5),
+    "if (!(n == 3 || 6 == n)) exit(1);": (3, 6),
+    "if (n > 4) exit(1);": (2, 3, 4),
+    "if (n < 3) exit(1); if (n > 4) exit(1);": (3, 4),
+    "if (n - 1 != 2) exit(1);": None,  # no comparison with a constant
+    "if (n % 2) exit(1);": None,  # the others are not a few
+    "if (n < 4) exit(1);": None,
+    "if (n > 40) exit(1);": None,
+    "if (n != 1) exit(1);": None,  # nothing is left
+    "if (n != 5000) exit(1);": None,  # more than can be checked
+    "if ((unsigned char) n != 3) exit(1);": None,  # 259 is such a number, too
+    "if ((short) n != 3 || n > 9) exit(1);": None,
+    "if (n != 3) { shmem_int_p(&x, one, 0); exit(1); }": None,  # it communicates before
+    "shmem_int_p(&x, one, 0); if (n != 3) exit(1);": None,
+    "if (n != 3) { if (me == 0) exit(1); }": None,  # the others do not leave
+    "if (n != 3) { if (me == 0) printf(\"no\"); exit(1); }": (3,),
+    "if (n != 3) { while (1); }": None,  # nor do they leave so
+    "if (n != 3) { assert(n == 3); exit(1); }": None,
+    "if (n != 3) { int *p = 0; *p = 1; exit(1); }": None,
+    "if (n != 3) { x = 1; if (x) exit(1); }": (3,),
+    "if (n != 3) { if (rand() % 2) exit(1); exit(2); }": (3,),
+    "if (n != 3) { if (rand() % 2) exit(1); }": None,
+    "if (me == 0 && n != 3) exit(1);": None,
+    "if (n != 3) { shmem_finalize(); return 1; }": (3,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_programs_that_are_for_a_few_numbers_of_nodes(name: str) -> None:
+    only = parse_c(PROGRAMS[name].text, "a.c").only
+    assert (only.counts if only else None) == ONLY.get(name)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_which_checks_restrict_a_program(check: str) -> None:
+    program = parse_c(_shmem(check), "a.c")
+    only = program.only
+    assert (only.counts if only else None) == CHECKS[check]
+    if only is not None:
+        for count in {*range(2, 12)} - {*only.counts}:
+            assert _leaves(program, count)
+
+
+def _leaves(program: CProgram, count: int) -> bool:
+    """Whether every rank leaves, by what the program is on so many nodes."""
+    lowered: Any = program.program(count)
+    return doubt(lowered) == "silent" and len({end.rank for end in lowered.ends}) == count
+
+
+def test_ranks_that_leave_behind_a_barrier_may_wait_where_they_part_before() -> None:
+    apart = "if (n != 3) { if (me == 0) shmem_barrier_all(); exit(1); }"
+    together = "if (n != 3) { shmem_barrier_all(); exit(1); }"
+    for check, waits in ((apart, True), (together, False)):
+        only = parse_c(_shmem(check), "a.c").only
+        assert only is not None and only.counts == (3,) and only.waits is waits
