@@ -87,8 +87,9 @@ def certify(result: Result, path: str, job: Job, display: Display | None) -> int
     title = f"{result['file']}, {result['nodes']} nodes"
 
     def text(watch: Watch) -> str:
-        if counts := result.get("only", {}).get("counts", []) or [result["least"]] * ("least" in result):
-            raise NoCertificate(f"those about every number are not about a least one, or a few; try -n {counts[0]}")
+        least = result["only"]["counts"][0] if "only" in result else result.get("least")
+        if least is not None and result["nodes"] == "all":
+            raise NoCertificate(f"those about every number are not about a least one, or a few; try -n {least}")
         program, nodes = load(result["file"], job.front_end), result["nodes"]
         look = partial(watch.look_around, "writing the certificate", 0)
         if nodes == "all":
