@@ -61,12 +61,14 @@ class Load(Plain):
 
 @dataclass(frozen=True, slots=True)
 class Store(Plain):
-    """Set the cell to ``value``; ``rank`` as for :class:`Load`."""
+    """Set the cell to ``value``; ``rank`` as for :class:`Load`. ``ends``: the life of the object ends, and the value
+    stands for anything; for reports alone."""
 
     kind: ClassVar[Literal["store"]] = "store"
     address: Expr
     value: Expr
     rank: Expr | None = None
+    ends: bool = field(default=False, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +341,20 @@ UPDATES = (
 )  # fmt: skip
 """The operations of an atomic on its cell. Those with a dot compute with doubles, as operators with a dot do."""
 NOT_EXPRESSIONS = frozenset(
-    ("register", "relation", "type", "operation", "located", "everywhere", "name", "fact", "atomic", "bytes", "polling")
+    (
+        "register",
+        "relation",
+        "type",
+        "operation",
+        "located",
+        "everywhere",
+        "name",
+        "fact",
+        "atomic",
+        "bytes",
+        "polling",
+        "ends",
+    )
 )
 
 

@@ -27,11 +27,10 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
             but = f", but {visible(result['reason'] or '')}" if result.get("faults") == "unknown" else ""
             yield f"{file}: robust{on}{but}{wrong}"
         case "not robust":
-            late = witness.get("late") if witness else None
-            if witness and late:
-                issue = witness["computation"][late[0]["issue"]]
-                place = located(result["file"], issue["line"], issue["column"])
-                yield f"{place}: not robust{where}: {late[0]['sentences']}{wrong}"
+            if witness and witness.get("late"):
+                event = witness["computation"][words.main_place(witness)]
+                place = located(result["file"], event["line"], event["column"])
+                yield f"{place}: not robust{where}: {words.diagnosis(witness)}{wrong}"
             else:
                 yield f"{file}: not robust{on}{wrong}"
         case "unknown":

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import assert_never
 
 from pgasrob.program import core
-from pgasrob.program.commands import ATOMICS
+from pgasrob.program.commands import ATOMICS, Store
 from pgasrob.render import english
-from pgasrob.render.source_commands import Calls
+from pgasrob.render.source_commands import Calls, WrittenCommands
 from pgasrob.robustness.late_operations import Late, issued_operands
 from pgasrob.semantics.computation import Event
 from pgasrob.semantics.happens_before import Edge
 from pgasrob.semantics.replay import Run
+
+FREEING = frozenset(("free", "cfree", "realloc", "reallocarray"))
+LEAVING = re.compile(r"(return|break|continue|goto)\b")
+"""What ends the life of memory: calls, and statements that leave a block."""
 
 
 class Diagnosis:
@@ -23,7 +28,8 @@ class Diagnosis:
     def __init__(self, run: Run, line: Callable[[int], int] | None = None) -> None:
         self._named_line = line or (lambda line: line)
         self._instance, self._events, self._operands = run.instance, run.events, issued_operands(run)
-        self._calls = Calls(run.instance)
+        self._texts = WrittenCommands(run.instance)
+        self._calls = Calls(run.instance, self._texts)
 
     def sentences(self, late: Late) -> str:
         """Which access is ahead of which operation, and what would have kept it from that."""
@@ -40,8 +46,14 @@ class Diagnosis:
         """Which wait, fence or queue is missing between the late operation and the access that came first, as a
         clause."""
         operation, line = f"the {self._name(late.step)}{self._which(late)}", self._line(late.next)
+        if late.within is not None:
+            name, where = self._name(late.within), self._line(late.within)
+            before = f" before line {line}" * (where != line)
+            return f"nothing{before} waits until the {'earlier ' * (where == line)}{name} in line {where} is complete"
         if self._events[late.next].event.issued == self._events[late.step].event.issued:
-            return f"{operation} is not done at once, and nothing can wait between its steps"
+            return (
+                f"{operation} is not done at once, and nothing keeps {self._actor(late.ahead)} from coming in between"
+            )
         kind = self._events[late.step].event.kind
         match late.missing:
             case "order":
@@ -94,6 +106,8 @@ class Diagnosis:
     def _access(self, place: int) -> str:
         """``rank 1 reads x in line 4``, ``the get of rank 1 in line 4 reads x of rank 0``."""
         event = self._events[place].event
+        if self._ends_a_life(event):
+            return self._end_of_life(place)
         match event.kind:
             case "popb" | "popc":
                 verb = "updates" if self._updates(place) else "writes"
@@ -109,6 +123,20 @@ class Diagnosis:
         if name is None:
             return f"rank {rank} {verb} {self._cell(place, rank)} in line {self._line(place)}"
         return f"the {name} of rank {rank} in line {self._line(place)} {verb} {self._cell(place, rank)}"
+
+    def _ends_a_life(self, event: Event) -> bool:
+        command = self._texts.command(event.rank, event.occurrence)
+        return isinstance(command, Store) and command.ends
+
+    def _end_of_life(self, place: int) -> str:
+        """``rank 0 frees *p in line 4``, ``rank 0's t goes out of scope at the end of the block in line 7``."""
+        event, line, call = self._events[place].event, self._line(place), self._call(place)
+        cell = self._cell(place, event.rank)
+        if call in FREEING:
+            return f"rank {event.rank} frees {cell} in line {line}"
+        leaves = LEAVING.match(self._texts.text(event.rank, event.occurrence))
+        where = f"with the {leaves[0]}" if leaves else "at the end of the block"
+        return f"rank {event.rank}'s {cell} goes out of scope {where} in line {line}"
 
     def _actor(self, place: int) -> str:
         """``rank 1 in line 4``, ``the get of rank 1 in line 4``."""

@@ -193,7 +193,7 @@ def _violation(result: Result, witness: Witness) -> Object:
     text += f" {' '.join(map(_begun, sentences))} {words.contradiction(cycle)}"
     commands = " ".join(computation[edge["from"]]["command"] for edge in cycle)
     text += f" {words.effect(result)}" if result.get("effect") else ""
-    found = _result(result, "not-robust", text, _place(result, witness, cycle[0]["from"]), commands)
+    found = _result(result, "not-robust", text, _place(result, witness, words.main_place(witness)), commands)
     found["relatedLocations"] = [
         {"id": number, **_place(result, witness, edge["from"]), "message": _message(f"{number}: {sentence}")}
         for number, (edge, sentence) in enumerate(zip(cycle, sentences, strict=True), start=1)

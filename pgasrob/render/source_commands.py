@@ -45,6 +45,10 @@ class WrittenCommands:
             texts[rank, occurrence] = piece or show(self._folded(command, rank))
         return texts[rank, occurrence]
 
+    def command(self, rank: int, occurrence: int) -> Command:
+        """The command there, with `me` and `nodes` as they are written."""
+        return self._commands(self._process(rank))[occurrence][0]
+
     def _commands(self, process: Process) -> list[tuple[Command, Span]]:
         commands = self._known.commands
         if process.ranks not in commands:

@@ -420,6 +420,13 @@ def diagnosis(witness: Witness | None) -> str:
     return late[0]["sentences"] if late else ""
 
 
+def main_place(witness: Witness) -> int:
+    """The event of a violation at which all outputs report it: where the operation is issued that is late, for a repair
+    goes behind it. The first of the cycle in a file that does not say which is late."""
+    late = witness.get("late")
+    return late[0]["issue"] if late else from_conflict(witness["cycle"] or [], witness["computation"])[0]["from"]
+
+
 def effect(result: Result) -> str:
     """How a run on the network can differ from all SC runs in its outcome, in a sentence or two; "" when that was not
     looked for."""

@@ -30,8 +30,11 @@ class Late:
 
     ``issue``: where it is issued. ``step``: its step on the cycle, which is late. ``ahead``: the access to the same
     cell that comes before it and should come after it. ``next``: the event of the same rank by which the cycle goes on
-    from the operation; it is ``ahead`` or leads there by ``link``, the conflicts and barriers on the way. ``between``:
-    the commands of the rank up to ``next`` that complete or order operations, and not this one.
+    from the operation; it is ``ahead`` or leads there by ``link``, the conflicts and barriers on the way. It is an
+    earlier step of the operation itself where nothing of its rank is on that way that is issued later: nothing that the
+    rank could do after the operation would keep the run away. ``between``: the commands of the rank up to ``next`` that
+    complete or order operations, and not this one. ``within``: an operation of the same rank, issued before this one, a
+    step of which comes between those of this one.
     """
 
     issue: int
@@ -41,6 +44,7 @@ class Late:
     link: tuple[Edge, ...]
     missing: Missing
     between: tuple[int, ...]
+    within: int | None = None
 
 
 def late_operations(run: Run, cycle: Sequence[Edge]) -> tuple[Late, ...]:
@@ -54,11 +58,17 @@ def late_operations(run: Run, cycle: Sequence[Edge]) -> tuple[Late, ...]:
             continue
         rest = [*cycle[number + 1 :], *cycle[:number]]
         first, last = rest[0], computation[edge.source]
-        issue = next(place for place, event in enumerate(computation) if event.issued == last.issued)
+        issue = _issue(computation, edge.source)
         on = first.target if first.relation == "po" else edge.target
         if on > edge.source:  # the step has happened by then
             continue
         after_po = rest[1] if first.relation == "po" and len(rest) > 1 else first
+        within = None
+        if computation[on].issued == last.issued:
+            own = [_issue(computation, each.source) for each in rest[1:] if computation[each.source].rank == last.rank]
+            later = next((each.source for each in rest[1:] if _is_later(computation, each.source, issue)), None)
+            within = next((place for place in own if place < issue), None) if later is None else None
+            on = on if later is None else later
         found.append(
             Late(
                 issue,
@@ -74,9 +84,20 @@ def late_operations(run: Run, cycle: Sequence[Edge]) -> tuple[Late, ...]:
                     and not computation[place].is_step
                     and isinstance(operands[computation[place].issued], core.Wait | core.Fence | core.Barrier)
                 ),
+                within,
             )
         )
     return tuple(sorted(found, key=lambda late: (_by_itself(computation, late), -late.step)))
+
+
+def _issue(computation: Computation, place: int) -> int:
+    """Where the command is issued that the event is of."""
+    return next(at for at, event in enumerate(computation) if event.issued == computation[place].issued)
+
+
+def _is_later(computation: Computation, place: int, issue: int) -> bool:
+    """Whether the event is of a command that its rank issues behind the one at ``issue``, and that rank does."""
+    return computation[place].rank == computation[issue].rank and _issue(computation, place) > issue
 
 
 def _by_itself(computation: Computation, late: Late) -> bool:

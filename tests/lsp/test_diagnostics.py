@@ -90,7 +90,7 @@ async def test_c_that_is_on_no_disk(editor: Editor, tmp_path: Path) -> None:
         uri = editor.open(place, text, "c")
         (violation, *_) = errors(await editor.findings(uri))
         assert violation.code == "not-robust"
-        assert piece(text, violation.range) == 'printf("%d\\n", mine)'
+        assert piece(text, violation.range) == "shmem_int_p(&mine, 1, other)"
         editor.close(uri)
 
 

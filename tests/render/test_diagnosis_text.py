@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pgasrob.api import check
+from pgasrob.frontends.lower import parse_c
 from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.robustness.late_operations import late_operations
 from pgasrob.robustness.load import load
@@ -44,7 +45,13 @@ def test_no_name_that_the_program_does_not_have(path: Path) -> None:
 TOLD = {
     "exchange/exchange.pgas": "The write of rank 1 in line 12 reads x before the write of rank 0 in line 12 has "
     "arrived there, although the write of rank 0 in line 12 reads x before the write of rank 1 in line 12 changes it. "
-    "The write of rank 0 is not done at once, and nothing can wait between its steps.",
+    "The write of rank 0 is not done at once, and nothing keeps the write of rank 1 in line 12 from coming in between.",
+    "self_read/read_twice.pgas": "The read of rank 0 in line 10 writes x before the read of rank 0 in line 11 has "
+    "arrived there, although the read of rank 0 in line 11 reads x before the read of rank 0 in line 10 changes it. "
+    "Nothing before line 11 waits until the read in line 10 is complete.",
+    "self_read/read_loop.pgas": "The read of rank 0 in line 11 writes x before the earlier read of rank 0 in line 11 "
+    "has arrived there, although the read of rank 0 in line 11 reads x before the read of rank 0 in line 11 changes "
+    "it. Nothing waits until the earlier read in line 11 is complete.",
     "c/openshmem/source_reuse_nbi.c": "Rank 0 overwrites value in line 17 before its shmem_int_put_nbi in line 16 has "
     "read it. Nothing before line 17 waits until the shmem_int_put_nbi has read its source.",
     "c/gaspi/gaspi_waitsome_no_reset.c": "The gaspi_notify of rank 1 in line 45 writes notification 1 of rank 0 before "
@@ -64,6 +71,46 @@ TOLD = {
 @pytest.mark.parametrize(("name", "sentences"), TOLD.items(), ids=TOLD)
 def test_what_is_said(name: str, sentences: str) -> None:
     assert told(check(load(PROGRAMS / name))) == sentences
+
+
+LOCAL = """#include <shmem.h>
+#include <stdlib.h>
+#include <alloca.h>
+static int x;
+static void send(int wanted) {
+  int t = 5;
+  shmem_int_put_nbi(&x, &t, 1, 1);
+  %s
+}
+int main(void) {
+  shmem_init();
+  int *p = malloc(4);
+  *p = 3;
+  if (shmem_my_pe() == 0) {
+    %s
+  }
+  shmem_finalize();
+  return 0;
+}
+"""
+ENDS = {
+    ("", "send(1);"): "Rank 0's t goes out of scope at the end of the block in line 9",
+    ("return;", "send(1);"): "Rank 0's t goes out of scope with the return in line 8",
+    ("", "for (;;) { int a[1] = {4}; shmem_int_put_nbi(&x, a, 1, 1); break; }"): "Rank 0's a[0] goes out of scope with "
+    "the break in line 15",
+    ("", "while (x == 0) { int t = 7; shmem_int_put_nbi(&x, &t, 1, 1); shmem_fence(); x = 1; }"): "Rank 0's t goes out "
+    "of scope at the end of the block in line 15",
+    ("", "shmem_int_put_nbi(&x, p, 1, 1); free(p);"): "Rank 0 frees *p in line 15",
+    ("", "shmem_int_put_nbi(&x, p, 1, 1); p = realloc(p, 8);"): "Rank 0 frees *p in line 15",
+    ("", "shmem_int_put_nbi(&x, p, 1, 1); *p = 0;"): "Rank 0 overwrites *p in line 15",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("ends", "sends"), ENDS, ids=lambda each: each[:40])
+def test_where_the_life_of_memory_ends_it_is_not_overwritten(ends: str, sends: str) -> None:
+    sentences = told(check(parse_c(LOCAL % (ends, sends)), nodes=2))
+    assert sentences.startswith(f"{ENDS[ends, sends]} before its "), sentences
+    assert re.search(r" has read it\. Nothing (before|up to) line \d+ waits until ", sentences)
 
 
 def test_a_run_in_which_ranks_meet_comes_before_a_put_to_oneself() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 from pgasrob.render.findings import github
+from tests.render.test_diagnosis_text import NOT_ROBUST
 from tests.render.test_sarif import VALIDATOR
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
+from tests.support import sampled
 
 LATE = "Not robust on 2 nodes: Rank 0 reads y in line 8 before the write of rank 1 in line 6 has arrived there"
 ENDLESS = "memory x; register r; process { loop { r <- r + 1; write(x, r % 2, x, r % 3); } }"
@@ -54,12 +57,12 @@ def test_gcc() -> None:
     assert all(taken)
     found = [(each[1], each[2], each[3], each[4], each[6]) for each in taken if each and each[4] != "note"]
     assert found == [
-        ("bad.pgas", "8", "3", "error", "not-robust"),
+        ("bad.pgas", "6", "3", "error", "not-robust"),
         ("syntax.pgas", "1", "15", "error", "PG011"),
         ("absent.pgas", None, None, "error", "PG001"),
         ("long.pgas", None, None, "warning", "unknown"),
     ]
-    assert lines[0].startswith(f"bad.pgas:8:3: error: {LATE}") and "Step 8" not in lines[0]
+    assert lines[0].startswith(f"bad.pgas:6:3: error: {LATE}") and "Step 8" not in lines[0]
     assert [line.split(": ")[0] for line in lines[1:6]] == [f"bad.pgas:{place}:3" for place in (8, 6, 6, 7, 7)]
 
 
@@ -67,9 +70,36 @@ def test_github() -> None:
     result = run("check bad.pgas syntax.pgas --format github")
     violation, syntax = result.stdout.splitlines()
     where, _, text = violation.removeprefix("::").partition("::")
-    assert where == "error file=bad.pgas,line=8,endLine=8,col=3,endColumn=14,title=pgasrob%3A not-robust"
+    assert where == "error file=bad.pgas,line=6,endLine=6,col=3,endColumn=35,title=pgasrob%3A not-robust"
     assert text.startswith(LATE)
     assert syntax.startswith("::error file=syntax.pgas,line=1,endLine=1,col=15,endColumn=16,title=pgasrob%3A PG011::")
+
+
+FOUND = sampled([path for path in NOT_ROBUST if path.suffix in (".pgas", ".c")], 30)
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name)
+def test_every_format_names_the_same_place(path: Path) -> None:
+    """The place of the operation that is late, at which a repair begins; those of the cycle are related to it."""
+    shutil.copy(path, "copy" + path.suffix)
+    file = f"copy{path.suffix}"
+    (told, *_) = run(f"check {file} --brief").stdout.splitlines()
+    place = re.match(rf"{file}:(\d+):(\d+): not robust", told)
+    assert place
+    line, column = place.groups()
+    (result, *_) = [json.loads(each) for each in run(f"check {file} --format json").stdout.splitlines()]
+    issue = result["witness"]["computation"][result["witness"]["late"][0]["issue"]]
+    assert (str(issue["line"]), str(issue["column"])) == (line, column)
+    assert run(f"check {file} --format gcc").stdout.startswith(f"{file}:{line}:{column}: ")
+    github_line, *_ = run(f"check {file} --format github").stdout.splitlines()
+    assert f"file={file},line={line}," in github_line
+    rows = csv.DictReader(run(f"check {file} --format csv").stdout.splitlines())
+    assert next(rows)["line"] == line
+    run(f"check {file} --witness found.sarif")
+    (finding, *_) = sarif("found.sarif")
+    region = finding["locations"][0]["physicalLocation"]["region"]
+    assert (str(region["startLine"]), str(region["startColumn"])) == (line, column)
+    assert len(finding["relatedLocations"]) == len(result["witness"]["cycle"])
 
 
 def test_what_github_would_take_for_its_own_is_escaped() -> None:
@@ -90,7 +120,7 @@ def test_csv(command: str) -> None:
         (each["file"], str(each["nodes"] or ""), each["verdict"]) for each in told
     ]
     assert [row["states"] for row in rows] == [str(each["stats"]["states"]) for each in told]
-    assert rows[2]["line"] == ("8" if command == "check" else "6") and rows[0]["line"] == ""
+    assert rows[2]["line"] == "6" and rows[0]["line"] == ""
     if command == "check":
         assert rows[2]["message"].startswith(LATE) and (rows[2]["deadlock"], rows[4]["deadlock"]) == ("false", "")
     else:

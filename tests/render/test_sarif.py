@@ -87,7 +87,8 @@ def test_a_violation() -> None:
     run = parsed(result_of(ONE_TO_ONE))
     (result,) = run["results"]
     assert result["ruleId"] == "not-robust"
-    assert text_at(result["locations"][0]["physicalLocation"]["region"], ONE_TO_ONE) == "r <- mem[y]"
+    late = text_at(result["locations"][0]["physicalLocation"]["region"], ONE_TO_ONE)
+    assert late == "write(x, (me + 1) % nodes, y, q)"
     related = [text_at(each["physicalLocation"]["region"], ONE_TO_ONE) for each in result["relatedLocations"]]
     assert related == ["r <- mem[y]", *["write(x, (me + 1) % nodes, y, q)"] * 2, "barrier", "barrier"]
     assert "must come before step 9 (the write of rank" in result["message"]["text"]

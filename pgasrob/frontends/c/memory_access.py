@@ -403,7 +403,8 @@ class Memory:
             self._give_back_growing(id)
         elif id in self.facts.objects and self.facts.objects[id].lent:
             for offset, size in sorted(self.pointers.pieces(Address(id, 0), self.objects.size(Address(id, 0))).items()):
-                self.issuer.issue_store(commands.Store(self.pointers.cell(Address(id, offset), size), Const(0)))
+                cell = self.pointers.cell(Address(id, offset), size)
+                self.issuer.issue_store(commands.Store(cell, Const(0), ends=True))
         self.position.state.memory.pop(id, None)
         self.position.state.tables.pop(id, None)
         self.position.state.initialised.pop(id, None)
@@ -414,7 +415,7 @@ class Memory:
             return
         place = self.registers.register("element")
         first, count = Symbol(self.facts.objects[id].name, cells.base[id]), self.pointers.cells_of(id)
-        store = commands.Store(Binary("+", first, place, LONG), Const(0))
+        store = commands.Store(Binary("+", first, place, LONG), Const(0), ends=True)
         step = commands.Assign(place, Binary("+", place, Const(1), LONG))
         body = Block((Do(store, self.position.span), Do(step, self.position.span)))
         self.issuer.emit(

@@ -184,7 +184,7 @@ def compiled(context: Context, name: str, result: CType, node: Node) -> Compiled
         slots.append(statements.declarations.parameter(parameter.name, context.complete(parameter.type)))
     for child in node["body"].children:
         statements.statement(child)
-    emitter.span = context.span(node["declarator"])
+    emitter.span = context.span(Node("", node["body"].last, node["body"].last))
     _end(emitter, result)
     returned = VOID if isinstance(result, Struct) else result
     code = emitter.finished()
