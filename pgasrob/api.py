@@ -5,7 +5,7 @@ A text is a string with a line break, a brace or, for a litmus test, `::`; any o
 
 >>> import pgasrob
 >>> pgasrob.check(pgasrob.example("barrier_halo"))
-<Verdict barrier_halo.c: not robust on 4 nodes>
+<Verdict barrier_halo.c: not correctly synchronised on 4 nodes: not robust>
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def check(
     **options: Any,
 ) -> Verdict:
     """Decide whether ``program`` is robust on ``nodes`` nodes: its own count, or 2, when None; ``"all"``: every number.
+    Of C all lines are asked: whether it is correctly synchronised; ``only=("robust", "progress")`` asks for some.
 
     ``engine``: "portfolio", "attack", "traces", "product", "definition" or "spin". ``limits``: states, seconds and
     bytes, after which the verdict is `unknown`. ``progress`` is called a few times a second. Of the ``options``
@@ -92,18 +93,24 @@ def check(
     <Verdict one_to_one_wait.pgas: robust on every number of nodes>
     """
     from pgasrob.batch.answer import about_robustness
-    from pgasrob.robustness.question import Robustness, RobustnessOnEveryCount
+    from pgasrob.robustness.question import FACTS, RobustnessOnEveryCount, Synchronisation
     from pgasrob.robustness.session import Session
+    from pgasrob.robustness.verdict import LINES
 
-    _refuse_others("check", options, "effect", "heads", "reductions", "threads", "failed_polls", "conflicts")
+    _refuse_others("check", options, "only", "effect", "heads", "reductions", "threads", "failed_polls", "conflicts")
     every = nodes == "all"
     if every and progress is not None:
         raise ValueError("progress is reported for single node counts, not for all")
-    effect = options.pop("effect", True)
+    effect, only = options.pop("effect", True), options.pop("only", None)
+    for name in only or ():
+        if name not in LINES:
+            raise ValueError(f"no line {name!r}; there is {', '.join(LINES)}")
     if isinstance(nodes, str) and not every:
         raise ValueError(f'nodes is {nodes!r}; it is a number, or "all" for every number')
     question = _question(program, None if isinstance(nodes, str) else nodes, limits, engine=engine, **options)
-    asked = RobustnessOnEveryCount(effect) if every else Robustness(effect)
+    facts = FACTS if only is None else tuple(line for line in FACTS if line in only)
+    lines = None if only is None else tuple(line for line in LINES if line in only)
+    asked = RobustnessOnEveryCount(effect, facts) if every else Synchronisation(lines, effect)
     return about_robustness(Session(question, progress), asked)
 
 

@@ -370,6 +370,9 @@ THROUGH: dict[str, str] = {
     "render/test_races_text.py": """
         render.one_race_json render.one_race_text
     """,
+    "render/test_synchronised_text.py": """
+        render.synchronised_json
+    """,
     "render/test_verdict_text.py": """
         render.effect_json render.result_report
     """,

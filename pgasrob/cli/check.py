@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 ONE_CERTIFICATE = "--certificate is about one FILE on one node count, or all, with --cpu sc, on this machine."
 EXAMPLES = """\b
 Exit code:
-  0  all robust
-  1  some not robust
+  0  all as they should be: C programs correctly synchronised, .pgas files
+     robust, with no deadlock and no failing assertion found
+  1  some not
   2  a program with an error, or wrong usage
   3  unknown: a limit was hit
 Of several the gravest, in the order 2, 3, 1, 0. With --expect: 0 all as
@@ -47,6 +48,7 @@ Examples:
   pgasrob check main.c ring.c -I include -D N=4
   pgasrob check --compile-commands build
   pgasrob check run.pgastrace             all runs of what was recorded
+  pgasrob check main.c --only robust      deadlocks and races do not count
   pgasrob check programs --expect
   pgasrob check handed_in --expect --headers key
   pgasrob check programs -v | less        with every counterexample
@@ -149,11 +151,12 @@ def _job(options: CheckOptions, front_end: FrontEnd, headers: Mapping[str, Heade
 
 def _asked(options: CheckOptions) -> AboutRobustness:
     """The machine and the node counts that are asked about."""
-    from pgasrob.robustness.question import Robustness, RobustnessOnEveryCount, RobustnessOnTso
+    from pgasrob.robustness.question import FACTS, RobustnessOnEveryCount, RobustnessOnTso, Synchronisation
 
+    facts = FACTS if options.only is None else tuple(line for line in FACTS if line in options.only)
     if options.every_count:
-        return RobustnessOnEveryCount()
-    return RobustnessOnTso() if options.cpu == "tso" else Robustness()
+        return RobustnessOnEveryCount(facts=facts)
+    return RobustnessOnTso(facts=facts) if options.cpu == "tso" else Synchronisation(options.only)
 
 
 def _results(options: CheckOptions, found: Found, job: Job, display: Display | None) -> Iterable[Result]:

@@ -11,12 +11,13 @@ import click
 from pgasrob.cli.declare import Rule, flag, group, option
 from pgasrob.cli.many import BRIEF, BatchLimits, OutputOptions, paths_argument, resume_option
 from pgasrob.cli.option_groups import DEFAULT_COUNT, DEFAULT_ENGINE, MOST_SC_STATES, COptions, ReadingOptions
-from pgasrob.cli.parameter_types import EngineName, Lines, NodeCounts, Reduction, TwoLines, listed
+from pgasrob.cli.parameter_types import EngineName, LineName, LineNames, Lines, NodeCounts, Reduction, TwoLines, listed
 from pgasrob.cli.recorded import MIXED, OF_PROGRAMS, are_traces, mixed
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
+    from pgasrob.robustness.verdict import LineName as Asked
 
 LITMUS = ".litmus"
 ONE_FILE = "--why is about two lines of one FILE, on this machine."
@@ -58,7 +59,12 @@ class CheckOptions:
     key: str | None = option("--headers", type=click.Path(file_okay=False), metavar="KEY",
         help="With --expect: compare with the headers of the programs of the same names in the folder KEY, on the node "
         "counts of those, whatever the programs themselves say.")
-    strict: bool = flag("--strict", help="A failing assertion or a deadlock makes the exit code 1; when left open, 3.")
+    only: tuple[Asked, ...] | None = option("--only", type=LineNames(), metavar="LINES",
+        help=lambda: f"Ask for some of {listed(LineName().names(), 'and')} alone, and let nothing else count: "
+        "robust,races. Default: of C all, of .pgas files robust, where what is found of the others counts, too.")
+    strict: bool = flag("--strict",
+        help="Where it is left open whether assertions hold or there is a deadlock, the exit code is 3, also of .pgas "
+        "files and with --expect; a failing assertion or a deadlock makes it 1 with --expect, too.")
     report: str = option("--report", type=click.Choice(["all", "outcomes"]), default="all", show_default=True,
         help="What makes the exit code 1. outcomes: of what is not robust only that of which some run on the network "
         "has an outcome, or fails an assertion, that no SC run has or fails, as far as one is found.")
@@ -136,10 +142,16 @@ RULES: tuple[Rule[CheckOptions], ...] = (
         lambda o: o.every_count,
         ("--cpu", "--network", "--why", "--races"),
     ),
+    Rule(
+        "--only races, or without robust, is about some node counts and --cpu sc.",
+        lambda o: (
+            o.only is not None and ("races" in o.only or "robust" not in o.only) and (o.every_count or o.cpu == "tso")
+        ),
+    ),
 )
 OF_THE_CALCULUS = (
     *("--engine", "--no-reduction", "--without", "--cpu", "--cluster", "--witness", "--fold", "--strict", "--report"),
-    *("--brief", "--races", "--why", "--full", "--jobs", "--resume", "--baseline", "--fixes", "--headers"),
+    *("--brief", "--only", "--races", "--why", "--full", "--jobs", "--resume", "--baseline", "--fixes", "--headers"),
     *(("--format", "text|json"), "--assumptions", "--certificate"),
 )
 """Options that are about programs in the calculus, and not about networks or litmus tests."""
@@ -164,7 +176,7 @@ PROGRAM_RULES: tuple[Rule[CheckOptions], ...] = (
         lambda o: are_traces(o.paths),
         (
             *("--nodes", "--expect", "--races", "--why", "--cluster", "--engine", "--no-reduction", "--without"),
-            *("--cpu", "--certificate", "--resume", "--fixes"),
+            *("--cpu", "--certificate", "--resume", "--fixes", "--only"),
         ),
     ),
     Rule(

@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
     AnyResult = Result | RaceResult
 
-RUNS = {"violation": "witness", "assertion": "assertion_run", "deadlock": "deadlock_run"}
+RUNS = {
+    "violation": "witness",
+    "assertion": "assertion_run",
+    "deadlock": "deadlock_run",
+    "call": "illegal_calls",
+    "race": "consequences",
+}
 """The runs of a result by what they show; a fault, or a simulated run, stands where a violation does."""
 
 EXAMPLES = """\b
@@ -74,8 +80,8 @@ class DrawOptions:
         help=lambda: "Of several results in FILE the one of this number, from 1. Default: the first with a run; "
         f"{holding_many()} hold all.")
     run: str | None = option("--run", type=click.Choice(list(RUNS)),
-        help="Which run of the result: the violation (or fault), that of a failing assertion, or that of a deadlock. "
-        "Default: the first that it has.")
+        help="Which run of the result: the violation (or fault), that of a failing assertion, that of a deadlock, that "
+        "to an illegal call, or one that shows that a race matters. Default: the first that it has.")
     fold: bool = fold_option()
     # fmt: on
 
@@ -127,7 +133,7 @@ class _Drawing:
                 raise click.UsageError(f"--result {number}: {options.file} has {there}.")
             self.results = [results[number - 1]]
         if run is not None:
-            kept = [cast("Result", result) for result in self.results if result.get(RUNS[run])]
+            kept = [cast("Result", result) for result in self.results if _has(result, run)]
             self.results = [only(result, run) for result in kept]
             self.numbers = {
                 id(drawn): self.numbers[id(result)] for drawn, result in zip(self.results, kept, strict=True)
@@ -197,6 +203,12 @@ def _targets(output: str, results: list[AnyResult]) -> dict[str, list[AnyResult]
     for result in results:
         found.setdefault(filled(output, result["file"], result["nodes"]), []).append(result)
     return found
+
+
+def _has(result: AnyResult, run: str) -> bool:
+    from pgasrob.render.words import race_runs
+
+    return bool(race_runs(cast("Result", result)) if run == "race" else result.get(RUNS[run]))
 
 
 def only(result: Result, run: str) -> Result:

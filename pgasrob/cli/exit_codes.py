@@ -36,16 +36,26 @@ def code_of_verdict(result: Result, expect: bool, strict: bool, outcomes_alone: 
     leaves_open = strict and not fails and "unknown" in facts
     good = NOT_ROBUST if fails else UNKNOWN if leaves_open else ROBUST
     if not expect:
-        if outcomes_alone and result.get("effect") == "none found":
-            return good
-        codes = {"robust": ROBUST, "not robust": NOT_ROBUST, "error": ERROR, "unknown": UNKNOWN}
-        return codes[verdict] or good
+        found = code_of_lines(result, outcomes_alone)
+        return good if found == ROBUST or (found == UNKNOWN and good == NOT_ROBUST) else found
     expected = result.get("expected")
     if expected is None or (verdict == "error" and expected != "error"):
         return ERROR
     if verdict == "unknown":
         return UNKNOWN
     return good if verdict == expected else NOT_ROBUST
+
+
+def code_of_lines(result: Result, outcomes_alone: bool = False) -> int:
+    """The exit code by the lines that were asked: 1 where one is not as it should be, else 3 where one is open."""
+    found = result.get("synchronised")
+    if not found:
+        return {"robust": ROBUST, "not robust": NOT_ROBUST, "unknown": UNKNOWN, "error": ERROR}[result["verdict"]]
+    harmless = outcomes_alone and result.get("effect") == "none found"
+    lines = [line for line in found["lines"] if not (harmless and line["line"] == "robust")]
+    if any(line["answer"] == "no" for line in lines):
+        return NOT_ROBUST
+    return UNKNOWN if any(line["asked"] and line["answer"] == "unknown" for line in lines) else ROBUST
 
 
 def code_of_races(result: RaceResult, expect: bool) -> int:

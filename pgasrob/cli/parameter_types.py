@@ -130,6 +130,25 @@ class NodeCounts(click.ParamType):  # type: ignore[type-arg]
         return tuple(dict.fromkeys(counts))
 
 
+class LineName(Name):
+    """A line of whether a program is correctly synchronised."""
+
+    name, table = "line", "pgasrob.robustness.verdict:LINES"
+
+
+class LineNames(click.ParamType):  # type: ignore[type-arg]
+    """Some lines, ``robust,races``; they are put into the order of reports."""
+
+    name = "lines"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        line = LineName()
+        given = [line.convert(piece.strip(), param, ctx) for piece in str(value).split(",")]
+        return tuple(name for name in line.names() if name in given)
+
+
 class Reduction(Name):
     """The name of a reduction of the attack engine."""
 

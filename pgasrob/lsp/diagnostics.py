@@ -16,8 +16,16 @@ from pgasrob.render.sarif import plain
 
 SOURCE = "pgasrob"
 VIOLATION = "not-robust"
-SEVERITIES = {"error": DiagnosticSeverity.Error, "warning": DiagnosticSeverity.Warning}
-RACES = {"error": DiagnosticSeverity.Warning, "warning": DiagnosticSeverity.Information}
+SEVERITIES = {
+    "error": DiagnosticSeverity.Error,
+    "warning": DiagnosticSeverity.Warning,
+    "note": DiagnosticSeverity.Information,
+}
+RACES = {
+    "error": DiagnosticSeverity.Warning,
+    "warning": DiagnosticSeverity.Information,
+    "note": DiagnosticSeverity.Hint,
+}
 """A race is reported beside the violation that makes it an error; of a robust program it may well be meant."""
 
 Object = dict[str, Any]

@@ -25,7 +25,7 @@ from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.render.english import on_nodes
 from pgasrob.render.races_json import checked_with_races
 from pgasrob.render.sarif import plain, to_sarif
-from pgasrob.robustness.question import Races, Resources
+from pgasrob.robustness.question import Races, Resources, Synchronisation
 from pgasrob.robustness.verdict import Verdict
 
 INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
@@ -104,6 +104,7 @@ def checker(edited: EditedProgram) -> Checker:
     """The checker of the program of ``edited``, which is kept so that the program is read once."""
     settings = edited.settings
     job = Job(
+        asked=Synchronisation(),
         limits=settings.limits,
         resources=Resources(threads=1),
         front_end=settings.front_end,

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Literal
 
 from pgasrob.program.control import Transition
+from pgasrob.program.expressions import float_value
 from pgasrob.program.instance import Instance
 from pgasrob.races.access_facts import facts_of
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
@@ -233,7 +234,9 @@ def differences(instance: Instance, one: AnEnd, other: AnEnd) -> Iterator[str]:
     values, others = dict(one.values), dict(other.values)
     for place in [*values, *(place for place in others if place not in values)]:
         if values.get(place) != others.get(place):
-            yield f"{_named(instance, place)} is {_or_not(values.get(place))} or {_or_not(others.get(place))}"
+            yield f"{_named(instance, place)} is " + " or ".join(
+                _shown(instance, place, each.get(place)) for each in (values, others)
+            )
 
 
 ENDS = {
@@ -246,8 +249,14 @@ ENDS = {
 """What happens at the ends of runs."""
 
 
-def _or_not(value: int | None) -> str:
-    return "not read" if value is None else str(value)
+def _shown(instance: Instance, place: str | Read, value: int | None) -> str:
+    """A value, or that nothing was read; the bits of a double as the number."""
+    if value is None:
+        return "not read"
+    name = place if isinstance(place, str) else instance.cell_name(place.cell)
+    cell = name.rpartition("@")[0] or name
+    is_double = {cell, cell.rpartition("[")[0]} & instance.program.doubles
+    return repr(float_value(value)) if is_double else str(value)
 
 
 def _named(instance: Instance, place: str | Read) -> str:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 from pgasrob.render.result_forms import R
 from pgasrob.render.sarif import FINGERPRINT, NOT_ROBUST, artifact, findings
+from pgasrob.render.synchronised_json import SynchronisedLine
 from pgasrob.render.verdict_json import RaceResult, Result
+from pgasrob.robustness.verdict import LineName
 
 Object = dict[str, Any]
+
+
+RULE_OF_LINE: dict[LineName, str] = {
+    "progress": "deadlock",
+    "assertions": "failing-assertion",
+    "robust": NOT_ROBUST,
+    "races": "race-that-matters",
+}
+"""The rule of the findings by which a line is not as it should be; illegal calls have those of their API."""
 
 
 class BadBaseline(ValueError):
@@ -56,6 +67,12 @@ class Baseline:
             left["assertions"] = "hold"
         if left.get("deadlock") is True and "deadlock" not in rules:
             left["deadlock"] = False
+        if left.get("synchronised"):
+            lines = [
+                {**line, "answer": "yes"} if _is_known(result, line, rules) else line
+                for line in left["synchronised"]["lines"]
+            ]
+            left["synchronised"] = {**left["synchronised"], "lines": lines}
         return cast(R, left)
 
     def number_known(self, result: Result | RaceResult) -> int:
@@ -76,3 +93,11 @@ class Baseline:
                 gone = {key: value for key, value in found.items() if key != "ruleIndex"}
                 run["results"].append({**gone, "baselineState": "absent"})
         return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _is_known(result: R, line: SynchronisedLine, rules: Collection[str]) -> bool:
+    """Whether ``line`` is bad, and none of the new findings is by its rule."""
+    if line["line"] == "legal":
+        broken = {call["rule"] for call in cast(dict[str, Any], result).get("illegal_calls", [])}
+        return line["answer"] == "no" and broken.isdisjoint(rules)
+    return line["answer"] == "no" and RULE_OF_LINE[line["line"]] not in rules

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeVar
 
 from pgasrob.robustness.verdict import RECORDED
+
+T = TypeVar("T")
 
 
 def capital(text: str) -> str:
@@ -43,6 +46,21 @@ NOT_RECORDED = (
     "nothing."
 )
 """The sentence on what an answer for a recording does not cover."""
+
+
+SC = "sequentially consistent (SC)"
+
+
+def spelled_out(sentences: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T]]:
+    """``sentences`` with what goes with them; what SC stands for is said where it comes first."""
+    spelled = False
+    for sentence, beside in sentences:
+        yield (sentence if spelled else re.sub(r"(\b[Aa]n )?\bSC\b", _with_article, sentence, count=1)), beside
+        spelled = spelled or "SC" in sentence
+
+
+def _with_article(found: re.Match[str]) -> str:
+    return f"{found[1][0]} {SC}" if found[1] else SC
 
 
 def ranks(numbers: list[int]) -> str:

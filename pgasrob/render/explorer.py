@@ -11,7 +11,7 @@ import re
 from typing import TypedDict, cast
 
 from pgasrob.diagnostics import visible
-from pgasrob.render import english, one_run_text, verdict_text, words
+from pgasrob.render import english, one_run_text, synchronised_text, verdict_text, words
 from pgasrob.render.allowed import allowed
 from pgasrob.render.double_values import as_texts
 from pgasrob.render.lines import plain
@@ -94,13 +94,21 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
         "report": html.escape(plain(report(result)) if not runs else ""),
         "steps": html.escape(" ".join(verdict_text.steps_in(events)) if has_steps else ""),
         "script": script,
-        "result": embedded(as_texts({**result, "effect_run": None})),
+        "result": embedded(as_texts({**without_further(result), **dict(runs)})),
         "about": embedded(about),
         "diagrams": "".join(_diagram(result, number, run, cycle_only) for number, (_, run) in enumerate(runs)),
     }
     values["name"] = filled(part("name.html"), values)
     body = filled(part("page.html" if runs else "verdict.html"), values)
     return framed(f"{_program(result)}: {_verdict(result)}", part("style.css"), body, script)
+
+
+def without_further(result: Result) -> dict[str, object]:
+    """``result`` without the runs that have no place of their own on the page."""
+    left: dict[str, object] = {**result, "effect_run": None}
+    left.pop("consequences", None)
+    calls = [{**call, "run": None} for call in result.get("illegal_calls", [])]
+    return left | ({"illegal_calls": calls} if calls else {})
 
 
 def _repair(result: Result) -> str:
@@ -216,15 +224,21 @@ def _program(result: Result) -> str:
 
 
 def _verdict(result: Result) -> str:
-    return (result["verdict"] or one_run_text.kind(result)) + english.on_nodes(result["nodes"])
+    if result["verdict"]:
+        return "".join(text for text, _ in synchronised_text.headline(result))
+    return one_run_text.kind(result) + english.on_nodes(result["nodes"])
 
 
 def _further(result: Result) -> list[str]:
-    """What is wrong beside the verdict: a failing assertion, a deadlock."""
+    """What is wrong beside what the headline says: a failing assertion, a deadlock."""
     fails, deadlock = result["assertions"] == "violated", result["deadlock"] is True
     if result["engine"] == "run" and result["witness"]:
         fails, deadlock = one_run_text.wrong(result, result["witness"])
-    return ["an assertion fails"] * fails + ["deadlock"] * deadlock
+    found = result.get("synchronised")
+    said = [line["line"] for line in found["lines"]] if found else []
+    return ["an assertion fails"] * (fails and "assertions" not in said) + ["deadlock"] * (
+        deadlock and "progress" not in said
+    )
 
 
 def _sentences(result: Result) -> list[tuple[str, str]]:

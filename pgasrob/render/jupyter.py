@@ -26,12 +26,13 @@ from pgasrob.render.one_run_json import simulated_to_json
 from pgasrob.render.one_run_text import sentences as of_one_run
 from pgasrob.render.outcomes_json import outcomes_to_json
 from pgasrob.render.outcomes_text import count_text
-from pgasrob.render.races_json import races_to_json
+from pgasrob.render.races_json import is_about_races, races_to_json
 from pgasrob.render.races_text import cost, drawable
 from pgasrob.render.races_text import sentences as of_races
 from pgasrob.render.repair_text import answer_text, beside
 from pgasrob.render.repair_text import sentences as of_repair
 from pgasrob.render.run_json import Witness
+from pgasrob.render.synchronised_text import in_short
 from pgasrob.render.verdict_json import RaceResult, Result, to_json
 from pgasrob.render.verdict_text import initially
 from pgasrob.render.verdict_text import sentences as of_verdict
@@ -151,7 +152,10 @@ def _answer(
 ) -> str:  # fmt: skip
     """The fragment of an answer: its headline, its reason, what else is known, errors, runs, and what it cost."""
     bad = result["verdict"] in ("not robust", "race", "error")
-    body = [_heading(result["program"], result["verdict"], result["file"], result["nodes"], bad)]
+    found = result.get("synchronised")
+    bad = bad or (isinstance(found, dict) and found["answer"] == "no")
+    answer = result["verdict"] if is_about_races(result) else in_short(cast(Result, result))
+    body = [_heading(result["program"], answer, result["file"], result["nodes"], bad)]
     if result["reason"] and not result["errors"] and with_reason:
         body.append(f"<p>{_text(result['reason'])}</p>")
     body += [f"<p>{_text(each)}</p>" for each in sentences]

@@ -150,7 +150,7 @@ class Rows(Printer[R]):
         if not self.results:
             return
         self.summary()
-        if any(result["verdict"] == self.form.shows_more for result in self.results):
+        if any(map(self.form.shows_more, self.results)):
             self.write([[(self.form.hint, "faint")]])
 
 

@@ -17,7 +17,7 @@ from pgasrob.render.races_json import counted
 from pgasrob.render.run_json import Witness
 from pgasrob.render.source_places import located
 from pgasrob.render.verdict_json import RaceResult, Result
-from pgasrob.render.verdict_text import SC, section, verdict_report
+from pgasrob.render.verdict_text import section, verdict_report
 from pgasrob.robustness.verdict import RECORDED
 
 
@@ -154,10 +154,10 @@ def robustness(result: RaceResult) -> tuple[str, str] | None:
             turns = ", in which one of the two comes first" if race else ""
             what = "What was recorded" if other["engine"] == RECORDED else "The program"
             runs = "Each of these runs" if other["engine"] == RECORDED else "Every run on the network"
-            answer = f"{what} is {all_the_same}{apart}. {runs} looks like a {SC} run{turns}."
+            answer = f"{what} is {all_the_same}{apart}. {runs} looks like a {english.SC} run{turns}."
             return answer, "good"
         case "not robust":
-            why = words.diagnosis(other["witness"]) or f"A run on the network looks like no {SC} run."
+            why = words.diagnosis(other["witness"]) or f"A run on the network looks like no {english.SC} run."
             same = "" if race else " all the same"
             return f"The program is not robust{same}: {why} `{check_command(result)}` shows the run.", "bad"
         case "unknown" | "error":

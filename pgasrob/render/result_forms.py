@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Generic, TypeVar, cast
 
-from pgasrob.render import brief, races_text, words
+from pgasrob.render import brief, races_text, synchronised_text, words
 from pgasrob.render.findings import first_place
 from pgasrob.render.lines import Glyphs, Line, Segment
 from pgasrob.render.races_json import counted, number_of_pairs
@@ -15,9 +15,6 @@ from pgasrob.render.verdict_json import RaceResult, Result
 
 R = TypeVar("R", Result, RaceResult)
 
-OPEN: dict[object, Segment] = {"unknown": ("?", "open"), None: ("-", "faint")}
-ASSERTIONS: dict[object, Segment] = {"hold": ("hold", "good"), "violated": ("fail", "bad"), **OPEN}
-DEADLOCK: dict[object, Segment] = {False: ("no", "good"), True: ("yes", "bad"), **OPEN}
 ROBUSTNESS = {"robust": "good", "not robust": "bad", "unknown": "open", "error": "bad"}
 
 Column = tuple[str, str]
@@ -38,8 +35,6 @@ class Form(ABC, Generic[R]):
     """The columns of a table, also with what was expected."""
     verdicts: ClassVar[tuple[str, ...]]
     """All verdicts in the order of the summary."""
-    shows_more: ClassVar[str]
-    """The verdict of which a report shows more than a row."""
 
     def __init__(self, expect: bool = False, list_assumptions: bool = False, full: bool = False) -> None:
         self.expect, self.list_assumptions, self.full = expect, list_assumptions, full
@@ -51,6 +46,10 @@ class Form(ABC, Generic[R]):
     @abstractmethod
     def report(self, result: R, width: int, glyphs: Glyphs) -> list[Line]:
         """The report of ``result``."""
+
+    @abstractmethod
+    def shows_more(self, result: R) -> bool:
+        """Whether the report of ``result`` shows more than a row: a run."""
 
     @abstractmethod
     def facts(self, result: R) -> dict[str, object]:
@@ -104,27 +103,37 @@ class VerdictForm(Form[Result]):
 
     hint = "Counterexamples are shown for a single program or with --verbose."
     verdicts = ("robust", "not robust", "unknown", "error")
-    shows_more = "not robust"
     plain = (
-        ("nodes", "{:>7}"), ("verdict", "  {:<10}"), ("asserts", "  {:<7}"), ("deadlock", "  {:<8}"),
-        ("states", "{:>7}"), ("seconds", "{:>9}"),
+        ("nodes", "{:>7}"), ("verdict", "  {:<10}"), ("SC runs", "  {:<14}"), ("states", "{:>7}"),
+        ("seconds", "{:>9}"),
     )  # fmt: skip
     expecting = (
-        ("nodes", "{:>6}"), ("found", "  {:<10}"), ("", " {:<2}"), ("expected", " {:<10}"), ("asserts", " {:<7}"),
-        ("deadlock", " {:<8}"), ("states", "{:>7}"), ("seconds", "{:>8}"),
+        ("nodes", "{:>6}"), ("found", "  {:<10}"), ("", " {:<2}"), ("expected", " {:<10}"), ("SC runs", " {:<14}"),
+        ("states", "{:>7}"), ("seconds", "{:>8}"),
     )  # fmt: skip
 
     def brief(self, result: Result, several: bool) -> Iterator[str]:
         return brief.brief(result, several)
 
+    def shows_more(self, result: Result) -> bool:
+        found = result.get("synchronised")
+        return result["verdict"] == "not robust" or (found is not None and found["answer"] == "no")
+
     def report(self, result: Result, width: int, glyphs: Glyphs) -> list[Line]:
         return races_text.with_races(result, width, glyphs, self.list_assumptions, self.full)
 
     def facts(self, result: Result) -> dict[str, object]:
-        return {"assertions": result["assertions"], "deadlock": result["deadlock"], "effect": result.get("effect")}
+        found, consequences = result.get("synchronised"), result.get("consequences")
+        return {
+            "synchronised": found["answer"] if found and found["whole"] else None,
+            "assertions": result["assertions"],
+            "deadlock": result["deadlock"],
+            "races": consequences and consequences["answer"],
+            "effect": result.get("effect"),
+        }
 
     def cells(self, result: Result) -> list[Segment]:
-        return [ASSERTIONS[result["assertions"]], DEADLOCK[result["deadlock"]]]
+        return [synchronised_text.of_sc_runs(result)]
 
     def found(self, result: Result) -> str:
         return result["verdict"]
@@ -137,8 +146,12 @@ class VerdictForm(Form[Result]):
             yield "a failing assertion"
         if result["deadlock"] is True:
             yield "a deadlock"
+        if result.get("illegal_calls"):
+            yield "an illegal call"
         if result.get("faults") == "unknown":
             yield "a fault that cannot be excluded"
+        if (races := result.get("consequences")) and races["answer"] == "matters":
+            yield "a race that changes the result"
         if result.get("effect") == "none found":
             yield "no outcome found that only the network has"
 
@@ -150,7 +163,12 @@ class VerdictForm(Form[Result]):
         fault: Witness | None = None
         if witness and witness["fault"]:
             fault = {**witness, "computation": [], "memory": [], "standing": [], "source": ""}
-        return {**result, "witness": fault, "assertion_run": None, "deadlock_run": None, "effect_run": None}
+        kept: Result = {**result, "witness": fault, "assertion_run": None, "deadlock_run": None, "effect_run": None}
+        if consequences := result.get("consequences"):
+            kept["consequences"] = {**consequences, "matters": [], "harmless": []}
+        if calls := result.get("illegal_calls"):
+            kept["illegal_calls"] = [{**call, "run": None} for call in calls]
+        return kept
 
 
 class RaceForm(Form[RaceResult]):
@@ -159,7 +177,6 @@ class RaceForm(Form[RaceResult]):
 
     hint = "Races are shown for a single program or with --verbose."
     verdicts = ("no race", "race", "unknown", "error")
-    shows_more = "race"
     plain = (
         ("nodes", "{:>7}"), ("verdict", "  {:<8}"), ("pairs", "{:>6}"), ("beside", "  {:<10}"), ("states", "{:>8}"),
         ("seconds", "{:>9}"),
@@ -177,6 +194,9 @@ class RaceForm(Form[RaceResult]):
 
     def brief(self, result: RaceResult, several: bool) -> Iterator[str]:
         return races_text.brief(result, several)
+
+    def shows_more(self, result: RaceResult) -> bool:
+        return result["verdict"] == "race"
 
     def report(self, result: RaceResult, width: int, glyphs: Glyphs) -> list[Line]:
         return races_text.race_report(result, width, glyphs, self.list_assumptions, self.full, self.every_run)

@@ -25,6 +25,7 @@ from pgasrob.render.repair_text import beside, repair_lines, repair_to_json, rep
 from pgasrob.render.result_report import report
 from pgasrob.render.run_graph import NoRun
 from pgasrob.render.source_places import dumps
+from pgasrob.render.synchronised_json import in_brief, synchronised_to_json
 from pgasrob.render.verdict_json import to_json as of_verdict
 from pgasrob.repairs import Repair
 from pgasrob.robustness.verdict import Verdict
@@ -85,7 +86,7 @@ def short(shown: Answered | Program | CProgram) -> str:
     match shown:
         case Verdict():
             on = english.on_nodes("all" if shown.every and shown.nodes is None else shown.nodes)
-            file, answer_in_short = shown.file, f"{shown.verdict}{on}"
+            file, answer_in_short = shown.file, in_brief(synchronised_to_json(shown), shown.verdict, on)
         case RaceVerdict():
             file, answer_in_short = shown.file, f"{shown.verdict}{english.on_nodes(shown.nodes)}"
         case Outcomes():

@@ -179,8 +179,8 @@ class Standing(TypedDict):
 
 
 class Witness(TypedDict):
-    """A run and what it shows ("violation", "fault", "assertion", "deadlock", "illegal call", "race", or "run" when it
-    was simulated).
+    """A run and what it shows ("violation", "fault", "assertion", "deadlock", "illegal call", "race", "order", or "run"
+    when it was simulated).
 
     ``happens_before`` is the whole relation: "po" from each issued event to the next one of its rank, "cf" between
     conflicting accesses, "id" between neighbouring events of a command; the po edges of ``cycle`` may skip commands.
@@ -190,7 +190,8 @@ class Witness(TypedDict):
     where each rank is at the end. ``doubles`` are the memory objects and registers whose values are the bits of
     doubles: in this package each is a :class:`pgasrob.render.double_values.Double`, which prints as its number.
     ``temporaries`` are the registers that are no variables of the source, which reports leave out. ``source`` is the
-    text of the first file, ``sources`` those of the others by their paths.
+    text of the first file, ``sources`` those of the others by their paths. ``marked`` are the places of the events
+    that an "order" is about, a run that shows one of two orders of accesses that race.
     """
 
     shows: str
@@ -211,6 +212,7 @@ class Witness(TypedDict):
     source: str
     sources: NotRequired[dict[str, str]]
     late: NotRequired[list[LateOperation]]
+    marked: NotRequired[list[int]]
 
 
 def witness_to_json(witness: library.Witness | None) -> Witness | None:

@@ -14,7 +14,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.drawing.labels import BADGE, HEAD
 from pgasrob.drawing.palette import COLOURS, coloured, variables
 from pgasrob.drawing.svg_pen import PAPER, Frame, Stroke, SvgPen, document
-from pgasrob.render import english, one_run_text, words
+from pgasrob.render import english, one_run_text, synchronised_text, words
 from pgasrob.render.diagram.model import Diagram, numbered, shown
 from pgasrob.render.diagram.paint import Captions, Room, draw
 from pgasrob.render.diagram.run_layout import layout
@@ -134,7 +134,7 @@ def to_svg(
 def _headline(result: Result) -> str:
     file = visible(PurePath(result["file"]).name or result["program"] or "")
     where = english.on_nodes(result["nodes"])
-    what: str = result["verdict"] or one_run_text.kind(result)
+    what = synchronised_text.in_short(result) if result["verdict"] else one_run_text.kind(result)
     return f"{file}{where}" if what == "a run" else f"{file}{where}: {what}"
 
 

@@ -20,11 +20,14 @@ from pgasrob.diagnostics import visible
 from pgasrob.diagnostics.catalogue import CATALOGUE
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
+from pgasrob.render.illegal_calls_json import IllegalCall, OpenedBy
 from pgasrob.render.one_race_json import Race, with_accesses
 from pgasrob.render.one_race_text import phrases, sentence
 from pgasrob.render.races_json import is_about_races
 from pgasrob.render.run_json import Fault, NextCommand, Witness
 from pgasrob.render.shared_json import Error
+from pgasrob.render.synchronised_json import ConsequentialRace, left_open
+from pgasrob.render.synchronised_text import because, illegal_call
 from pgasrob.render.verdict_json import Fix, RaceResult, Result
 from pgasrob.robustness.reasons import InternalError
 from pgasrob.version import VERSION
@@ -68,6 +71,14 @@ RULES = {
         "No rank can go on, and some rank is stuck before something other than false assumes alone.",
         SEQUENTIAL,
     ),
+    "race-that-matters": (
+        "RaceThatMatters",
+        "Sequentially consistent runs end differently by the order of two accesses",
+        "Both accesses can be next in a sequentially consistent run, nothing orders them, and how the run ends depends "
+        "on which comes first: what is read, what memory holds at the end, an assertion, a branch. A wait, a barrier "
+        "or a lock may be missing.",
+        RACING,
+    ),
     "race": (
         "Race",
         "Two accesses to one cell race",
@@ -78,13 +89,19 @@ RULES = {
 }
 UNKNOWN = "unknown"
 NODE_COUNT = "node-count"
+HARMLESS = "no sequentially consistent run ends differently by their order"
 
 
 def to_sarif(results: Sequence[Result | RaceResult]) -> str:
     """All ``results`` as one SARIF log."""
     found = [each for result in results for each in findings(result)]
-    used = sorted({each["ruleId"] for each in found} - set(RULES))
-    rules = [*(_rule(name, *texts) for name, texts in RULES.items()), *map(_catalogued, used)]
+    of_apis = {call["rule"]: call for result in results for call in cast(Result, result).get("illegal_calls", [])}
+    used = sorted({each["ruleId"] for each in found} - set(RULES) - set(of_apis))
+    rules = [
+        *(_rule(name, *texts) for name, texts in RULES.items()),
+        *(_rule_of_api(of_apis[name]) for name in sorted(of_apis)),
+        *map(_catalogued, used),
+    ]
     indices = {rule["id"]: index for index, rule in enumerate(rules)}
     for each in found:
         each["ruleIndex"] = indices[each["ruleId"]]
@@ -122,6 +139,13 @@ def _rule(name: str, pascal: str, title: str, explanation: str, about: str = "")
         "defaultConfiguration": {"level": "error"},
         **more,
     }
+
+
+def _rule_of_api(call: IllegalCall) -> Object:
+    """The rule of an API that ``call`` breaks."""
+    pascal = "".join(map(english.capital, call["rule"].split("-")))
+    demands = english.capital(call["demands"])
+    return _rule(call["rule"], pascal, demands, f"{demands} ({call['section']}).")
 
 
 def _catalogued(code: str) -> Object:
@@ -165,11 +189,36 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
         yield _violation(result, witness)
     if witness and witness["fault"]:
         yield _fault(result, witness)
-    for run in (result["assertion_run"], result["deadlock_run"]):
-        if run:
-            yield (_failing_assertion if run["shows"] == "assertion" else _deadlock)(result, run)
+    found = result.get("synchronised")
+    counts = {line["line"] for line in found["lines"]} if found else set()
+    for call in result.get("illegal_calls", []):
+        yield _illegal_call(result, call, "legal" in counts)
+    if run := result["assertion_run"]:
+        yield _failing_assertion(result, run, "assertions" in counts)
+    if run := result["deadlock_run"]:
+        yield _deadlock(result, run, "progress" in counts)
+    yield from _by_consequences(result)
     if races := result.get("races"):
         yield from (_race(races, race, result) for race in races["races"])
+
+
+def _by_consequences(result: Result) -> Iterator[Object]:
+    """The races that matter; and those that do not as notes, unless races were asked for by themselves."""
+    consequences = result.get("consequences")
+    if not consequences:
+        return
+    for race in consequences["matters"]:
+        yield _race_that_matters(result, race)
+    for harmless in () if result.get("races") else consequences["harmless"]:
+        found = _one_race(result, harmless, "race", HARMLESS)
+        yield {**found, "level": "note"}
+
+
+def _race_that_matters(result: Result, race: ConsequentialRace) -> Object:
+    """The race at its first access, with the two runs that end differently."""
+    found = _one_race(result, race["race"], "race-that-matters", f"{'; '.join(race['differs'])}")
+    flows = [_with_run({}, result, run).get("codeFlows", []) for run in race["runs"]]
+    return found | {"codeFlows": [flow for each in flows for flow in each]}
 
 
 def _finding(result: Result | RaceResult, error: Error) -> Object:
@@ -230,19 +279,26 @@ def _fix(result: Result, witness: Witness, fix: Fix) -> Object:
 
 def _race(result: RaceResult, race: Race, robustness: Result | None) -> Object:
     """The race at its first access, an error unless the program is robust all the same."""
+    found = _one_race(result, race, "race")
+    answer = robustness["verdict"] if robustness else None
+    found["level"] = "warning" if answer == "robust" else "error"
+    found["properties"] |= {"robustness": answer}
+    return _with_run(found, result, with_accesses(race))
+
+
+def _one_race(result: Result | RaceResult, race: Race, rule: str, consequence: str = "") -> Object:
+    """A ``race`` without a run: its two accesses, and what its ``consequence`` is."""
     witness = with_accesses(race)
     places = range(len(race["computation"]), len(witness["computation"]))
     commands = " ".join(access["command"] for access in race["accesses"])
-    text = f"{_begun(sentence(race))}{_on(result)}."
-    found = _result(result, "race", text, _place(result, witness, places[0]), commands)
+    text = f"{_begun(sentence(race))}{_on(result)}{': ' * bool(consequence)}{consequence}."
+    found = _result(result, rule, text, _place(result, witness, places[0]), commands)
     found["relatedLocations"] = [
         {"id": number, **_place(result, witness, place), "message": _message(phrase)}
         for number, (place, phrase) in enumerate(zip(places, phrases(race), strict=True), start=1)
     ]
-    answer = robustness["verdict"] if robustness else None
-    found["level"] = "warning" if answer == "robust" else "error"
-    found["properties"] |= {"kind": race["kind"], "robustness": answer}
-    return _with_run(found, result, witness)
+    found["properties"] |= {"kind": race["kind"]}
+    return found
 
 
 def _fault(result: Result | RaceResult, witness: Witness) -> Object:
@@ -253,15 +309,33 @@ def _fault(result: Result | RaceResult, witness: Witness) -> Object:
     return _with_run(found, result, witness)
 
 
-def _failing_assertion(result: Result, witness: Witness) -> Object:
+def _illegal_call(result: Result, call: IllegalCall, counts: bool) -> Object:
+    """The call, with the earlier one by which it is illegal; a warning where that does not count."""
+    other, line = place_of(call["line"])
+    run = call["run"]
+    command = run["computation"][-1]["command"] if run and run["computation"] else ""
+    text = f"{_begun(f'{_on(result)} {illegal_call(call)}'.strip())}."
+    location = _point(result, run, call) if run else _location(result, {"startLine": line}, other)
+    found = _result(result, call["rule"], text, location, command)
+    if (opened := call["opened"]) and run:
+        where = _point(result, run, opened)
+        found["relatedLocations"] = [{"id": 1, **where, "message": _message(f"{opened['call']} is here")}]
+    found["level"] = "error" if counts else "warning"
+    return _with_run(found, result, run) if run else found
+
+
+def _failing_assertion(result: Result, witness: Witness, counts: bool) -> Object:
+    """The assertion; a warning where that does not count."""
     failing = [place for place, event in enumerate(witness["computation"]) if event["holds"] is False]
     text = f"The assertion fails in a sequentially consistent run{english.on_nodes(witness['nodes'])}."
     where = _place(result, witness, failing[-1]) if failing else _location(result, None)
     command = witness["computation"][failing[-1]]["command"] if failing else ""
-    return _with_run(_result(result, "failing-assertion", text, where, command), result, witness)
+    found = _result(result, "failing-assertion", text, where, command)
+    return _with_run(found | {"level": "error" if counts else "warning"}, result, witness)
 
 
-def _deadlock(result: Result, witness: Witness) -> Object:
+def _deadlock(result: Result, witness: Witness, counts: bool) -> Object:
+    """The deadlock at the first rank that is stuck; a warning where that does not count."""
     standing = witness["standing"]
     stuck = words.stuck(standing)
     sentences = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
@@ -273,7 +347,7 @@ def _deadlock(result: Result, witness: Witness) -> Object:
         {"id": number, **place, "message": _message(sentence)}
         for number, (place, sentence) in enumerate(zip(places, sentences, strict=True), start=1)
     ]
-    return _with_run(found, result, witness)
+    return _with_run(found | {"level": "error" if counts else "warning"}, result, witness)
 
 
 def _result(result: Result | RaceResult, rule: str, text: str, location: Object, commands: str) -> Object:
@@ -328,6 +402,7 @@ def notifications(result: Result | RaceResult) -> Iterator[Object]:
             "message": _message(note["sentence"]),
             "locations": [_location(result, region, other)],
         }
+    yield from _open_lines(result)
     witness = result.get("witness")
     placed = result["errors"] or (witness and witness["fault"])
     left_open = result["verdict"] == "unknown" or result.get("faults") == "unknown"
@@ -342,6 +417,21 @@ def notifications(result: Result | RaceResult) -> Iterator[Object]:
         }
 
 
+def _open_lines(result: Result | RaceResult) -> Iterator[Object]:
+    """Notifications about lines that were asked and are open although robustness is known."""
+    found = cast(Result, result).get("synchronised")
+    open_ = [] if not found or result["verdict"] == "unknown" else left_open(found)
+    if open_:
+        reason = because(cast(Result, result))
+        text = f"{_begun(english.listed(open_))} could not be decided{_on(result)}{reason and ': '}{reason}"
+        yield {
+            "descriptor": {"id": UNKNOWN, "index": 0},
+            "level": "warning",
+            "message": _message(text),
+            "locations": [_location(result, None)],
+        }
+
+
 # --- Places and messages ---------------------------------------------------------------------------------------------
 
 
@@ -350,7 +440,7 @@ def _place(result: Result | RaceResult, witness: Witness, place: int) -> Object:
     return _located(result, witness, event["line"], event["column"], event["end_line"], event["end_column"])
 
 
-def _point(result: Result | RaceResult, witness: Witness, at: Fault | NextCommand) -> Object:
+def _point(result: Result | RaceResult, witness: Witness, at: Fault | NextCommand | IllegalCall | OpenedBy) -> Object:
     """The place of a command that was not issued, of which only the beginning is known."""
     return _located(result, witness, at["line"], at["column"], at["line"], at["column"])
 

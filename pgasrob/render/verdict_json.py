@@ -38,6 +38,12 @@ from pgasrob.render.shared_json import (
     unicode_name,
 )
 from pgasrob.render.store_buffers_text import OnTso, on_tso_to_json
+from pgasrob.render.synchronised_json import (
+    Consequences,
+    Synchronised,
+    consequences_to_json,
+    synchronised_to_json,
+)
 from pgasrob.robustness.reasons import FaultReached
 from pgasrob.robustness.verdict import RECORDED, Legal
 
@@ -123,6 +129,9 @@ class Result(TypedDict):
     ``only``: the numbers of nodes on which it does more than leave at once, if these are a few.
     ``least``: it is in error on fewer nodes, and nothing is said of them.
     ``count_note``: why the program is not meant for this number of nodes, or why that was chosen.
+
+    ``synchronised``: whether the program is correctly synchronised, None where it is in error; ``consequences``: on
+    which races depends how SC runs end, where that was asked.
     """
 
     schema: int
@@ -163,6 +172,8 @@ class Result(TypedDict):
     on_tso: NotRequired[OnTso]
     hardware: NotRequired[list[HardwareDifference] | None]
     one_block: NotRequired[bool]
+    synchronised: NotRequired[Synchronised | None]
+    consequences: NotRequired[Consequences]
     proved: NotRequired[bool]
     cutoff: NotRequired[int | None]
     most_nodes: NotRequired[int]
@@ -265,6 +276,9 @@ def to_json(verdict: library.Verdict) -> Result:
         found["hardware"] = None
     if verdict.one_block:
         found["one_block"] = True
+    found["synchronised"] = synchronised_to_json(verdict)
+    if verdict.races:
+        found["consequences"] = consequences_to_json(verdict.races)
     if verdict.every:
         _add_every_count(found, verdict.every)
     if verdict.count_note:

@@ -7,12 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from pgasrob.diagnostics import visible
 from pgasrob.program.statements import place_of
-from pgasrob.render import assumptions_text, english, every_count_text, hardware_text, store_buffers_text, words
+from pgasrob.render import (
+    assumptions_text,
+    english,
+    every_count_text,
+    hardware_text,
+    store_buffers_text,
+    synchronised_text,
+    words,
+)
 from pgasrob.render.errors import error_lines
-from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph, together, wrap
+from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, together, wrap
 from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_json import Event, Fault, Standing, Witness
 from pgasrob.render.run_table import MARK, table
@@ -24,7 +33,8 @@ MOST_INITIAL, MOST_ELEMENTS = 20, 8
 """Initial values, and elements of an array among them, up to which all are listed."""
 PAIRS = re.compile(r"(?<=\bstep|\brank|\bline) (?=\d)| (?==)|(?<==) ")
 """Blanks at which a sentence is not broken: `step 7`, `x@0 = 1`."""
-SC = "sequentially consistent (SC)"
+NO_COMMUNICATION = "No rank accesses the memory of another one: is that the node count the program is for?"
+LIMITS = "--max-states, --timeout and --memory-limit set the limits."
 
 
 def verdict_report(
@@ -40,9 +50,12 @@ def verdict_report(
     ``list_assumptions``: name all that it rests on, not only what is special to the program. ``full``: show every event
     of the runs. ``further``: what is said beside the verdict.
     """
-    lines = [_headline(result)]
-    known = list(sentences(result, assumed=not list_assumptions))
-    if words.diagnosis(result["witness"]):
+    lines = _headline(result, width)
+    whole = synchronised_text.is_whole(result)
+    known = list(sentences(result, assumed=not list_assumptions, lines=not whole))
+    if whole:
+        lines += synchronised_text.section(result, width)
+    elif words.diagnosis(result["witness"]):
         sentence, style = known.pop(0)
         lines += paragraph(sentence, width, style, "  ")
     lines += _cost(result, width)
@@ -69,14 +82,12 @@ def verdict_report(
     return lines
 
 
-def _headline(result: Result) -> Line:
-    line: Line = [(f"{visible(result['file'])}: ", "heading"), (result["verdict"], result["verdict"])]
-    if result["nodes"] is not None:
-        line.append((every_count_text.on(result), "heading"))
+def _headline(result: Result, width: int) -> list[Line]:
+    line = synchronised_text.headline(result)
     if "as_expected" in result:
         wrong = words.not_as_expected(result)
         line.append((wrong, "bad") if wrong else (" (as expected)", "good"))
-    return line
+    return headline(f"{visible(result['file'])}: ", line, width)
 
 
 def _cost(result: Result, width: int) -> list[Line]:
@@ -94,20 +105,20 @@ def _cost(result: Result, width: int) -> list[Line]:
     return lines
 
 
-def sentences(result: Result, assumed: bool = True) -> Iterator[tuple[str, str]]:
+def sentences(result: Result, assumed: bool = True, lines: bool = True) -> Iterator[tuple[str, str]]:
     """What is known of robustness, assertions and deadlocks, in sentences with styles: the diagnosis of a violation
-    first, the assumptions last (if ``assumed``).
+    first, the assumptions last (if ``assumed``). Where it was asked whether the program is correctly synchronised, the
+    ``lines`` of that come first.
 
     What SC stands for is said where it comes first.
     """
-    spelled = False
-    for sentence, style in _sentences(result, assumed):
-        yield (sentence if spelled else re.sub(r"(\b[Aa]n )?\bSC\b", _spelled_out, sentence, count=1)), style
-        spelled = spelled or "SC" in sentence
-
-
-def _spelled_out(found: re.Match[str]) -> str:
-    return f"{found[1][0]} {SC}" if found[1] else SC
+    whole = synchronised_text.is_whole(result)
+    of_lines = synchronised_text.sentences(result) if whole and lines else ()
+    asked = [
+        (f"{english.capital(text).removesuffix('.')}.", synchronised_text.STYLES[line["answer"]])
+        for text, line in of_lines
+    ]
+    yield from english.spelled_out((*asked, *(_beside_the_lines if whole else _sentences)(result, assumed)))
 
 
 def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
@@ -129,16 +140,15 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             if result.get("one_block") and not known:
                 yield every_count_text.OPTION, "faint"
         if result["communicates"] is False and "count_note" not in result:
-            yield "No rank accesses the memory of another one: is that the node count the program is for?", "open"
+            yield NO_COMMUNICATION, "open"
     yield from every_count_text.what_is_known(result)
     if result["verdict"] == "unknown" and not every_count_text.is_about_all(result):
         ended = result.get("reason_code") == InternalError.code
         left = [] if ended else ["The search did not end, so this says nothing about robustness."]
-        left += ["--max-states, --timeout and --memory-limit set the limits."] * bool(result.get("limit"))
+        left += [LIMITS] * bool(result.get("limit"))
         if left:
             yield " ".join(left), "open"
-    if meaning := words.effect(result):
-        yield meaning, "open" if result.get("effect") == "none found" else "bad"
+    yield from _effect(result)
     good = [every_count_text.HOLD] * (assertions == "hold")
     good += [every_count_text.NO_DEADLOCK] * (deadlock is False and not words.deadlocks_on_the_network(result))
     all_counts = every_count_text.is_about_all(result)
@@ -166,6 +176,27 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     if open_:
         more = f" --{result['limit']} sets the limit." if robust and result.get("limit") else ""
         yield f"Not all SC runs were seen, so it is unknown {english.listed(open_)}.{more}", "open"
+    yield from _assumptions(result, assumed)
+
+
+def _beside_the_lines(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
+    """What the lines of whether a program is correctly synchronised do not say."""
+    if result["communicates"] is False and "count_note" not in result:
+        yield NO_COMMUNICATION, "open"
+    if result.get("limit"):
+        yield LIMITS, "open"
+    yield from _effect(result)
+    yield from _assumptions(result, assumed)
+
+
+def _effect(result: Result) -> Iterator[tuple[str, str]]:
+    """What a violation means for outcomes."""
+    if meaning := words.effect(result):
+        yield meaning, "open" if result.get("effect") == "none found" else "bad"
+
+
+def _assumptions(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
+    """What the verdict rests on, in a sentence."""
     if assumed and (rests_on := assumptions_text.sentence(result)):
         yield rests_on, "faint"
 
@@ -178,6 +209,8 @@ def _witnesses(result: Result) -> Iterator[Witness]:
     for run in (result["assertion_run"], result["deadlock_run"]):
         if run:
             yield run
+    yield from islice(words.illegal_call_runs(result), 1)
+    yield from words.race_runs(result)
 
 
 def section(
@@ -250,7 +283,7 @@ def _legend(witness: Witness, width: int, full: bool) -> list[Line]:
     legend = []
     if witness["cycle"]:
         legend.append(f"{MARK} marks the steps of a happens-before cycle.")
-    if witness["shows"] == "race":
+    if witness["shows"] in ("race", "order"):
         legend.append(f"{MARK} marks the two accesses that race.")
     if not full and any(row.folded for row in in_short(witness)):
         what = "cycle does not need" if witness["cycle"] else "race is not about"

@@ -17,10 +17,12 @@ from pgasrob.program.statements import Line
 from pgasrob.render.double_values import Double, shown
 from pgasrob.render.double_values import value as value_of
 from pgasrob.render.json_schema import hints
+from pgasrob.render.one_race_json import Race
 from pgasrob.render.one_run_json import RunResult
 from pgasrob.render.run_json import Edge, Event, Witness, mark
 from pgasrob.render.shared_json import SCHEMA
 from pgasrob.render.source_places import with_lines
+from pgasrob.render.synchronised_json import Consequences
 from pgasrob.render.verdict_json import RaceResult, Result
 from pgasrob.render.words import RUNS, STEPS
 
@@ -28,7 +30,7 @@ NAMES: dict[Any, str] = {
     int: "an integer", float: "a number", str: "a text", bool: "true or false", NoneType: "null", list: "a list",
     dict: "an object",
 }  # fmt: skip
-SHOWS = ("violation", "fault", "assertion", "deadlock", "illegal call", "run", "race")
+SHOWS = ("violation", "fault", "assertion", "deadlock", "illegal call", "run", "race", "order")
 RELATIONS = ("po", "cf", "id")
 MOST = 2**63
 """No number of a result is larger, line and column included."""
@@ -129,6 +131,23 @@ def _check_result(result: Result, within: str = "") -> None:
             held["in_sc"] = [value_of(held["name"], each, doubles) for each in held["in_sc"]]
     if races := result.get("races"):
         _check_races(races, "races.")
+    if consequences := result.get("consequences"):
+        _check_consequences(consequences, f"{within}consequences.")
+
+
+def _check_consequences(found: Consequences, within: str) -> None:
+    for index, race in enumerate(found["matters"]):
+        at = f"{within}matters[{index}]"
+        _check_race(race["race"], f"{at}.race")
+        if len(race["runs"]) != 2:
+            raise BadWitnessFile(f"{at}.runs: two runs are needed, and here are {len(race['runs'])}")
+        for number, run in enumerate(race["runs"]):
+            _check_run(run, f"{at}.runs[{number}]")
+            for place in run.get("marked", []):
+                _within(f"{at}.runs[{number}].marked", place, 0, len(run["computation"]) - 1)
+            mark(run)
+    for index, harmless in enumerate(found["harmless"]):
+        _check_race(harmless, f"{within}harmless[{index}]")
 
 
 def _check_count(result: Result | RaceResult, within: str = "") -> None:
@@ -156,15 +175,18 @@ def _check_races(result: RaceResult, within: str = "") -> None:
         _check_run(run, f"{within}witness")
         mark(run)
     for index, race in enumerate(result["races"]):
-        at = f"{within}races[{index}]"
-        if len(race["accesses"]) != 2:
-            raise BadWitnessFile(f"{at}.accesses: two accesses are needed, and here are {len(race['accesses'])}")
-        _check_run(race, at)
-        _check_events([*race["computation"], *race["accesses"]], f"{at}.computation and accesses", race["nodes"] - 1)
-        for number, access in enumerate(race["accesses"]):
-            if "access" not in access or access["address"] is None:
-                raise BadWitnessFile(f"{at}.accesses[{number}]: {OTHER_VERSION}")
-        mark(race)
+        _check_race(race, f"{within}races[{index}]")
+
+
+def _check_race(race: Race, at: str) -> None:
+    if len(race["accesses"]) != 2:
+        raise BadWitnessFile(f"{at}.accesses: two accesses are needed, and here are {len(race['accesses'])}")
+    _check_run(race, at)
+    _check_events([*race["computation"], *race["accesses"]], f"{at}.computation and accesses", race["nodes"] - 1)
+    for number, access in enumerate(race["accesses"]):
+        if "access" not in access or access["address"] is None:
+            raise BadWitnessFile(f"{at}.accesses[{number}]: {OTHER_VERSION}")
+    mark(race)
 
 
 def _simulated(value: dict[str, object]) -> Result:

@@ -21,6 +21,8 @@ UPDATING = ("update", "update_from", "notify", "signal")
 """Operations that update the cell at their target, or fetch it."""
 RUNS = ("witness", "assertion_run", "deadlock_run")
 """The keys of a result under which its runs are."""
+FURTHER_RUNS = ("illegal_call_run", "race_run", "other_race_run")
+"""How the run to the first illegal call and the two that show that a race matters are called beside them."""
 DOES = {"read": "reads", "write": "writes", "read and write": "updates"}
 """What an access that is still to come does."""
 FAILS = "FAILS"
@@ -51,10 +53,25 @@ def cell(address: Address | None) -> str:
 def runs(result: Result) -> Iterator[tuple[str, Witness]]:
     """The runs of ``result`` by their keys, that of the verdict first and none twice."""
     found: list[Witness] = []
-    for key, run in zip(RUNS, (result["witness"], result["assertion_run"], result["deadlock_run"]), strict=True):
+    runs = (result["witness"], result["assertion_run"], result["deadlock_run"])
+    further = (next(illegal_call_runs(result), None), *race_runs(result))
+    for key, run in (*zip(RUNS, runs, strict=True), *zip(FURTHER_RUNS, further, strict=False)):
         if run is not None and run not in found:
             found.append(run)
             yield key, run
+
+
+def illegal_call_runs(result: Result) -> Iterator[Witness]:
+    """The runs to illegal calls."""
+    for call in result.get("illegal_calls") or ():
+        if call["run"] is not None:
+            yield call["run"]
+
+
+def race_runs(result: Result) -> list[Witness]:
+    """The two runs that end differently by the order of the first race that matters; none without one."""
+    found = result.get("consequences")
+    return found["matters"][0]["runs"] if found and found["matters"] else []
 
 
 def rows(computation: Sequence[Event]) -> Iterator[range]:
@@ -364,13 +381,20 @@ def title(witness: Witness) -> str:
             return "An SC run to the call that is not allowed"
         case "race":
             return "A run after which both are next: SC, but for operations that stop half way"
+        case "order":
+            first = [f"{phrase(place, witness['computation'])} first" for place in witness.get("marked", [])[:1]]
+            return f"An SC run in which {first[0]}" if first else "An SC run"
     return "A run"
 
 
 def cycle_steps(witness: Witness) -> set[int]:
-    """The places of the events on the cycle, or of the two accesses that race."""
+    """The places of the events on the cycle, or of the two accesses that race or whose order a run shows."""
     racing = {place for place, event in enumerate(witness["computation"]) if "access" in event}
-    return racing | {place for edge in witness["cycle"] or () for place in (edge["from"], edge["to"])}
+    return (
+        racing
+        | set(witness.get("marked", ()))
+        | {place for edge in witness["cycle"] or () for place in (edge["from"], edge["to"])}
+    )
 
 
 def fault(file: str, fault: Fault) -> str:
@@ -517,11 +541,17 @@ def fails(result: Result) -> bool:
     return result["assertions"] == "violated" or result["deadlock"] is True
 
 
+def _counts_for_nothing(result: Result) -> bool:
+    """Whether ``result`` is good although an assertion fails or there is a deadlock."""
+    found = result.get("synchronised")
+    return result["verdict"] == "robust" and (not found or found["answer"] == "yes")
+
+
 def only_strict(results: Sequence[Result], expect: bool) -> str:
     """How many of ``results`` would be good but for `--strict`, "" when there are none."""
     good = "as expected" if expect else "robust"
     count = sum(
-        fails(result) and (result.get("as_expected", False) if expect else result["verdict"] == "robust")
+        fails(result) and (result.get("as_expected", False) if expect else _counts_for_nothing(result))
         for result in results
     )
     if not count:

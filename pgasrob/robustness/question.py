@@ -13,15 +13,13 @@ from pgasrob.robustness.engine import Settings
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits, available_cores
 from pgasrob.robustness.load import load
+from pgasrob.robustness.verdict import LINES, LineName
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.robustness.engine import FoundInPart
-    from pgasrob.robustness.verdict import LineName
 
-OF_C: tuple[LineName, ...] = ("legal", "progress", "assertions", "robust")
-"""What is asked of a C program."""
 FACTS: tuple[LineName, ...] = ("legal", "progress", "assertions")
 """What counts beside robustness where it is found to be bad."""
 MOST_THREADS = 4
@@ -66,7 +64,7 @@ class Synchronisation:
         """The lines that are asked of a program, and further ones that count where the answer is bad."""
         if self.lines is not None:
             return self.lines, ()
-        return (OF_C, ()) if c_program else (("robust",), FACTS)
+        return (LINES, ()) if c_program else (("robust",), FACTS)
 
 
 @dataclass(frozen=True, slots=True)

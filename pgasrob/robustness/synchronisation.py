@@ -80,6 +80,8 @@ def _answered(verdict: Verdict, name: LineName) -> tuple[LineAnswer, int] | None
                     return "no", 1
                 case "unknown":
                     return "unknown", 0
+        case "faults":  # known ones make the program one with an error
+            return ("unknown", 0) if verdict.faults == "unknown" else None
         case "robust":
             violated = verdict.verdict == "not robust"
             return ("yes", 0) if verdict.verdict == "robust" else ("no", 1) if violated else ("unknown", 0)

@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 Answer = Literal["robust", "not robust", "unknown", "error"]
 Assertions = Literal["hold", "violated", "unknown"]
 Deadlock = bool | Literal["unknown"]
-LineName = Literal["legal", "progress", "assertions", "robust", "races"]
-LINES: tuple[LineName, ...] = ("legal", "progress", "assertions", "robust", "races")
+LineName = Literal["legal", "progress", "assertions", "faults", "robust", "races"]
+LINES: tuple[LineName, ...] = ("legal", "progress", "assertions", "faults", "robust", "races")
 """What a program has to be to be correctly synchronised: it makes no call that its API forbids, no run gets stuck, its
-assertions hold, it is robust, and how its SC runs end depends on no race. A line each in reports."""
+assertions hold, no command faults (else it is in error), it is robust, and how its SC runs end depends on no race. A
+line each in reports."""
 Legal = Literal["yes", "no", "unknown"]
 Faults = Literal["none", "unknown"]
 

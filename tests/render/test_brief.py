@@ -33,8 +33,8 @@ LATE = (
 
 
 def test_a_violation_stands_where_the_late_operation_is_issued() -> None:
-    assert list(brief(of(ONE_TO_ONE))) == [f"p.pgas:6:3: {LATE}"]
-    assert list(brief(of(ONE_TO_ONE), several=True)) == [f"p.pgas:6:3: {LATE.replace(':', ' on 2 nodes:', 1)}"]
+    assert list(brief(of(ONE_TO_ONE))) == [f"p.pgas:6:3: error: {LATE}"]
+    assert list(brief(of(ONE_TO_ONE), several=True)) == [f"p.pgas:6:3: error: {LATE.replace(':', ' on 2 nodes:', 1)}"]
 
 
 def test_robust_unknown_and_error() -> None:
@@ -52,8 +52,8 @@ def test_robust_unknown_and_error() -> None:
 def test_what_is_wrong_in_sc_runs_has_lines_of_its_own() -> None:
     first, assertion, deadlock = brief(of(DEADLOCK, 3))
     assert first == "p.pgas: robust on 3 nodes"
-    assert re.fullmatch(r"p\.pgas:\d+:\d+: assertion of rank \d fails: assert\(.*\)", assertion)
-    assert re.fullmatch(r"p\.pgas:\d+:\d+: deadlock: rank \d stands before .*", deadlock)
+    assert re.fullmatch(r"p\.pgas:\d+:\d+: error: assertion of rank \d fails: assert\(.*\)", assertion)
+    assert re.fullmatch(r"p\.pgas:\d+:\d+: error: deadlock: rank \d stands before .*", deadlock)
 
 
 def test_what_was_expected() -> None:
@@ -67,8 +67,10 @@ def test_nothing_else_is_printed() -> None:
     found = CliRunner().invoke(cli, ["check", "--brief", *(str(PROGRAMS / "c/mpi" / name) for name in names)])
     first, second = found.stdout.splitlines()
     assert found.exit_code == 1
-    assert first.endswith("rget.c: robust on 2 nodes")
-    assert re.search(r"put_order\.c:18:9: not robust: The MPI_Put of rank 0 in line 19 writes x of rank 1 ", second)
+    assert first.endswith("rget.c: correctly synchronised on 2 nodes")
+    assert re.search(
+        r"put_order\.c:18:9: error: not robust: The MPI_Put of rank 0 in line 19 writes x of rank 1 ", second
+    )
 
 
 @pytest.mark.parametrize("other", ["--verbose", "--full", "--assumptions", "--format=json"])
@@ -81,7 +83,7 @@ def test_why_is_a_note() -> None:
     path = str(PROGRAMS / "c/openshmem/message_passing_fence.c")
     found = CliRunner().invoke(cli, ["check", "--brief", path, "--why", "16,18"])
     robust, note = found.stdout.splitlines()
-    assert found.exit_code == 0 and robust.endswith("fence.c: robust on 2 nodes")
+    assert found.exit_code == 0 and robust.endswith("fence.c: correctly synchronised on 2 nodes")
     assert "fence.c:16:1: note: The shmem_fence in line 17 orders the shmem_long_put in line 16" in note
 
 

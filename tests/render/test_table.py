@@ -52,11 +52,11 @@ def test_a_table() -> None:
         result("bad.pgas", "error", None, errors=[SYNTAX], reason="missing `;`"),
     ]
     assert text(results) == [
-        "file              nodes  verdict     asserts  deadlock states  seconds",
-        "ring.pgas             2  not robust  hold     no        1.23k     0.13",
-        "ring.pgas             3  robust      fail     yes       1.23k     0.13",
-        "lock/ticket.pgas      4  unknown     ?        ?         1.23k     0.13",
-        "bad.pgas              -  error       -        -         1.23k     0.13",
+        "file              nodes  verdict     SC runs        states  seconds",
+        "ring.pgas             2  not robust  ok              1.23k     0.13",
+        "ring.pgas             3  robust      stuck,fails     1.23k     0.13",
+        "lock/ticket.pgas      4  unknown     stuck?,fails?   1.23k     0.13",
+        "bad.pgas              -  error       -               1.23k     0.13",
         "",
         "lock/ticket.pgas (nodes: 4): unknown: the limit was hit",
         "bad.pgas:3:9: error[PG011]: missing `;`",
@@ -78,13 +78,13 @@ def test_found_and_expected_stand_side_by_side() -> None:
     ]
     found = text(results, expect=True)
     assert found[:8] == [
-        "file   nodes  found         expected   asserts deadlock states seconds",
-        "a.pgas     2  robust     =  robust     -       -         1.23k    0.13",
-        "b.pgas     2  not robust != robust     -       -         1.23k    0.13",
-        "c.pgas     2  robust     != nothing    -       -         1.23k    0.13",
-        "d.pgas     2  unknown    ?  robust     -       -         1.23k    0.13",
-        "e.pgas     2  error      =  error      -       -         1.23k    0.13",
-        "f.pgas     2  error      != robust     -       -         1.23k    0.13",
+        "file   nodes  found         expected   SC runs        states seconds",
+        "a.pgas     2  robust     =  robust     -               1.23k    0.13",
+        "b.pgas     2  not robust != robust     -               1.23k    0.13",
+        "c.pgas     2  robust     != nothing    -               1.23k    0.13",
+        "d.pgas     2  unknown    ?  robust     -               1.23k    0.13",
+        "e.pgas     2  error      =  error      -               1.23k    0.13",
+        "f.pgas     2  error      != robust     -               1.23k    0.13",
         "",
     ]
     notes = found[8:]

@@ -9,7 +9,7 @@ import pytest
 from pgasrob.batch.answer import about_robustness
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
-from pgasrob.robustness.question import FACTS, OF_C, Question, Synchronisation
+from pgasrob.robustness.question import FACTS, Question, Synchronisation
 from pgasrob.robustness.reasons import NotAsked, StateLimit
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.synchronisation import Line, answer_of, synchronised
@@ -53,8 +53,10 @@ def test_an_assertion_that_fails_counts_and_where_robustness_alone_is_asked_it_d
 
 def test_of_c_all_lines_are_asked() -> None:
     verdict = about_robustness(Session(Question(parse_c(C))), Synchronisation())
-    assert (verdict.asked, verdict.facts) == (OF_C, ())
-    assert answers(verdict) == {"legal": ("yes", True), "progress": ("no", True), "robust": ("yes", True)}
+    assert (verdict.asked, verdict.facts) == (LINES, ())
+    assert answers(verdict) == {
+        "legal": ("yes", True), "progress": ("no", True), "robust": ("yes", True), "races": ("yes", True)
+    }  # fmt: skip
 
 
 def test_what_is_not_robust_is_a_no_and_the_other_lines_are_answered_all_the_same() -> None:

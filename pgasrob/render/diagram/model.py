@@ -116,8 +116,9 @@ class Diagram:
 
 
 def shown(result: Result) -> Witness | None:
-    """The run of ``result`` to draw: that of its verdict, else that of a failing assertion, else that of a deadlock."""
-    return result["witness"] or result["assertion_run"] or result["deadlock_run"]
+    """The run of ``result`` to draw, the first that it has: of its verdict, of a failing assertion, of a deadlock, of a
+    race that matters."""
+    return next((run for _, run in words.runs(result)), None)
 
 
 def numbered(witness: Witness) -> list[Edge]:

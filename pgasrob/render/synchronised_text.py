@@ -1,0 +1,195 @@
+"""Whether a program is correctly synchronised, in words: the headline of a report, and a sentence for each line. Made
+from the JSON object alone (`synchronised_json`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgasrob.diagnostics import visible
+from pgasrob.render import english, every_count_text, words
+from pgasrob.render.illegal_calls_json import IllegalCall
+from pgasrob.render.lines import Line, paragraph
+from pgasrob.render.one_race_text import sentence as race_sentence
+from pgasrob.render.run_json import Witness
+from pgasrob.render.synchronised_json import (
+    ConsequentialRace,
+    Synchronised,
+    SynchronisedLine,
+    line_of,
+    summary,
+    wrong,
+)
+from pgasrob.render.verdict_json import Result
+from pgasrob.robustness.verdict import LineName
+
+STYLES = {"yes": "good", "no": "bad", "unknown": "open"}
+HEADLINES = {"yes": "robust", "no": "not robust", "unknown": "unknown"}
+MARKS = {"yes": "ok", "no": "bad", "unknown": "?"}
+"""What stands before a line."""
+
+
+def is_whole(result: Result) -> bool:
+    """Whether it was asked whether the program is correctly synchronised, all lines of that."""
+    found = result.get("synchronised")
+    return found is not None and found["whole"]
+
+
+def headline(result: Result) -> Line:
+    """The answer in short, with the node count."""
+    return answer(result, every_count_text.on(result) if result["nodes"] else "")
+
+
+def in_short(result: Result) -> str:
+    """The answer in short, without the node count."""
+    return "".join(text for text, _ in answer(result, ""))
+
+
+def answer(result: Result, where: str) -> Line:
+    """Whether the program is correctly synchronised, where all lines of that were asked; else the verdict, with what
+    else was found; what was found alone where robustness was not asked. ``where`` it holds."""
+    found, verdict = result.get("synchronised"), result["verdict"]
+    robust = found and line_of(found, "robust")
+    if not found or (not found["whole"] and robust and robust["asked"]):
+        return [(verdict, verdict), (where, "heading"), *(_but(result, found) if found else ())]
+    style, text = HEADLINES[found["answer"]], summary(found, where)
+    first, behind, rest = text.partition(where) if where else (text, "", "")
+    return [(first, style), (behind, "heading"), (rest, style if found["answer"] == "no" else "heading")]
+
+
+def _but(result: Result, found: Synchronised) -> Iterator[tuple[str, str]]:
+    """What is wrong beside robustness, as the end of a headline."""
+    lines = [line for line in found["lines"] if line["line"] != "robust" and line["answer"] == "no"]
+    link = ", and" if result["verdict"] == "not robust" else ", but"
+    match [line["line"] for line in lines]:
+        case []:
+            return
+        case ["progress"]:
+            yield f"{link} {deadlock(result)}", "bad"
+        case ["legal"]:
+            yield f"{link} {illegal_call(result['illegal_calls'][0])}", "bad"
+        case ["assertions"]:
+            yield f"{link} {failing_assertion(result)}", "bad"
+        case _:
+            others: Synchronised = {**found, "lines": lines}
+            yield f"{link} with {english.listed(wrong(others))}", "bad"
+
+
+def deadlock(result: Result) -> str:
+    """The clause that says which rank is stuck where: ``an SC run ends in a deadlock: rank 0 waits in line 12``."""
+    run = result["deadlock_run"]
+    ends = f"an SC run ends in a deadlock{_where(result, run)}"
+    for rank in words.stuck(run["standing"])[:1] if run else ():
+        command = rank["next"][0]
+        return f"{ends}: rank {rank['rank']} waits in line {command['line']} ({visible(command['command'])})"
+    return ends
+
+
+def illegal_call(call: IllegalCall) -> str:
+    """The clause that says what a call does wrong, by which section and earlier call, and what would mend it: ``rank 0
+    in line 11: MPI_Win_lock of rank 1, which is locked already (MPI-4.1, 12.5.3; see the MPI_Win_lock in line 10):
+    unlock it before it is locked again``."""
+    opened = call["opened"]
+    see = f"; see the {visible(opened['call'])} in line {opened['line']}" if opened else ""
+    what = f"rank {call['rank']} in line {call['line']}: {visible(call['sentence'])}"
+    return f"{what} ({visible(call['section'])}{see}): {visible(call['remedy'])}"
+
+
+def failing_assertion(result: Result) -> str:
+    """The clause that says which assertion fails: ``the assertion in line 9 fails in an SC run``."""
+    run = result["assertion_run"]
+    failing = [event for event in run["computation"] if event["holds"] is False] if run else []
+    which = f"the assertion in line {failing[-1]['line']}" if failing else "an assertion"
+    return f"{which} fails in an SC run{_where(result, run)}"
+
+
+def _where(result: Result, run: Witness | None) -> str:
+    return every_count_text.where(result, run) if run else ""
+
+
+def sentences(result: Result) -> Iterator[tuple[str, SynchronisedLine]]:
+    """What each line that was asked says, with it."""
+    found = result.get("synchronised")
+    for line in found["lines"] if found else ():
+        yield _said(result, line), line
+
+
+def section(result: Result, width: int) -> list[Line]:
+    """The lines, each with a mark before it."""
+    lines: list[Line] = []
+    for text, line in english.spelled_out(sentences(result)):
+        first = f"  {MARKS[line['answer']]:<4} "
+        lines += paragraph(text, width, STYLES[line["answer"]], first, " " * len(first))
+    return lines
+
+
+def _said(result: Result, line: SynchronisedLine) -> str:
+    if line["answer"] == "unknown":
+        reason = because(result) if line["line"] == "races" else result["reason"] or ""
+        return f"{line['line']}: could not be decided{reason and ': '}{visible(reason)}"
+    bad = line["answer"] == "no"
+    run = "run on the network" if result["verdict"] == "robust" else "SC run"
+    match line["line"]:
+        case "legal":
+            bad_calls = "; ".join(map(illegal_call, result.get("illegal_calls", [])))
+            return f"legal: {bad_calls if bad else 'every call is allowed where it stands'}"
+        case "progress":
+            return f"progress: {deadlock(result)}" if bad else f"progress: no {run} gets stuck"
+        case "assertions":
+            return f"assertions: {failing_assertion(result)}" if bad else f"assertions: they hold in every {run}"
+        case "faults":
+            return "faults: none"
+        case "robust":
+            late = words.diagnosis(result["witness"]) or "a run on the network looks like no SC run"
+            but = ", but for polls that fail," if result.get("polls") else ""
+            return f"robust: {late if bad else f'every run on the network{but} looks like an SC run'}"
+        case "races":
+            return f"races: {_races(result)}"
+
+
+def severity(result: Result, name: LineName) -> str:
+    """How grave a finding of the line called so is: an error, or a warning where it does not count."""
+    found = result.get("synchronised")
+    return "error" if found and line_of(found, name) else "warning"
+
+
+def because(result: Result) -> str:
+    """Why something could not be decided; of races where that is why."""
+    found = result.get("consequences")
+    return (found and found["reason"]) or result["reason"] or ""
+
+
+SC_RUNS: dict[LineName, str] = {"legal": "illegal", "progress": "stuck", "assertions": "fails", "races": "race"}
+"""What is wrong with SC runs, in a cell of a table."""
+
+
+def of_sc_runs(result: Result) -> tuple[str, str]:
+    """What is wrong with SC runs in a cell of a table, with its style: ``ok``, ``stuck,race?``; of deadlocks and
+    assertions also where they do not count."""
+    found = result.get("synchronised")
+    if not found and (result["assertions"], result["deadlock"]) == (None, None):
+        return "-", "faint"
+    answers: dict[LineName, object] = {
+        "assertions": {"violated": "no"}.get(result["assertions"] or "", result["assertions"]),
+        "progress": "no" if result["deadlock"] is True else result["deadlock"],
+        **{line["line"]: line["answer"] for line in (found["lines"] if found else ())},
+    }
+    bad = [word for name, word in SC_RUNS.items() if answers.get(name) == "no"]
+    open_ = [f"{word}?" for name, word in SC_RUNS.items() if answers.get(name) == "unknown"]
+    return ",".join([*bad, *open_]) or "ok", "bad" if bad else "open" if open_ else "good"
+
+
+def _races(result: Result) -> str:
+    found = result["consequences"]
+    harmless = english.count(len(found["harmless"]), "race") if found["harmless"] else ""
+    if not found["matters"]:
+        if not harmless:
+            return "none"
+        verb = "changes" if len(found["harmless"]) == 1 else "change"
+        return f"none that matters; {harmless} {verb} nothing in how SC runs end"
+    several = f"{len(found['matters'])} that change the result; " if len(found["matters"]) > 1 else ""
+    return several + "; ".join(map(consequential, found["matters"]))
+
+
+def consequential(race: ConsequentialRace) -> str:
+    """The clause that says which accesses race, and what depends on their order."""
+    return f"{race_sentence(race['race'])}: {visible('; '.join(race['differs']))}"
