@@ -146,7 +146,9 @@ def _compared(why: WhyNot, program: Program, here: dict[int, Followed], there: d
             continue
         alone = rank if why == "leaves" and len(leaving) < nodes else None
         kind: WhyNot = "leaves" if why == "leaves" or all(end.early for end in program.ends) else "silent"
-        return CountNote(nodes, kind, branch.span, source.piece(branch.span), alone, why == "leaves")
+        text = source.piece(branch.span)
+        text = f"case {text}" if text.isdecimal() else text  # a constant tells nothing apart but in a `switch`
+        return CountNote(nodes, kind, branch.span, text, alone, why == "leaves")
     return (_ends_at_once(program) or CountNote(nodes, "silent")) if why == "silent" else None
 
 

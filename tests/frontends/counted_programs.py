@@ -101,6 +101,9 @@ PROGRAMS = {
         _shmem("need(n, 6);", before="static void need(int n, int k) { if (n != k) exit(EXIT_FAILURE); }"),
         6, "leaves", "n != k",
     ),
+    "a switch": Counted(
+        _shmem("switch (n) { case 5: case 7: break; default: shmem_global_exit(1); }"), 5, "leaves", "case 5"
+    ),
     "a power of two": Counted(
         _shmem("int p = 1; while (p < n) p *= 2; if (p != n || n < 4) shmem_global_exit(1);"), 4, "leaves", "n < 4"
     ),

@@ -17,6 +17,7 @@ ONLY = {
     "all in an if": (4,),
     "a macro": (3,),
     "a helper": (6,),
+    "a switch": (5, 7),
     "GASPI": (3,),
     "ARMCI": (3, 4, 5, 6, 7, 8),
 }
