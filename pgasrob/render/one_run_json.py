@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
+from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.double_values import shown
 from pgasrob.render.outcomes_json import example_to_json
 from pgasrob.render.run_json import Witness
@@ -70,6 +71,7 @@ class RunResult(TypedDict):
     errors: list[Error]
     simulation: Simulation | None
     outcome: NotRequired[Example | None]
+    count_note: NotRequired[CountNote]
 
 
 def simulated_to_json(simulated: Simulated, steps: int | None = None) -> RunResult:
@@ -95,6 +97,8 @@ def simulated_to_json(simulated: Simulated, steps: int | None = None) -> RunResu
     }
     if steps is not None and found["simulation"]:
         found["simulation"]["steps"] = steps
+    if program.count_note:
+        found["count_note"] = count_note_to_json(program.count_note)
     return found
 
 

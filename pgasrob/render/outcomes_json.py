@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
+from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.double_values import Double, value
 from pgasrob.render.run_json import Witness, witness_to_json
 from pgasrob.render.shared_json import SCHEMA, Error, unicode_name
@@ -96,13 +97,14 @@ class OutcomesResult(TypedDict):
     polls: bool | None
     stats: OutcomesStats
     errors: list[Error]
+    count_note: NotRequired[CountNote]
 
 
 def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -> OutcomesResult:
     """``found`` as an object that `json.dumps` can write, with example runs for the rows ``examples`` (None: all)."""
     program = found.instance.program
     unknown = not found.complete or any(outcome.network_only is None for outcome in found.outcomes)
-    return {
+    result: OutcomesResult = {
         "schema": SCHEMA,
         "file": unicode_name(program.source.file),
         "program": unicode_name(program.name),
@@ -137,6 +139,9 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
         },
         "errors": [],
     }
+    if program.count_note:
+        result["count_note"] = count_note_to_json(program.count_note)
+    return result
 
 
 def no_outcomes(file: str, errors: list[Error], reason: str | None = None) -> OutcomesResult:

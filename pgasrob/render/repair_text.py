@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
+from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.english import capital, count, listed, on_counts
 from pgasrob.render.errors import diagnostic_lines
@@ -69,6 +70,7 @@ class RepairObject(TypedDict):
     survivor: str | None
     checks: int
     seconds: float
+    count_notes: list[CountNote]
     errors: list[Error]
 
 
@@ -106,6 +108,7 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
         "survivor": _survivor(repair),
         "checks": repair.checks,
         "seconds": round(repair.seconds, 6),
+        "count_notes": [count_note_to_json(each.count_note) for each in repair.verdicts if each.count_note],
         "errors": errors_to_json([error for verdict in repair.verdicts for error in verdict.errors], file),
     }
 

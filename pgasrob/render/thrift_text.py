@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
+from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.english import capital, count, on_counts
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.repair_text import beginning, changes, diagnosis, diff_lines, violation_sentence
@@ -47,6 +48,7 @@ class ThriftObject(TypedDict):
     diff: str
     checks: int
     seconds: float
+    count_notes: list[CountNote]
     errors: list[Error]
 
 
@@ -89,6 +91,7 @@ def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
         "diff": _difference(file, thrift),
         "checks": thrift.checks,
         "seconds": round(thrift.seconds, 6),
+        "count_notes": [count_note_to_json(each.count_note) for each in thrift.verdicts if each.count_note],
         "errors": errors_to_json([error for verdict in thrift.verdicts for error in verdict.errors], file),
     }
 

@@ -129,6 +129,9 @@ PROGRAMS = {
     "a bug at the end": Counted(_shmem("", "if (me == 1) shmem_int_p(&x, one, me + n);"), 2, None, None),
     "no communication": Counted(_shmem("", "x = me;"), 2, None, None),
     "a status at the end": Counted(_shmem("", SHMEM_PUT).replace("return 0;\n}", "exit(n == 2);\n}"), 2, None, None),
+    "another status at the end": Counted(
+        _shmem("", SHMEM_PUT).replace("return 0;\n}", "return n == 2 ? 1 : 0;\n}"), 2, None, None
+    ),
     "data leaves": Counted(
         _shmem("", SHMEM_PUT + " shmem_barrier_all(); if (x != 7) shmem_global_exit(1);"), 2, None, None
     ),

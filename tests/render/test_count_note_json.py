@@ -11,6 +11,9 @@ from click.testing import CliRunner, Result
 
 import pgasrob
 from pgasrob.cli import cli
+from pgasrob.frontends.options import FrontEnd
+from pgasrob.program.reading import DEFAULT_READING
+from pgasrob.robustness.limits import Limits
 from tests.frontends.counted_programs import PROGRAMS
 
 LEAVES = "On 2 nodes every rank leaves in line 10, `n != 3`, before any communication"
@@ -96,6 +99,15 @@ def test_every_command_chooses_the_same_count(command: str) -> None:
     assert TRY in pgasrob_(*command.split(), "three.c", "-n", "2").stderr
 
 
+@pytest.mark.parametrize("command", ["run", "outcomes", "repair", "thrift"])
+def test_json_of_other_commands_has_it(command: str) -> None:
+    found = json.loads(pgasrob_(command, "three.c", "--format", "json").stdout)
+    (note,) = found.get("count_notes") or [found["count_note"]]
+    assert note["sentence"] == CHOSEN
+    found = json.loads(pgasrob_(command, "two.c", "--format", "json").stdout)
+    assert "count_note" not in found and not found.get("count_notes")
+
+
 def test_the_library_chooses_it_too() -> None:
     verdict = pgasrob.check("three.c")
     assert verdict.nodes == 3 and verdict.count_note is not None and verdict.count_note.chosen
@@ -103,3 +115,14 @@ def test_the_library_chooses_it_too() -> None:
     assert race.nodes == 3 and race.count_note is not None
     assert pgasrob.outcomes("three.c").instance.nodes == 3
     assert pgasrob.repair("three.c").nodes == (3,)
+
+
+def test_the_editor_checks_on_it_alone() -> None:
+    from pgasrob.lsp.edited_program import EditedProgram, findings, node_counts
+    from pgasrob.lsp.settings import Settings
+
+    settings = Settings(None, Limits(timeout=20), True, FrontEnd(), DEFAULT_READING)
+    three, two = (EditedProgram(name, ((name, Path(name).read_text()),), settings) for name in ("three.c", "two.c"))
+    assert node_counts(three) == (3,)
+    assert node_counts(two) == (2, 3, 4)
+    assert findings(three, 3).notes == (CHOSEN,)
