@@ -69,10 +69,13 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A place between two statements; ``issues``: whether its process has operations; ``shared``: all ranks run it."""
+    """A place between two statements. ``after``: the operations of its process that stand before it; ``until``: the
+    statements of the process that do. ``shared``: all ranks run it."""
 
+    process: int
     loops: int
-    issues: bool
+    after: int
+    until: int
     shared: bool
 
 
@@ -89,7 +92,8 @@ class Edited:
         self.operations: list[tuple[str, int]] = []
         processes = []
         for process in program.processes:
-            self._issues, self._shared = _issues(process.body), not process.ranks and len(program.processes) == 1
+            self._shared = not process.ranks and len(program.processes) == 1
+            self._process, self._after, self._until = len(processes), 0, 0
             processes.append(replace(process, body=self._block(process.body, 0)))
         self.program = replace(program, processes=tuple(processes))
 
@@ -100,10 +104,11 @@ class Edited:
         return tuple(made)
 
     def _gap(self, loops: int) -> list[Statement]:
-        self.gaps.append(Gap(loops, self._issues, self._shared))
+        self.gaps.append(Gap(self._process, loops, self._after, self._until, self._shared))
         return self._inserted.get(len(self.gaps) - 1, [])
 
     def _statement(self, statement: Statement, loops: int) -> Statement:
+        self._until += 1
         match statement:
             case If(then=then, otherwise=otherwise):
                 after = None if otherwise is None else self._block(otherwise, loops)
@@ -113,14 +118,11 @@ class Edited:
             case Choose(branches=branches):
                 return replace(statement, branches=tuple(self._block(each, loops) for each in branches))
             case _ if isinstance(statement, OPERATIONS):
+                self._after += 1
                 queue = statement.queue.name
                 self.operations.append((queue, loops))
                 return replace(statement, queue=Name(self._queues.get(len(self.operations) - 1, queue)))
         return statement
-
-
-def _issues(block: Block) -> bool:
-    return any(isinstance(each, OPERATIONS) for each in statements(block))
 
 
 def _command(edit: Edit, name: str) -> Statement:
@@ -136,9 +138,10 @@ def _command(edit: Edit, name: str) -> Statement:
 
 def catalogue(program: Program, costs: Costs) -> list[Edit]:
     """Every edit: a fence (of an unordered queue; a FIFO queue has no use for one) and waits of each queue that an
-    operation uses in every gap of a process that has operations, a barrier in every gap of a process that all ranks
-    run, and each operation in each queue of another."""
+    operation uses in every gap, a barrier in every gap of a process that all ranks run, and each operation in each
+    queue of another. Left out are waits before the first operation and after the last statement, which do nothing."""
     seen = Edited(program)
+    last = {each.process: each.until for each in seen.gaps}
     used = sorted({queue for queue, _ in seen.operations})
     unordered = {each.name for each in program.queues if each.unordered}
     found = []
@@ -147,13 +150,17 @@ def catalogue(program: Program, costs: Costs) -> list[Edit]:
             found += [
                 Edit(what, number, queue, _cost(costs, what, gap.loops))
                 for queue in used
-                if gap.issues and (what != "fence" or queue in unordered)
+                if _may_wait(gap, last) and (what != "fence" or queue in unordered)
             ]
         if gap.shared:
             found.append(Edit("barrier", number, "", _cost(costs, "barrier", gap.loops)))
     for number, (queue, loops) in enumerate(seen.operations):
         found += [Edit("queue", number, each, _cost(costs, "queue", loops)) for each in used if each != queue]
     return found
+
+
+def _may_wait(gap: Gap, last: dict[int, int]) -> bool:
+    return gap.loops > 0 or (gap.after > 0 and gap.until < last[gap.process])
 
 
 def _cost(costs: Costs, what: What, loops: int) -> int:
