@@ -8,6 +8,9 @@ from pgasrob.program.parser import parse
 from pgasrob.program.statements import Span
 from pgasrob.repairs import Costs, repair
 from pgasrob.repairs.collective_calls import NEW, Answer, reached_alike
+from pgasrob.repairs.edits import Edit
+from pgasrob.repairs.verifier import Verifier
+from pgasrob.robustness.limits import Limits
 
 CHEAP_BARRIERS = Costs(50, 50, 50, barrier=1)
 
@@ -60,6 +63,7 @@ BODIES: dict[str, tuple[str, Answer]] = {
         "while (r == 0) {\nr <- mem[f @ 0];\ns <- 1 - s;\n}\nbarrier; // new\n}",
         "alike",
     ),
+    "one has left": ("process 0 {\nr <- 1;\n}\nprocess {\nr <- 1;\nbarrier; // 1\n}", "not alike"),
     "an exit ends all": ("process 0 {\nexit;\n}\nprocess {\nbarrier; // new\n}", "alike"),
 }
 
@@ -112,6 +116,7 @@ process {
   }
 }
 """
+FENCED = Edit(STUCK.index(" write(x, 1, f"), STUCK.index(" write(x, 1, f"), 0, " fence(q);")
 
 
 def test_no_barrier_that_one_rank_alone_reaches_in_a_program_that_ends_in_a_deadlock() -> None:
@@ -121,6 +126,20 @@ def test_no_barrier_that_one_rank_alone_reaches_in_a_program_that_ends_in_a_dead
     assert all({each.line for each in answer.candidates} <= {5, 6} for answer in found.answers)
     assert not any(each.kind == "barrier" for answer in found.answers for each in answer.candidates)
     assert "on 2 nodes SC runs end or read otherwise than before" in {each.why for each in found.rejected}
+
+
+def test_ranks_that_never_end_stand_where_they_stood() -> None:
+    """Memory, registers and what is read are the same where rank 1 waits in the inserted line, and in its own."""
+    program = parse(STUCK)
+    verifier = Verifier(program, parse, (2,), Limits(), 9)
+    for line, inserted, why in (
+        ("    await", "    await(mem[g] == 2);\n", "on 2 nodes SC runs end or read otherwise than before"),
+        ("    await", "    await(mem[g] == 0);\n", ""),
+        ("  if (me == 0)", "  barrier;\n", ""),
+    ):
+        place = STUCK.index(line)
+        tried = verifier.tried([Edit(place, place, 0, inserted), FENCED], acts_in_sc=True)
+        assert (tried.violation, tried.why) == (None, why)
 
 
 ORDERED = STUCK.replace("    await(mem[g] == 1);\n", "")
