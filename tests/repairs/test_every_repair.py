@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from pgasrob import twins
+from pgasrob.api import check
 from pgasrob.program.parser import parse
 from pgasrob.repairs import Answer, Costs, repair
-from pgasrob.robustness.check import check
-from pgasrob.robustness.question import EngineChoice, Question, Robustness
-from pgasrob.robustness.session import Session
 from tests.oracle.syntax import Program, to_pgas
 from tests.repairs.every_repair import Edit, Edited, catalogue, keeps_outcomes, random_program, sets
 from tests.support import examples
@@ -20,9 +19,11 @@ UP_TO = 12
 
 def is_repair(program: Program, edits: tuple[Edit, ...]) -> bool | None:
     """Whether ``program`` with ``edits`` is robust and ends as before; None where that is not known."""
-    text = to_pgas(Edited(program, edits).program)
-    asked = Question(parse(text), None, Robustness(effect=False), engine=EngineChoice("attack"))
-    if check(Session(asked)).verdict != "robust":
+    search = twins.trace_search(parse(to_pgas(Edited(program, edits).program)).instantiate())
+    for _ in search.run():
+        pass
+    assert search.gave_up is None
+    if search.violation is not None:
         return False
     barriers = [each for each in edits if each.what == "barrier"]
     return not barriers or keeps_outcomes(program, barriers[0])
@@ -63,6 +64,7 @@ def test_nothing_in_the_catalogue_is_cheaper() -> None:
         assert not cheaper(program, costs, found.answers, counts), seed
         for answer in found.answers:
             assert answer.cost == found.answers[0].cost == sum(each.cost for each in answer.candidates)
+            assert check(parse(answer.text), engine="attack").verdict == "robust", seed
         for remedy in remedies(found.answers[0]) if found.answers else ():
             counts[remedy] += 1
     for what in ("queue", "wait_local", "wait"):
