@@ -161,9 +161,7 @@ class _Search:
                     if more.violation is not None:
                         self._learn(more.violation, grown)
             elif tried.why:
-                # Only the candidates that act in SC runs can have changed these.
-                acting = frozenset(each for each in chosen if each.acts_in_sc)
-                blamed = acting if tried.in_sc and acting else chosen
+                blamed = _blamed(tried, chosen)
                 self._rejected.append(Rejected(tuple(sorted(blamed)), tried.why, tried.undecided))
                 self._sets.forbid(blamed)
             else:
@@ -262,6 +260,20 @@ class _Search:
                 grown.add(each)
                 edits = _edits(grown)
         return frozenset(grown)
+
+
+def _blamed(tried: Tried, chosen: frozenset[Candidate]) -> frozenset[Candidate]:
+    """The candidates of ``chosen`` that are no repair together, whatever others there are.
+
+    Only those that act in SC runs can have changed these. A call that is not allowed where it is put is not with others
+    either, unless they begin an epoch.
+    """
+    acting = frozenset(each for each in chosen if each.acts_in_sc)
+    if tried.in_sc and acting:
+        return acting
+    if tried.forbidden is not None:
+        return acting | {each for each in chosen if tried.forbidden in each.edits}
+    return chosen
 
 
 def _edits(candidates: Iterable[Candidate]) -> tuple[Edit, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Span
 from pgasrob.repairs.collective_calls import NEW, Answer, reached_alike
@@ -42,7 +42,8 @@ class Tried:
     not.
 
     ``undecided``: a limit left it open; ``in_sc``: the reason is about SC runs. ``same``: how its SC outcomes compare.
-    ``shows``: a run on the network in which files or output are seen otherwise.
+    ``shows``: a run on the network in which files or output are seen otherwise. ``forbidden``: the edit that has
+    brought a call that its library does not allow there.
     """
 
     text: str
@@ -52,6 +53,7 @@ class Tried:
     in_sc: bool = False
     same: Same | None = None
     shows: Verdict | None = None
+    forbidden: Edit | None = None
 
 
 class Verifier:
@@ -131,6 +133,10 @@ class Verifier:
                 return Tried(text, why, in_sc=True)
             if after.verdict == "not robust":
                 return Tried(text, violation=after)
+            for call in after.illegal_calls:
+                if not self._was_there(call.call, before, text, edits):
+                    why = f"on {nodes} nodes a call is not allowed: {call.call}"
+                    return Tried(text, why, forbidden=_edit_at(call.call.span, text, edits))
             if why := _worse(before, after):
                 return Tried(text, why, undecided=after.verdict == "unknown" or after.faults == "unknown")
         inserts = all(edit.start == edit.end for edit in edits)
@@ -149,6 +155,12 @@ class Verifier:
                 if shown.why:
                     return Tried(text, shown.why, None, shown.undecided, False, same, shown.violation)
         return Tried(text, same=same)
+
+    def _was_there(self, call: IllegalCall, before: Verdict, text: str, edits: Collection[Edit]) -> bool:
+        """Whether the source has broken the same rule in the place that the ``call`` in ``text`` had there."""
+        source, changed = _places(self.statements.text, ()), _places(text, edits)
+        known = {(each.call.rule, source(each.call.span)) for each in before.illegal_calls}
+        return (call.rule, changed(call.span)) in known
 
     def _alike(self, edits: Collection[Edit], marks: Collection[Edit]) -> Answer:
         """Whether all ranks reach the collective calls of ``edits`` alike, on all node counts."""
@@ -187,6 +199,11 @@ def _places(text: str, edits: Collection[Edit]) -> Places:
     return place
 
 
+def _edit_at(span: Span, text: str, edits: Collection[Edit]) -> Edit | None:
+    """The edit that the piece of ``text`` is of, None where it was there before."""
+    return Origins(edits).edit(Statements(text, []).offset(span.line, span.column)) if span.line else None
+
+
 def _worse(before: Verdict, after: Verdict) -> str:
     """Why ``after``, which has no violation, is not as good as ``before``; "" when it is."""
     where = f"on {after.nodes} nodes"
@@ -208,14 +225,9 @@ def _worse(before: Verdict, after: Verdict) -> str:
 
 
 def _worse_in_sc(before: Verdict, after: Verdict) -> str:
-    """A fault, deadlock, failed assertion or illegal call of SC runs that was not there before; "" for none."""
+    """A fault, deadlock or failed assertion of SC runs that was not there before; "" for none."""
     if after.deadlock is True and before.deadlock is not True:
         return f"on {after.nodes} nodes there is a deadlock that was not there before"
     if after.assertions == "violated" and before.assertions != "violated":
         return f"on {after.nodes} nodes an assertion fails in an SC run that held before"
-    known = Counter(each.call.rule for each in before.illegal_calls)
-    for rule, times in Counter(each.call.rule for each in after.illegal_calls).items():
-        if times > known[rule]:
-            call = next(each.call for each in after.illegal_calls if each.call.rule == rule)
-            return f"on {after.nodes} nodes a call is not allowed: {call}"
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.render.repair_text import repair_to_json
-from pgasrob.repairs import Repair, repair
+from pgasrob.repairs import Costs, Repair, remedies, repair
+from pgasrob.repairs.remedies import CallText
 
 SHMEM = """#include <shmem.h>
 #include <stdio.h>
@@ -203,3 +205,40 @@ def test_what_leaves_a_violation_is_said_in_json() -> None:
     assert first["why"].startswith(
         "a violation is left: Rank 1 reads data in line 17 before the shmem_long_put of rank 0"
     )
+
+
+LOCKED = """#include <mpi.h>
+int main(int argc, char **argv) {
+    int me, *buf, val = 3; MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &buf, &win);
+    if (me == 0) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        MPI_Put(&val, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        val = 4;
+        MPI_Win_unlock(1, win);
+    }
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_no_call_that_its_library_does_not_allow_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not tried with others again."""
+    before, nobody_has_locked_it = remedies.insertions, "{ MPI_Win_flush(1, win); MPI_Win_unlock(0, win); }"
+
+    def further(call: CallText, text: str) -> Iterator[remedies.Remedy]:
+        yield from before(call, text)
+        if call.name == "MPI_Put":
+            yield "completion", nobody_has_locked_it
+
+    monkeypatch.setattr(remedies, "insertions", further)
+    found = repair(parse_c(LOCKED, "p.c"), lambda changed: parse_c(changed, "p.c"), (2,), Costs(completion=1), 50)
+    assert sorted(each.text for answer in found.answers for each in answer.candidates) == [
+        "MPI_Win_flush(1, win);", "MPI_Win_flush_all(win);"
+    ]  # fmt: skip
+    assert [each.text for tried in found.rejected for each in tried.candidates] == [nobody_has_locked_it]
+    assert "on 2 nodes a call is not allowed: MPI_Win_unlock of rank 0" in found.rejected[0].why
