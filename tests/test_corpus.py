@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,16 @@ SMALL = [path for path in CORE if path.stem not in TOO_LARGE]
 def expected(path: Path, nodes: int) -> str | None:
     expectation = read_expectation(path.read_text(), str(path))
     return expectation.at(nodes) if expectation else None
+
+
+ILLEGAL_BESIDE = {"barrier_halo.c": {"mpi-free-in-epoch"}}
+"""Rules that programs break by the mistake that they are about."""
+
+
+def illegal_calls(path: Path) -> set[str]:
+    """The rules that a program breaks, as its header says (`// illegal: mpi-no-epoch`); none where it says nothing."""
+    line = re.search(r"^// illegal: (.*)$", path.read_text(), re.MULTILINE)
+    return set(line[1].split(", ")) if line else ILLEGAL_BESIDE.get(path.name, set())
 
 
 def test_the_corpus_is_large_and_says_why() -> None:
@@ -105,6 +116,12 @@ def test_the_default_engine_finds_what_is_expected_and_the_catalogue_is_up_to_da
     """It pins verdicts and state counts; one test, for both need one run of all programs."""
     found = checked(DEFAULT_ENGINE, PROGRAMS)
     assert not wrong(found)
+    illegal = {path.name: illegal_calls(path) for path in C}
+    assert illegal == {
+        Path(one.file).name: {each.call.rule.code for each in one.verdict.illegal_calls}
+        for one in found
+        if Path(one.file).suffix == ".c"
+    }
     entries = [
         Entry(path.relative_to(ROOT / "programs"), path.read_text(), one.verdict)
         for path, one in zip(PROGRAMS, found, strict=True)

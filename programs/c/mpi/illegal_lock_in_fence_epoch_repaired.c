@@ -1,0 +1,34 @@
+// expect: robust
+// nodes: 2
+// races: none
+// A fence completes the first epoch before the lock begins another one. Fences without communication between them begin
+// none.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, *shared, one = 1;
+    MPI_Win win;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &win);
+    MPI_Win_fence(0, win);
+    if (rank == 0) {
+        MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    }
+    MPI_Win_fence(0, win);
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        MPI_Put(&one, 1, MPI_INT, 1, 1, 1, MPI_INT, win);
+        MPI_Win_unlock(1, win);
+    }
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        printf("%d\n", shared[0]);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}

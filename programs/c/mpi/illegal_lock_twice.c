@@ -1,0 +1,31 @@
+// expect: robust
+// nodes: 2
+// races: none
+// illegal: mpi-lock-twice
+// The loop locks in every round and unlocks once, behind it: the second lock is of a target that is locked already.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, *shared, one = 1;
+    MPI_Win win;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &win);
+    if (rank == 0) {
+        for (int i = 0; i < 2; i++) {
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+            MPI_Put(&one, 1, MPI_INT, 1, i, 1, MPI_INT, win);
+        }
+        MPI_Win_unlock(1, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        printf("%d\n", shared[0]);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}

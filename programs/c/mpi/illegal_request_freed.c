@@ -1,0 +1,31 @@
+// expect: robust
+// nodes: 2
+// races: none
+// illegal: mpi-request-freed
+// The request of a one-sided call may not be freed.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, *shared, one = 1;
+    MPI_Win win;
+    MPI_Request request;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &win);
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+        MPI_Rput(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win, &request);
+        MPI_Request_free(&request);
+        MPI_Win_unlock(1, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        printf("%d\n", shared[0]);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
