@@ -61,9 +61,19 @@ class CProgram(Displayed):
     def for_every_count(self) -> Program:
         """The program of the calculus with `me` and `nodes` in its commands, whatever the number of nodes.
 
+        Where the number is needed only behind a check of it, that on the other numbers every rank leaves is left out.
         Raises :class:`pgasrob.diagnostics.SourceError` where that cannot be said without the number (PG146).
         """
-        return self._lowered(None, "none")
+        try:
+            return self._lowered(None, "none")
+        except SourceError:
+            from pgasrob.frontends.c.driver import lower
+            from pgasrob.frontends.size_checks import leaving_paths
+
+            if not (leaving := leaving_paths(self.compiled)):
+                raise
+            program = self.lowered[None, "none"] = lower(self.compiled, None, leaving=leaving)
+            return program
 
     @property
     def _note_on_two(self) -> CountNote | None:

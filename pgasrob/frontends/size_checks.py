@@ -17,7 +17,7 @@ from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
-from pgasrob.frontends.c.symbolic import Rank
+from pgasrob.frontends.c.symbolic import Path, Rank, is_of_count
 from pgasrob.frontends.c.world import World
 from pgasrob.frontends.fitting_counts import FEWEST, MOST, named_ranks
 from pgasrob.program.commands import Assert, Barrier
@@ -25,15 +25,12 @@ from pgasrob.program.count_note import Only
 from pgasrob.program.expressions import (
     RELATIONS,
     Binary,
-    Conditional,
-    Const,
     Expr,
     Me,
     Nodes,
     Unary,
     constant,
     names_me_or_nodes,
-    parts,
     specialise,
 )
 from pgasrob.program.instance import MAX_NODES
@@ -42,16 +39,12 @@ from pgasrob.program.statements import Do, Span, Statement, statements_in
 MOST_BRANCHES = 64
 """That are followed: the checks stand at the beginning."""
 
-Path = tuple[tuple[Expr, bool], ...]
-"""Conditions on the number of nodes, each with whether it holds."""
-
 
 def only_counts(compiled: Compiled) -> Only | None:
     """The numbers of nodes on which the program does more than leave, where there are a few and that is known of all
     others; else None."""
     search = _Search(compiled)
-    search.run()
-    leaving = [path for path in search.ways if search.leaves(path)]
+    leaving = search.leaving()
     if not leaving:
         return None
     counts = _others(leaving, search.machine.world.most_nodes)
@@ -60,6 +53,11 @@ def only_counts(compiled: Compiled) -> Only | None:
     span = search.spans[leaving[-1]]
     waits = any(search.ways[path].waits for path in leaving)
     return Only(tuple(counts), span, compiled.unit.source.piece(span), waits)
+
+
+def leaving_paths(compiled: Compiled) -> frozenset[Path]:
+    """The ways on which every rank leaves at once, by conditions on the number of nodes alone."""
+    return frozenset(_Search(compiled).leaving())
 
 
 @dataclass(slots=True)
@@ -91,7 +89,12 @@ class _Search:
     """Those with which the rank ends."""
     machine: Machine = field(init=False)
 
-    def run(self) -> None:
+    def leaving(self) -> list[Path]:
+        """The ways on which every rank leaves at once."""
+        self._run()
+        return [path for path in self.ways if self._leaves(path)]
+
+    def _run(self) -> None:
         """Follow all ways, unless there are too many."""
         world = World(self.compiled, None, Facts())
         world.begin()
@@ -129,7 +132,7 @@ class _Search:
         if len(machine.parts.agreements.ends) > ends:
             self.ended.add(writer.node.label)
         node = writer.node
-        if not way.branches and node.condition is not None and _is_of_count(node.condition) and len(after) == 2:
+        if not way.branches and node.condition is not None and is_of_count(node.condition) and len(after) == 2:
             del self.ways[path]  # it is that of its two continuations
             for each in after:
                 further = (*path, (node.condition, each.label == node.goes_to[0]))
@@ -140,7 +143,7 @@ class _Search:
         way.branches = way.branches or len(after) > 1
         yield from ((each, path) for each in after)
 
-    def leaves(self, path: Path) -> bool:
+    def _leaves(self, path: Path) -> bool:
         """Whether on the way that begins with ``path`` every rank comes to an end and does nothing else before."""
         way, nodes, known = self.ways[path], self.machine.writer.nodes, dict[str, bool]()
 
@@ -167,11 +170,6 @@ def _does_more(statements: Sequence[Statement]) -> bool:
         if isinstance(each, Do) and (isinstance(each.command, Assert) or any(True for _ in named_ranks(each.command))):
             return True
     return False
-
-
-def _is_of_count(condition: Expr) -> bool:
-    """Whether ``condition`` depends on the number of nodes alone."""
-    return all(isinstance(each, Const | Nodes | Unary | Binary | Conditional) for each in parts(condition))
 
 
 def _others(leaving: Sequence[Path], most: int) -> list[int]:

@@ -57,88 +57,90 @@ int main(void) {{
 SHMEM_PUT = "shmem_int_p(&x, one, (me + 1) % n);"
 
 
-def _mpi(check: str, body: str = PUT) -> str:
+def mpi(check: str, body: str = PUT) -> str:
+    """A program with MPI with this size ``check`` and ``body``."""
     return MPI.format(check=check, body=body)
 
 
-def _shmem(check: str, body: str = SHMEM_PUT, before: str = "") -> str:
+def shmem(check: str, body: str = SHMEM_PUT, before: str = "") -> str:
+    """The same with OpenSHMEM, and something ``before`` its `main`."""
     return SHMEM.format(check=check, body=body, before=before)
 
 
 PROGRAMS = {
-    "not equal, MPI_Abort": Counted(_mpi("if (n != 3) MPI_Abort(MPI_COMM_WORLD, 1);"), 3, "leaves", "n != 3"),
-    "less, exit": Counted(_mpi("if (n < 4) exit(1);"), 4, "leaves", "n < 4"),
-    "odd is needed": Counted(_mpi("if (n % 2 == 0) { MPI_Finalize(); return 1; }"), 3, "leaves", "n % 2 == 0"),
+    "not equal, MPI_Abort": Counted(mpi("if (n != 3) MPI_Abort(MPI_COMM_WORLD, 1);"), 3, "leaves", "n != 3"),
+    "less, exit": Counted(mpi("if (n < 4) exit(1);"), 4, "leaves", "n < 4"),
+    "odd is needed": Counted(mpi("if (n % 2 == 0) { MPI_Finalize(); return 1; }"), 3, "leaves", "n % 2 == 0"),
     "rank 0 says why": Counted(
-        _mpi('if (n != 5) { if (me == 0) printf("5 processes\\n"); MPI_Finalize(); exit(0); }'), 5, "leaves", "n != 5"
+        mpi('if (n != 5) { if (me == 0) printf("5 processes\\n"); MPI_Finalize(); exit(0); }'), 5, "leaves", "n != 5"
     ),
     "rank 0 ends all before a collective": Counted(
-        _mpi("if (me == 0 && n < 3) MPI_Abort(MPI_COMM_WORLD, 2);"), 3, "error", None
+        mpi("if (me == 0 && n < 3) MPI_Abort(MPI_COMM_WORLD, 2);"), 3, "error", None
     ),
-    "rank 0 ends all": Counted(_shmem("if (me == 0 && n < 3) shmem_global_exit(2);"), 3, "leaves", "n < 3"),
+    "rank 0 ends all": Counted(shmem("if (me == 0 && n < 3) shmem_global_exit(2);"), 3, "leaves", "n < 3"),
     "a message of several lines": Counted(
-        _shmem('if (n != 3) { for (int i = 0; i < 2; i++) printf("%d\\n", n + i); return 2; }'), 3, "leaves", "n != 3"
+        shmem('if (n != 3) { for (int i = 0; i < 2; i++) printf("%d\\n", n + i); return 2; }'), 3, "leaves", "n != 3"
     ),
     "behind a broadcast": Counted(
-        _mpi("MPI_Bcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD); if (n != 3) MPI_Abort(MPI_COMM_WORLD, 1);"),
+        mpi("MPI_Bcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD); if (n != 3) MPI_Abort(MPI_COMM_WORLD, 1);"),
         3, "leaves", "n != 3",
     ),
     "behind a barrier": Counted(
-        _mpi("MPI_Barrier(MPI_COMM_WORLD); if (n <= 2) { MPI_Finalize(); return 0; }"), 3, "leaves", "n <= 2"
+        mpi("MPI_Barrier(MPI_COMM_WORLD); if (n <= 2) { MPI_Finalize(); return 0; }"), 3, "leaves", "n <= 2"
     ),
     "a rank by number": Counted(
-        _mpi("", "if (me == 0) MPI_Put(&one, 1, MPI_INT, 2, 0, 1, MPI_INT, w);"), 3, "error", None
+        mpi("", "if (me == 0) MPI_Put(&one, 1, MPI_INT, 2, 0, 1, MPI_INT, w);"), 3, "error", None
     ),
-    "all in an if": Counted(_mpi("if (n == 4) {", PUT + " }" ), 2, None, None)._replace(
-        text=_mpi("if (n == 4) { int t = 0;", PUT).replace("MPI_Finalize();", "} MPI_Finalize();"),
+    "all in an if": Counted(mpi("if (n == 4) {", PUT + " }" ), 2, None, None)._replace(
+        text=mpi("if (n == 4) { int t = 0;", PUT).replace("MPI_Finalize();", "} MPI_Finalize();"),
         chosen=4, why="silent", at="n == 4",
     ),
     "only from rank 2 on": Counted(
-        _mpi("", "if (me >= 2) MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, w);"), 3, "silent", None
+        mpi("", "if (me >= 2) MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, w);"), 3, "silent", None
     ),
-    "a macro": Counted(_shmem('if (n != 3) LEAVE("no");'), 3, "leaves", "n != 3"),
+    "a macro": Counted(shmem('if (n != 3) LEAVE("no");'), 3, "leaves", "n != 3"),
     "a helper": Counted(
-        _shmem("need(n, 6);", before="static void need(int n, int k) { if (n != k) exit(EXIT_FAILURE); }"),
+        shmem("need(n, 6);", before="static void need(int n, int k) { if (n != k) exit(EXIT_FAILURE); }"),
         6, "leaves", "n != k",
     ),
     "a switch": Counted(
-        _shmem("switch (n) { case 5: case 7: break; default: shmem_global_exit(1); }"), 5, "leaves", "case 5"
+        shmem("switch (n) { case 5: case 7: break; default: shmem_global_exit(1); }"), 5, "leaves", "case 5"
     ),
     "a power of two": Counted(
-        _shmem("int p = 1; while (p < n) p *= 2; if (p != n || n < 4) shmem_global_exit(1);"), 4, "leaves", "n < 4"
+        shmem("int p = 1; while (p < n) p *= 2; if (p != n || n < 4) shmem_global_exit(1);"), 4, "leaves", "n < 4"
     ),
     "a square": Counted(
-        _shmem("int q = 1; while (q * q < n) q++; if (q * q != n) { shmem_finalize(); return 1; }"),
+        shmem("int q = 1; while (q * q < n) q++; if (q * q != n) { shmem_finalize(); return 1; }"),
         4, "leaves", "q * q != n",
     ),
-    "an assertion": Counted(_shmem("assert(n == 3);"), 3, "asserts", "assert(n == 3)"),
+    "an assertion": Counted(shmem("assert(n == 3);"), 3, "asserts", "assert(n == 3)"),
     "a rank that is not there": Counted(
-        _shmem("", "if (me == 0) shmem_int_p(&y, one, 3);"), 4, "names", "shmem_int_p(&y, one, 3)"
+        shmem("", "if (me == 0) shmem_int_p(&y, one, 3);"), 4, "names", "shmem_int_p(&y, one, 3)"
     ),
     "neighbours of a chain": Counted(
-        _shmem("", "if (me > 0 && me < n - 1) shmem_int_p(&x, one, me + 1);"), 3, "silent", "me < n - 1"
+        shmem("", "if (me > 0 && me < n - 1) shmem_int_p(&x, one, me + 1);"), 3, "silent", "me < n - 1"
     ),
     # not of this kind
-    "more are needed than there are": Counted(_shmem("if (n < 2) shmem_global_exit(1);"), 2, None, None),
+    "more are needed than there are": Counted(shmem("if (n < 2) shmem_global_exit(1);"), 2, None, None),
     "a phase for more": Counted(
-        _shmem("", SHMEM_PUT + " shmem_barrier_all(); if (n == 2) { shmem_finalize(); return 0; }"
+        shmem("", SHMEM_PUT + " shmem_barrier_all(); if (n == 2) { shmem_finalize(); return 0; }"
                " shmem_int_p(&y, 1, 2);"),
         2, None, None,
     ),
-    "no count is right": Counted(_shmem("", "shmem_int_p(&x, one, n);"), 2, None, None),
-    "a bug at the end": Counted(_shmem("", "if (me == 1) shmem_int_p(&x, one, me + n);"), 2, None, None),
-    "no communication": Counted(_shmem("", "x = me;"), 2, None, None),
-    "a status at the end": Counted(_shmem("", SHMEM_PUT).replace("return 0;\n}", "exit(n == 2);\n}"), 2, None, None),
+    "no count is right": Counted(shmem("", "shmem_int_p(&x, one, n);"), 2, None, None),
+    "a bug at the end": Counted(shmem("", "if (me == 1) shmem_int_p(&x, one, me + n);"), 2, None, None),
+    "no communication": Counted(shmem("", "x = me;"), 2, None, None),
+    "a status at the end": Counted(shmem("", SHMEM_PUT).replace("return 0;\n}", "exit(n == 2);\n}"), 2, None, None),
     "another status at the end": Counted(
-        _shmem("", SHMEM_PUT).replace("return 0;\n}", "return n == 2 ? 1 : 0;\n}"), 2, None, None
+        shmem("", SHMEM_PUT).replace("return 0;\n}", "return n == 2 ? 1 : 0;\n}"), 2, None, None
     ),
     "data leaves": Counted(
-        _shmem("", SHMEM_PUT + " shmem_barrier_all(); if (x != 7) shmem_global_exit(1);"), 2, None, None
+        shmem("", SHMEM_PUT + " shmem_barrier_all(); if (x != 7) shmem_global_exit(1);"), 2, None, None
     ),
-    "an assertion that fails everywhere": Counted(_shmem("assert(n == 0);"), 2, None, None),
-    "an assertion behind a put": Counted(_shmem("", SHMEM_PUT + " assert(n == 3);"), 2, None, None),
+    "an assertion that fails everywhere": Counted(shmem("assert(n == 0);"), 2, None, None),
+    "an assertion behind a put": Counted(shmem("", SHMEM_PUT + " assert(n == 3);"), 2, None, None),
     "two algorithms": Counted(
-        _shmem("", "if (n == 2) { shmem_int_p(&x, one, 1 - me); shmem_barrier_all(); exit(1); } " + SHMEM_PUT),
+        shmem("", "if (n == 2) { shmem_int_p(&x, one, 1 - me); shmem_barrier_all(); exit(1); } " + SHMEM_PUT),
         2, None, None,
     ),
     "GASPI": Counted(

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.fitting_counts import doubt
 from pgasrob.frontends.lower import CProgram, parse_c
-from tests.frontends.counted_programs import PROGRAMS, _shmem
+from tests.frontends.counted_programs import PROGRAMS, mpi, shmem
+from tests.support import check_every_count
 
 ONLY = {
     "not equal, MPI_Abort": (3,),
@@ -57,7 +59,7 @@ def test_the_programs_that_are_for_a_few_numbers_of_nodes(name: str) -> None:
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_which_checks_restrict_a_program(check: str) -> None:
-    program = parse_c(_shmem(check), "a.c")
+    program = parse_c(shmem(check), "a.c")
     only = program.only
     assert (only.counts if only else None) == CHECKS[check]
     if only is not None:
@@ -75,5 +77,41 @@ def test_ranks_that_leave_behind_a_barrier_may_wait_where_they_part_before() -> 
     apart = "if (n != 3) { if (me == 0) shmem_barrier_all(); exit(1); }"
     together = "if (n != 3) { shmem_barrier_all(); exit(1); }"
     for check, waits in ((apart, True), (together, False)):
-        only = parse_c(_shmem(check), "a.c").only
+        only = parse_c(shmem(check), "a.c").only
         assert only is not None and only.counts == (3,) and only.waits is waits
+
+
+@pytest.mark.parametrize(
+    ("check", "fewest"),
+    [
+        ("if (n < 4) MPI_Abort(MPI_COMM_WORLD, 1);", 4),
+        ("if (n < 2) MPI_Abort(MPI_COMM_WORLD, 1);", 2),
+        ("if (n >= 4) in = 1; else { MPI_Finalize(); return 1; }", 4),
+        ("if (n < 3) MPI_Abort(MPI_COMM_WORLD, 1); if (n == 3) exit(1);", 4),
+        ("if (n < 4) { if (me == 0) exit(1); MPI_Finalize(); return 2; }", 4),
+    ],
+)
+def test_behind_a_check_a_program_is_lowered_without_its_number(check: str, fewest: int) -> None:
+    """A window that is created on some ways only is one that all ranks create, where they are so many."""
+    program = parse_c(mpi(check), "a.c")
+    symbolic = program.for_every_count()
+    for count in range(2, 8):
+        assert symbolic.instantiate(count).communicates is (count >= fewest)
+        own = program.instantiate(count)
+        assert own.communicates is (count >= fewest)
+        if count >= fewest:
+            assert symbolic.instantiate(count).can_wait and own.can_wait
+    assert check_every_count(program).verdict == "robust"
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "if (me == 0 && n < 4) MPI_Abort(MPI_COMM_WORLD, 1);",  # not all ranks
+        "if (n < 4) { MPI_Bcast(&in, 1, MPI_INT, 0, MPI_COMM_WORLD); exit(1); }",  # they communicate before
+        "if (me == 0) { if (n < 4) exit(1); } else if (n < 4) exit(1);",  # behind another branch
+    ],
+)
+def test_what_needs_the_number_otherwise_is_refused(check: str) -> None:
+    with pytest.raises(SourceError, match="PG146"):
+        parse_c(mpi(check), "a.c").for_every_count()

@@ -15,6 +15,7 @@ from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.followed import Followed
 from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.symbolic import Path
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.declarations import MemoryObject, Process, Queue
@@ -26,18 +27,23 @@ Marks = Literal["none", "calls", "outside"]
 
 
 def lower(
-    compiled: Compiled, nodes: int | None, marks: Marks = "none", *, followed: dict[int, Followed] | None = None
+    compiled: Compiled,
+    nodes: int | None,
+    marks: Marks = "none",
+    *,
+    followed: dict[int, Followed] | None = None,
+    leaving: frozenset[Path] = frozenset(),
 ) -> Program:
     """The program that ``compiled`` is on ``nodes`` nodes, or on every number of them when None; with marks of the
     calls that say what they are, or what they do outside of memory, where these are asked for. What each rank does is
-    noted in ``followed``, if given.
+    noted in ``followed``, if given. ``leaving``: as of a :class:`~pgasrob.frontends.c.world.World`.
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
     kept: Program | None = None
     for keeps_loops in (True, False):
         facts = Facts(keeps_loops)
-        world = World(compiled, nodes, facts, marks == "calls", marks == "outside", followed=followed)
+        world = World(compiled, nodes, facts, marks == "calls", marks == "outside", followed=followed, leaving=leaving)
         try:
             program = _lowered(world)
         except Problem as problem:

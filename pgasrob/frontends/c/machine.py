@@ -10,7 +10,7 @@ has ended there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pgasrob.frontends.c import arithmetic, code
@@ -23,11 +23,12 @@ from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Beyond, Faults, Problem
 from pgasrob.frontends.c.snapshots import Frame, State
-from pgasrob.frontends.c.symbolic import NumberNeeded, Rank
+from pgasrob.frontends.c.symbolic import NumberNeeded, Path, Rank
 from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Pointer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, ObjectId, Undefined, Unknown, Value, no_pointer
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Kind
+from pgasrob.program.expressions import Expr
 
 
 class Machine:
@@ -47,13 +48,18 @@ class Machine:
         self.pointers = parts.pointers
         self.memory = parts.memory
         self.followed = None if world.followed is None else Followed()
+        self.path: Path | None = () if world.leaving else None
+        """By which conditions on the number of nodes the rank comes here; None where it has branched otherwise."""
 
     def run(self) -> None:
         """Execute the program to the end of all its branches."""
         self.begin()
         followed = self.followed
         while self.branching.pending:
+            path = self.path
             self.execute(self.branching.pending.pop())
+            if self.path == path:  # it has not gone on behind a check of the number
+                self.path = None
             if self.followed is not None:  # from here on it may go on in several ways
                 self.followed.forks = bool(self.branching.pending)
                 self.followed = None
@@ -263,6 +269,16 @@ class Machine:
             state.frames[-1].pc = place
             ways.append(Branch(self.writer.fresh().label, state))
         self.branching.fork(settled, *ways)
+        if self.path is not None:
+            self._leave_out(self.path, settled, ways)
+
+    def _leave_out(self, path: Path, condition: Expr, ways: Sequence[Branch]) -> None:
+        """End that one of two ``ways``, by whether the ``condition`` holds, on which every rank leaves at once."""
+        for way, holds in zip(ways, (True, False), strict=True):
+            if (*path, (condition, holds)) in self.world.leaving:
+                self.branching.pending.remove(way)
+                self.path = (*path, (condition, not holds))
+                return
 
     def _call(self, call: code.Call) -> None:
         self.calling.call(call)

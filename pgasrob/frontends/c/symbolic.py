@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from pgasrob.frontends.c.problem import Problem
-from pgasrob.program.expressions import MOST_NODES, Binary, Const, Expr, Me, Nodes, Unary
+from pgasrob.program.expressions import MOST_NODES, Binary, Conditional, Const, Expr, Me, Nodes, Unary, parts
 from pgasrob.program.statements import Span
 
 
@@ -63,6 +63,15 @@ class Extent(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.each:,} bytes for each node" + (f" and {self.more:,} more" if self.more else "")
+
+
+Path = tuple[tuple[Expr, bool], ...]
+"""The conditions on the number of nodes on which a program has branched so far, each with whether it holds."""
+
+
+def is_of_count(condition: Expr) -> bool:
+    """Whether ``condition`` depends on the number of nodes alone."""
+    return all(isinstance(each, Const | Nodes | Unary | Binary | Conditional) for each in parts(condition))
 
 
 MOST_EACH = 1 << 12

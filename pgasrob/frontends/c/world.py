@@ -11,7 +11,7 @@ from pgasrob.frontends.c.cells import Cells
 from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.followed import Followed
-from pgasrob.frontends.c.symbolic import EVERYONE, NumberNeeded, Rank
+from pgasrob.frontends.c.symbolic import EVERYONE, NumberNeeded, Path, Rank
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.frontends.options import neighbours
 from pgasrob.program.assumptions import Noted
@@ -51,6 +51,10 @@ class World:
     """Where the runs of ranks end, where these have numbers."""
     followed: dict[int, Followed] | None = None
     """What each rank does by the branches that it takes, where that is asked for."""
+
+    leaving: frozenset[Path] = frozenset()
+    """Ways by the number of nodes on which it is known that every rank leaves at once (`size_checks`): where the number
+    is a symbol they end where they begin."""
 
     def __post_init__(self) -> None:
         self.cells = Cells(self.facts)
