@@ -141,6 +141,8 @@ def _compared(why: WhyNot, program: Program, here: dict[int, Followed], there: d
         return CountNote(nodes, "asserts", failing, source.piece(failing))
     leaving = _leaving(program)
     for rank in leaving if why == "leaves" else range(nodes):
+        if rank not in there:
+            break
         branch = _last_difference(here[rank], there[rank])
         if branch is None or (why == "leaves" and not _ends_behind(here[rank], branch)):
             continue
@@ -219,6 +221,4 @@ def _numbered(taken: Sequence[Taken]) -> Iterator[tuple[Taken, int]]:
 def _ends_behind(rank: Followed, branch: Taken) -> bool:
     """Whether ``rank`` does nothing but end behind ``branch``: it does not communicate."""
     behind: Sequence[Statement] = rank.statements[branch.written :]
-    return not rank.forks and not any(
-        True for command in _commands(statements_in(behind)) for _ in named_ranks(command)
-    )
+    return not any(True for command in _commands(statements_in(behind)) for _ in named_ranks(command))

@@ -115,7 +115,6 @@ class _Search:
         """Execute one ``branch``; the branches from its end."""
         machine, writer = self.machine, self.machine.writer
         written, ends = set(writer.nodes) - {branch.label}, len(machine.parts.agreements.ends)
-        gaps = len(machine.world.gaps)
         try:
             machine.execute(branch)
         except (Problem, TryAgain):
@@ -127,7 +126,7 @@ class _Search:
         new = [label for label in writer.nodes if label not in written]
         self.owners.update(dict.fromkeys(new, path))
         statements = [each for label in new for each in writer.nodes[label].statements]
-        way.goes_on = way.goes_on or len(machine.world.gaps) > gaps or _does_more(statements)
+        way.goes_on = way.goes_on or _does_more(statements)
         way.barrier = way.barrier or any(isinstance(command, Barrier) for command in _commands(statements))
         if len(machine.parts.agreements.ends) > ends:
             self.ended.add(writer.node.label)

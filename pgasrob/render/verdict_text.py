@@ -54,6 +54,9 @@ def verdict_report(
     whole = synchronised_text.is_whole(result)
     known = list(sentences(result, assumed=not list_assumptions, lines=not whole))
     if whole:
+        for sentence, style in _count_note(result):  # it qualifies the headline
+            known.remove((sentence, style))
+            lines += paragraph(sentence, width, style, "  ")
         lines += synchronised_text.section(result, width)
     elif words.diagnosis(result["witness"]):
         sentence, style = known.pop(0)
@@ -126,8 +129,7 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     robust, assertions, deadlock = result["verdict"] == "robust", result["assertions"], result["deadlock"]
     if late := words.diagnosis(result["witness"]):
         yield late, "bad"
-    if note := result.get("count_note"):
-        yield note["sentence"], "faint" if note["chosen"] else "open"
+    yield from _count_note(result)
     if robust:
         if result["engine"] == RECORDED:
             yield "The recorded run, and each that differs from it in what nothing orders, looks like an SC run.", ""
@@ -181,12 +183,19 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
 
 def _beside_the_lines(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
     """What the lines of whether a program is correctly synchronised do not say."""
+    yield from _count_note(result)
     if result["communicates"] is False and "count_note" not in result:
         yield NO_COMMUNICATION, "open"
     if result.get("limit"):
         yield LIMITS, "open"
     yield from _effect(result)
     yield from _assumptions(result, assumed)
+
+
+def _count_note(result: Result) -> Iterator[tuple[str, str]]:
+    """Why the program is not meant for its number of nodes, or why that was chosen."""
+    if note := result.get("count_note"):
+        yield note["sentence"], "faint" if note["chosen"] else "open"
 
 
 def _effect(result: Result) -> Iterator[tuple[str, str]]:

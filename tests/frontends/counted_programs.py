@@ -96,7 +96,13 @@ PROGRAMS = {
         chosen=4, why="silent", at="n == 4",
     ),
     "only from rank 2 on": Counted(
-        mpi("", "if (me >= 2) MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, w);"), 3, "silent", None
+        mpi("for (int i = 0; i < 2; i++) rand();", "if (me >= 2) MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, w);"),
+        3, "silent", "",
+    ),
+    "eight": Counted(shmem("if (n != 8) exit(1);"), 8, "leaves", "n != 8"),
+    "one of two failures, behind a broadcast": Counted(
+        mpi("MPI_Bcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD); if (n < 3) { if (rand() % 2) exit(1); exit(2); }"),
+        3, "leaves", "n < 3",
     ),
     "a macro": Counted(shmem('if (n != 3) LEAVE("no");'), 3, "leaves", "n != 3"),
     "a helper": Counted(
@@ -134,6 +140,13 @@ PROGRAMS = {
     "another status at the end": Counted(
         shmem("", SHMEM_PUT).replace("return 0;\n}", "return n == 2 ? 1 : 0;\n}"), 2, None, None
     ),
+    "an exit at the end": Counted(
+        shmem("", SHMEM_PUT).replace("return 0;\n}", "if (n != 2) return 0;\n exit(1);\n}"), 2, None, None
+    ),
+    "an exit before a phase for more": Counted(
+        shmem("", SHMEM_PUT + " shmem_barrier_all(); if (n == 2) exit(0); shmem_int_p(&y, 1, 2);"), 2, None, None
+    ),
+    "rank 0 leaves the others alone": Counted(shmem("if (me == 0 && n < 3) exit(1);"), 2, None, None),
     "data leaves": Counted(
         shmem("", SHMEM_PUT + " shmem_barrier_all(); if (x != 7) shmem_global_exit(1);"), 2, None, None
     ),

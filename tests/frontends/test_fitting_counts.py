@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from pgasrob.frontends.c import driver
+from pgasrob.frontends.c.compiled import Compiled
+from pgasrob.frontends.c.driver import lower
 from pgasrob.frontends.lower import parse_c
-from tests.frontends.counted_programs import PROGRAMS
+from pgasrob.program.program import Program
+from tests.frontends.counted_programs import PROGRAMS, shmem
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -21,3 +27,43 @@ def test_which_count_is_chosen_and_why(name: str) -> None:
     assert note.why == expected.why
     if expected.at is not None:
         assert note.text == expected.at
+
+
+def test_the_number_in_the_header_is_kept() -> None:
+    program = parse_c("// nodes: 2\n" + PROGRAMS["a helper"].text, "a.c")
+    assert program.default_count == 2
+    note = program.program().count_note
+    assert note is not None and (note.why, note.further, note.chosen) == ("leaves", 6, False)
+
+
+def test_fewer_nodes_are_named_too() -> None:
+    program = parse_c(PROGRAMS["not equal, MPI_Abort"].text, "a.c")
+    note = program.program(6).count_note
+    assert note is not None and (note.nodes, note.text, note.further) == (6, "n != 3", 3)
+    alone = parse_c(shmem("if (me == 5) shmem_global_exit(1);"), "a.c").program(6).count_note
+    assert alone is None  # the others do not have this rank, and nothing is compared
+
+
+def test_ends_are_those_of_the_last_pass() -> None:
+    text = PROGRAMS["more are needed than there are"].text
+    ends = parse_c(text.replace("shmem_barrier_all", "y = x; shmem_barrier_all"), "a.c").program(3).ends
+    assert [(each.rank, each.early, each.refuses, each.of_all) for each in ends] == [
+        (rank, False, False, False) for rank in range(3)
+    ]
+
+
+def test_nothing_else_is_lowered_for_a_program_that_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lowering is what start-up costs."""
+    counts: list[int | None] = []
+
+    def noted(compiled: Compiled, nodes: int | None, *more: Any, **options: Any) -> Program:
+        counts.append(nodes)
+        return lower(compiled, nodes, *more, **options)
+
+    monkeypatch.setattr(driver, "lower", noted)
+    assert parse_c(PROGRAMS["more are needed than there are"].text, "a.c").default_count == 2
+    assert counts == [2]
+    counts.clear()
+    program = parse_c(PROGRAMS["not equal, MPI_Abort"].text, "a.c")
+    program.program()
+    assert counts == [2, 2, 3]  # the second time it is followed, to be compared

@@ -20,6 +20,7 @@ ONLY = {
     "a macro": (3,),
     "a helper": (6,),
     "a switch": (5, 7),
+    "eight": (8,),
     "GASPI": (3,),
     "ARMCI": (3, 4, 5, 6, 7, 8),
 }

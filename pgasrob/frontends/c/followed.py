@@ -25,14 +25,13 @@ class Taken(NamedTuple):
 
 @dataclass(slots=True)
 class Followed:
-    """What a rank does up to where it may go on in several ways, or to its end.
+    """The branches that a rank takes up to where it may go on in several ways, or to its end.
 
-    ``statements``: all that is written for it. ``forks``: it may go on in several ways in the end.
+    ``statements``: all that is written for it, on further branches too.
     """
 
     taken: list[Taken] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
-    forks: bool = False
 
     def branch(self, function: str, place: int, holds: bool, written: int, span: Span) -> None:
         """Note a branch that is taken."""

@@ -60,9 +60,7 @@ class Machine:
             self.execute(self.branching.pending.pop())
             if self.path == path:  # it has not gone on behind a check of the number
                 self.path = None
-            if self.followed is not None:  # from here on it may go on in several ways
-                self.followed.forks = bool(self.branching.pending)
-                self.followed = None
+            self.followed = None  # from here on it may go on in several ways
         if followed is not None and self.world.followed is not None:
             followed.statements = [each for node in self.writer.nodes.values() for each in node.statements]
             self.world.followed[self.position.rank.number] = followed
