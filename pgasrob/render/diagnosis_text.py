@@ -9,6 +9,7 @@ from typing import assert_never
 
 from pgasrob.program import core
 from pgasrob.program.commands import ATOMICS, Store
+from pgasrob.program.instance import Instance
 from pgasrob.render import english
 from pgasrob.render.source_commands import Calls, WrittenCommands
 from pgasrob.robustness.late_operations import Late, issued_operands
@@ -23,12 +24,13 @@ LEAVING = re.compile(r"(return|break|continue|goto)\b")
 
 class Diagnosis:
     """Describes the late operations of ``run``. ``line`` maps a line of its source to the line to name; without it
-    lines are named as they are."""
+    lines are named as they are. ``written``: the program whose commands are named, where that of the run has some other
+    ones in their places."""
 
-    def __init__(self, run: Run, line: Callable[[int], int] | None = None) -> None:
+    def __init__(self, run: Run, line: Callable[[int], int] | None = None, written: Instance | None = None) -> None:
         self._named_line = line or (lambda line: line)
         self._instance, self._events, self._operands = run.instance, run.events, issued_operands(run)
-        self._texts = WrittenCommands(run.instance)
+        self._texts = WrittenCommands(written or run.instance)
         self._calls = Calls(run.instance, self._texts)
 
     def sentences(self, late: Late) -> str:
@@ -175,7 +177,8 @@ class Diagnosis:
 
     def _kind(self, place: int) -> str:
         """The kind of the command that the event is of."""
-        return self._issued(place).kind
+        issued = self._issued(place)
+        return self._texts.command(issued.rank, issued.occurrence).kind
 
     def _issued(self, place: int) -> Event:
         return self._events[self._issues[self._events[place].event.issued]].event

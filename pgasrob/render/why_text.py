@@ -21,7 +21,7 @@ def why_to_json(found: Why) -> WhyInOrder:
         "answer": found.answer,
         "sentences": [english.capital(sentence) for sentence in sentences.sentences()],
         "orders": [[sentences.suspect(each) for each in without.suspects] for without in found.without],
-        "without": [_happens(without) for without in found.without],
+        "without": [sentences.happens(without) for without in found.without],
         "checks": found.checks,
     }
 
@@ -37,7 +37,8 @@ class Sentences:
         match found.answer:
             case "ordered":
                 sentences = [
-                    f"{self._does(each.suspects[0], each)}. Without that, in some run on the network {_happens(each)}."
+                    f"{self._does(each.suspects[0], each)}. "
+                    f"Without that, in some run on the network {self.happens(each)}."
                     for each in found.without
                 ]
                 if found.untried:
@@ -49,7 +50,7 @@ class Sentences:
                 alone = "none of them" if len(parts) > 2 else "neither of them"
                 return [
                     f"{english.listed(parts)}: {alone} is needed as long as the others are there. Without all of them, "
-                    f"in some run on the network {_happens(without)}."
+                    f"in some run on the network {self.happens(without)}."
                 ]
             case "other":
                 return [
@@ -89,7 +90,7 @@ class Sentences:
 
     def _does(self, suspect: Suspect, without: Without) -> str:
         """``the shmem_quiet in line 7 completes the shmem_int_put in line 6``."""
-        operation = Diagnosis(without.run).operation(without.late)
+        operation = self._diagnosis(without).operation(without.late)
         mine = f"the {self._name(suspect)} in line {suspect.span.line}"
         itself = mine == operation
         match suspect.does:
@@ -101,7 +102,7 @@ class Sentences:
             case "captures":
                 return f"{mine} has read its source when it returns"
             case "orders":
-                return f"{mine} orders {operation} before {Diagnosis(without.run).following(without.late)}"
+                return f"{mine} orders {operation} before {self._diagnosis(without).following(without.late)}"
             case "meets":
                 return f"{mine} comes between: no rank passes it before all have arrived"
             case "notifies":
@@ -116,6 +117,14 @@ class Sentences:
             case _:
                 assert_never(suspect.does)
 
+    def _diagnosis(self, without: Without) -> Diagnosis:
+        """Of the run of a changed program, in whose place the commands of the program are named."""
+        return Diagnosis(without.run, written=self._instance)
+
+    def happens(self, without: Without) -> str:
+        """What happens then: ``rank 1 reads x in line 4 before the put of rank 0 in line 2 has arrived there``."""
+        return self._diagnosis(without).overtaking(without.late)
+
     def _name(self, suspect: Suspect) -> str:
         """The call in C, else the kind of the command."""
         edges = self._instance.automata[suspect.rank].transitions
@@ -123,7 +132,3 @@ class Sentences:
         if self._instance.program.source.shows_commands:
             return edge.command.kind
         return Calls(self._instance, self._texts).at(suspect.rank, suspect.occurrence) or edge.command.kind
-
-
-def _happens(without: Without) -> str:
-    return Diagnosis(without.run).overtaking(without.late)

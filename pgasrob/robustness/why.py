@@ -2,7 +2,8 @@
 
 Nothing is said that has not been checked. What may order them (`suspects`) is taken away, one thing at a time, and the
 program checked again: where it is not robust any more, by a computation whose cycle goes through both, that is what
-orders them. Where no single one does, two at a time and then all of them are taken away.
+orders them. Where no single one does, two at a time and then all of them are taken away, and of these as many are put
+back as do not matter: each of those that are named is needed where the others are missing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pgasrob.program.statements import Do, Span
 from pgasrob.program.variants import with_commands
 from pgasrob.robustness.check import check
 from pgasrob.robustness.late_operations import Late, late_operations
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.suspects import Suspect, on_lines, suspects
@@ -52,8 +54,8 @@ _Found = Literal["violated", "robust", "other", "not known"]
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """That a program is not robust without all of ``suspects``: a run on the network and its cycle, replayed without
-    them.
+    """That a program is not robust without all of ``suspects``, each of which would do: a run on the network and its
+    cycle, replayed without them.
 
     ``late`` is the operation that comes too late in it.
     """
@@ -89,7 +91,7 @@ def why(question: Question, verdict: str, lines: tuple[int, int]) -> Why:
     The question is asked many times: its limits hold for each of the checks, and the time for all of them together.
     Raises :class:`pgasrob.diagnostics.SourceError` for a program that is none, and KeyboardInterrupt on Ctrl-C.
     """
-    loaded = Session(question).load()
+    loaded = Session(replace(question, limits=Limits())).load()
     program = loaded.program if isinstance(loaded.program, Program) else loaded.program.program(loaded.nodes)
     question = replace(question, program=program, nodes=loaded.nodes)
     instance = program.instantiate(loaded.nodes, question.reading)
@@ -128,12 +130,14 @@ class _Asking:
         found: set[_Found] = set(outcomes.values())
         if found == {"robust"}:
             pairs = list(combinations(tried, 2))
-            groups: list[tuple[Suspect, ...]] = [*pairs[:MOST_PAIRS], tuple(tried)] if pairs else []
-            for group in dict.fromkeys(groups):
+            # Without a barrier ranks need not come to where it matters that nothing is waited for.
+            stay = tuple(each for each in tried if each.does != "meets")
+            groups: list[tuple[Suspect, ...]] = [*pairs[:MOST_PAIRS], stay, tuple(tried)] if pairs else []
+            for group in dict.fromkeys(each for each in groups if len(each) > 1):
                 outcome, without = self._without(group)
                 found.add(outcome)
                 if without is not None:
-                    return self._why("several", [without], 0)
+                    return self._why("several", [self._least(without)], 0)
         answer = self._in_conflict()
         if len(every) > len(tried) and self._reason is None:
             self._reason = f"of {len(every)} commands between them {len(tried)} were tried"
@@ -141,6 +145,14 @@ class _Asking:
         if answer == "not needed" and not found <= {"robust"}:
             answer = "other" if "other" in found else "not known"
         return self._why(answer, [], 0)
+
+    def _least(self, without: Without) -> Without:
+        """``without`` with as few suspects as do, none of which could stay."""
+        for suspect in reversed(without.suspects):
+            fewer = tuple(each for each in without.suspects if each != suspect)
+            less = self._without(fewer)[1] if len(fewer) > 1 else None  # each alone has been tried
+            without = less or without
+        return without
 
     def _why(self, answer: Answer, without: list[Without], untried: int) -> Why:
         shown = tuple(without)

@@ -102,6 +102,37 @@ def test_two_of_which_one_would_do() -> None:
     assert "the wait in line 6 completes the write in line 3" in told and "neither of them is needed" in told
 
 
+def test_of_many_only_those_are_named_of_which_one_has_to_be_there() -> None:
+    """Three waits for a write, of which one would do, a fence and a wait for another queue that do nothing for it."""
+    waits = "  wait(q);\n  fence(q);\n  wait(q);\n  wait(p);\n  wait(q);\n"
+    text = TWO.replace("queue q unordered;", "queue q unordered; queue p unordered;").replace("  wait(q);\n", waits)
+    found = asked(text, 3, 14)
+    assert found.answer == "several"
+    [shown] = found.without
+    program = parse(text, "p.pgas")
+    assert {each.does for each in shown.suspects} == {"completes"}
+    assert [each.span.line for each in shown.suspects] == [5, 7, 9]
+    assert check(without(program, *shown.suspects)).verdict == "not robust"
+    for each in shown.suspects:
+        assert check(without(program, *(other for other in shown.suspects if other != each))).verdict == "robust"
+
+
+def test_commands_are_named_as_in_the_program() -> None:
+    """Without what a put promises it is a write, and without its notification a notify is an update."""
+    put = "memory x = 1, y; queue q unordered;\nprocess 0 {\n  put(x, 1, y, q);\n  mem[x] <- 2;\n}\nprocess 1 { }"
+    found = why_to_json(asked(put, 3, 4))
+    assert found["sentences"] == [
+        "The put in line 3 has read its source when it returns. Without that, in some run on the network rank 0 "
+        "overwrites x in line 4 before its put in line 3 has read it."
+    ]
+    names = "memory x = 1, y, f; register r; queue q unordered;"
+    notify = f"{names}\nprocess 0 {{\n  put(x, 1, y, q);\n  notify(add, 1, 1, f, q);"
+    found = why_to_json(asked(f"{notify}\n}}\nprocess 1 {{\n  await(mem[f] == 1);\n  r <- mem[y];\n}}", 3, 8))
+    [sentence] = found["sentences"]
+    assert sentence.startswith("The notify in line 4 comes after the put in line 3, as notifications and signals do.")
+    assert "the put of rank 0" in sentence and "the notify of rank 0" in sentence and "update" not in sentence
+
+
 def test_the_order_of_a_queue() -> None:
     text = (
         "memory x, y; queue q; register r;\nprocess 0 {\n  write(x, 1, x, q);\n  write(y, 1, x, q);\n}\nprocess 1 { }"
