@@ -196,7 +196,18 @@ class Declared:
     @property
     def lasting(self) -> list[int]:
         """The addresses of the cells whose values at the end of the program count (see :class:`MemoryObject`)."""
-        own = (memory for memory in self.memory if not memory.made_up and not memory.given_back)
+        given_back = {
+            address
+            for memory in self.memory
+            if memory.given_back
+            for address in range(memory.address, memory.address + memory.cells)
+        }
+        return [address for address in self.own if address not in given_back]
+
+    @property
+    def own(self) -> list[int]:
+        """The addresses of the cells that are variables and memory of the source."""
+        own = (memory for memory in self.memory if not memory.made_up)
         return [address for memory in own for address in range(memory.address, memory.address + memory.cells)]
 
     def queue_name(self, id: int) -> str:

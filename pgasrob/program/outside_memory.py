@@ -22,7 +22,7 @@ TERMINAL = "the terminal"
 ANY_FILE = "any file"
 """A file whose name is not known: it may be the same as any other."""
 EVERYWHERE = (TERMINAL, ANY_FILE)
-"""What a call may reach that starts another program, or ends the run of other ranks."""
+"""What a call may reach that starts another program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,10 @@ class Outside:
     places: tuple[str, ...]
     writes: bool
     joins: bool = False
+
+
+ENDING = Outside(EVERYWHERE, writes=False)
+"""A rank ends by a failure, and may end the run of the others: of what comes later something may be missing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ MOST_STATES = 20_000
 """Of one program, as far as its displays are compared."""
 NOWHERE = 1 << 40
 """The address of a place that a program does not access."""
-MOST_WORK = 1_000_000
+MOST_UNREAD = 100
+"""Values that a rank reads between two calls: in a loop that is not known in number, there is no end of them."""
+MOST_WORK = 300_000
 """States in the sets that are made to compare displays."""
 
 
@@ -37,8 +39,8 @@ class Reading(NamedTuple):
 
 
 class Letter(NamedTuple):
-    """A call of ``rank`` at ``site``, which ``writes`` to the place or reads there; and what its rank has read since
-    its call before. At ``rank`` -1 a run has ended."""
+    """A call of ``rank`` at ``site``, which ``writes`` to the place or reads there; and if it writes, what its rank has
+    read since it wrote there before. At ``rank`` -1 a run has ended."""
 
     rank: int
     site: int
@@ -48,7 +50,7 @@ class Letter(NamedTuple):
 
 END = Letter(-1, 0, writes=False)
 Unread = tuple[tuple[Reading, ...], ...]
-"""What each rank has read since its last letter."""
+"""What each rank has read since it wrote to the place."""
 At = tuple[int, Unread] | None
 """Where a run is, None at its end."""
 
@@ -93,7 +95,7 @@ class Seen:
         on_the_network: bool,
     ) -> None:
         self.instance, self.places = instance, places
-        self._names = {address for address in instance.program.lasting if instance.program.cell_name(address) in names}
+        self._names = {address for address in instance.program.own if instance.program.cell_name(address) in names}
         self._places = {place.address for place in places}
         self._sites: dict[tuple[int, int], tuple[int, bool]] = {}
         for rank, automaton in enumerate(instance.automata):
@@ -177,9 +179,12 @@ class _Display:
         node, unread = at
         for move in self._seen.moves[node]:
             read = unread[move.rank] + move.read
-            if move.place == self._address and (move.writes or move.rank == self._reader):
-                letter = Letter(move.rank, move.site, move.writes, read)
+            if move.place == self._address and move.writes:
+                letter = Letter(move.rank, move.site, True, read)
                 letters.append((letter, (move.to, self._unread(unread, move, ()))))
+            elif move.place == self._address and move.rank == self._reader:
+                letter = Letter(move.rank, move.site, False)
+                letters.append((letter, (move.to, self._unread(unread, move, read))))
             else:
                 silent.append((move.to, self._unread(unread, move, read)))
         if node in self._seen.ends:
@@ -187,11 +192,11 @@ class _Display:
         return silent, letters
 
     def _unread(self, unread: Unread, move: Move, read: tuple[Reading, ...]) -> Unread:
-        """What each rank has read when its next letter comes; nothing where none can come."""
-        touched = self._ever[move.rank][self._seen.controls[move.to][move.rank]]
-        cells = touched.cells if move.rank == self._reader else touched.changed
-        if not cells >> self._address & 1:
+        """What each rank has read when it writes to the place next; nothing where it cannot any more."""
+        if not self._ever[move.rank][self._seen.controls[move.to][move.rank]].changed >> self._address & 1:
             read = ()
+        if len(read) > MOST_UNREAD:
+            raise TooMany
         if read == unread[move.rank]:
             return unread
         return (*unread[: move.rank], read, *unread[move.rank + 1 :])
@@ -204,9 +209,9 @@ class _Display:
                 if after not in found:
                     found.add(after)
                     stack.append(after)
+            if self.work + len(found) > MOST_WORK:
+                raise TooMany
         self.work += len(found)
-        if self.work > MOST_WORK:
-            raise TooMany
         return frozenset(found)
 
     def after(self, some: frozenset[At]) -> dict[Letter, frozenset[At]]:

@@ -7,11 +7,11 @@ runs on the network are compared (`proofs/repair.md`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pgasrob.program.outside_memory import TERMINAL
 from pgasrob.repairs.displays import END, Difference, Letter, Seen, TooMany, accessors, first_difference
 from pgasrob.repairs.edits import Edit, Origins
 from pgasrob.repairs.source_statements import Statements
@@ -63,7 +63,7 @@ class _Version:
     @property
     def names(self) -> set[str]:
         """Of the cells that are variables of the source."""
-        return {self.instance.program.cell_name(address) for address in self.instance.program.lasting}
+        return {self.instance.program.cell_name(address) for address in self.instance.program.own}
 
 
 class Watched:
@@ -120,21 +120,17 @@ class Watched:
         new, place = found.new, found.place.name
         if new == END:
             return f"a run may end before all is written to {place}"
-        does = f"rank {new.rank} may {_verb(new, place)} {place} in line {self._line(new)}"
         if any((each.rank, each.site) == (new.rank, new.site) for each in found.old):
-            return f"{does} when it has read other values than before"
+            return f"{self._named(new)}, which uses {place}, may come when its rank has read other values than before"
         first = next((each for each in found.old if each.rank not in (new.rank, END.rank)), None)
         if first is None:
-            return f"{does} in another order than before"
-        done = "does" if first.writes == new.writes else f"{_verb(first, place)}s it"
-        return f"{does} before rank {first.rank} {done} in line {self._line(first)}"
+            return f"{self._named(new)}, which uses {place}, may come where it did not"
+        return f"{self._named(new)} may come before {self._named(first)}, and both use {place}"
 
-    def _line(self, letter: Letter) -> int:
-        return self._statements.line(letter.site)
-
-
-def _verb(letter: Letter, place: str) -> str:
-    return "read" if not letter.writes else "write to" if place == TERMINAL else "write"
+    def _named(self, letter: Letter) -> str:
+        text = self._statements.text
+        name = re.match(r"\w+", text[letter.site :])
+        return f"the {name[0] if name else 'call'} of rank {letter.rank} in line {self._statements.line(letter.site)}"
 
 
 def _origin(text: str, edits: Collection[Edit]) -> Callable[[Span], int]:

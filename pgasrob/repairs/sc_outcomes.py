@@ -66,19 +66,18 @@ class Before:
 
     def __init__(self, program: Program | CProgram, places: Places | None = None) -> None:
         self._program, self._places = program, places
-        self._instances: dict[int, tuple[Instance, set[str]]] = {}
-        self._ends: dict[tuple[int, frozenset[str], int, bool, bool], _Ends | None] = {}
+        self._instances: dict[int, Instance] = {}
+        self._ends: dict[tuple[int, frozenset[str], frozenset[str], int, bool, bool], _Ends | None] = {}
 
-    def _begun(self, count: int) -> tuple[Instance, set[str]]:
-        """The program on ``count`` nodes, and the names of its cells."""
+    def _begun(self, count: int) -> Instance:
+        """The program on ``count`` nodes."""
         if count not in self._instances:
-            instance = self._program.instantiate(count)
-            self._instances[count] = instance, _names(instance)
+            self._instances[count] = self._program.instantiate(count)
         return self._instances[count]
 
     def missing(self, after: Program | CProgram, nodes: Sequence[int]) -> set[str]:
         """The cells of the program that ``after`` lacks, and that :meth:`compared` ignores."""
-        return {name for count in nodes for name in self._begun(count)[1] - _names(after.instantiate(count))}
+        return {name for count in nodes for name in _lasting(self._begun(count)) - _lasting(after.instantiate(count))}
 
     def compared(
         self,
@@ -99,13 +98,13 @@ class Before:
         """
         total, most = 0, MOST_STATES[acts_in_sc]
         for count in nodes:
-            (first, own), second = self._begun(count), after.instantiate(count)
-            names = frozenset(own & _names(second))
-            key = count, names, most, registers, places is not None
+            first, second = self._begun(count), after.instantiate(count)
+            names, read = frozenset(_lasting(first) & _lasting(second)), frozenset(_own(first) & _own(second))
+            key = count, names, read, most, registers, places is not None
             if key not in self._ends:
-                self._ends[key] = _ends(first, names, most, registers, places and self._places)
+                self._ends[key] = _ends(first, names, read, most, registers, places and self._places)
             old = self._ends[key]
-            new = None if old is None else _ends(second, names, most, registers, places)
+            new = None if old is None else _ends(second, names, read, most, registers, places)
             if old is None or new is None:
                 if not acts_in_sc:
                     return Same(Compared.UNTOUCHED)
@@ -117,29 +116,43 @@ class Before:
         return Same(Compared.SAME, total)
 
 
-def _names(instance: Instance) -> set[str]:
-    """The cells of the program's own variables that it may access. Cells of a library may change with the calls, and
-    variables of C may be computed away."""
+def _lasting(instance: Instance) -> set[str]:
+    """The cells of the program's own variables that it may access, and whose values at the end count."""
+    return _names(instance, instance.program.lasting)
+
+
+def _own(instance: Instance) -> set[str]:
+    """The same with those that are given back before the end, which may have been read."""
+    return _names(instance, instance.program.own)
+
+
+def _names(instance: Instance, addresses: Collection[int]) -> set[str]:
+    """Those of ``addresses`` that the program may access. Cells of a library may change with the calls, and variables
+    of C may be computed away."""
     program = instance.program
     if program.source.shows_commands:
-        return set(map(program.cell_name, program.lasting))
+        return set(map(program.cell_name, addresses))
     accessed = [each[0].cells for each in futures(instance).ever]
     return {
         program.cell_name(address)
-        for address in program.lasting
+        for address in addresses
         if any(cells >> (rank * instance.size + address) & 1 for cells in accessed for rank in range(instance.nodes))
     }
 
 
 def _ends(
-    instance: Instance, names: Collection[str], most: int, with_registers: bool, places: Places | None
+    instance: Instance,
+    names: Collection[str],
+    read_names: Collection[str],
+    most: int,
+    with_registers: bool,
+    places: Places | None,
 ) -> _Ends | None:
-    """How SC runs end, where the ranks stand then, what the cells ``names`` hold, and what is read of them; None: too
-    many states."""
+    """How SC runs end, where the ranks stand then, what the cells ``names`` hold, and what is read of ``read_names``;
+    None: too many states."""
     runs = Runs.under_sc(Viewer(instance))
-    addresses = [address for address in range(instance.size) if instance.program.cell_name(address) in names]
-    cells = [rank * instance.size + address for rank in range(instance.nodes) for address in addresses]
-    in_c, numbers = not instance.program.source.shows_commands, {cell: number for number, cell in enumerate(cells)}
+    cells, may_be_read = (_cells(instance, some) for some in (names, read_names))
+    in_c, numbers = not instance.program.source.shows_commands, {cell: at for at, cell in enumerate(may_be_read)}
     reads: list[dict[int, set[int]]] = [{} for _ in range(instance.nodes)]
     of_cells: dict[tuple[int, int], set[int]] = {}
     ends = set()
@@ -166,6 +179,11 @@ def _ends(
             note([what])
     read = (tuple(frozenset(values) for _, values in sorted(places.items())) for places in reads)
     return _Ends(frozenset(ends), tuple(read), {of: frozenset(values) for of, values in of_cells.items()})
+
+
+def _cells(instance: Instance, names: Collection[str]) -> list[int]:
+    addresses = [address for address in range(instance.size) if instance.program.cell_name(address) in names]
+    return [rank * instance.size + address for rank in range(instance.nodes) for address in addresses]
 
 
 def _standing(instance: Instance, control: tuple[int, ...], places: Places) -> tuple[frozenset[Hashable], ...]:

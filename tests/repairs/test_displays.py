@@ -106,7 +106,7 @@ def shown(instance: Instance, places: Collection[Place], space: Any) -> dict[tup
                     if not name:
                         unread[rank] = (*unread.get(rank, ()), what)
                     elif name == each.name and (kind == "store" or rank == reader):
-                        display.append((rank, kind, what, unread.pop(rank, ())))
+                        display.append((rank, kind, what, unread.pop(rank, ()) if kind == "store" else ()))
                 found.setdefault((each.name, reader), set()).add(tuple(display))
     return {key: frozenset(some) for key, some in found.items()}
 
@@ -203,6 +203,35 @@ def test_rounds_that_are_not_known_in_number() -> None:
     found = first_difference(middle, old)
     assert found is not None and (found.new.rank, [each.rank for each in found.old]) == (1, [0])
     assert first_difference(old, old) is None
+
+
+def test_a_run_that_ends_without_a_word_is_new() -> None:
+    """What is there of its display is the beginning of one that there was."""
+    text = program(
+        [[["shmem_long_atomic_set(&x, 1, 1);"], []], [[], ['if (shmem_long_atomic_fetch(&x, 1)) puts("a");']]]
+    )
+    old, new = (seen(*with_cells(each, 2)[2:]) for each in (text, without(text, 0)))
+    found = first_difference(new, old)
+    assert found is not None and found.new == displays.END and [each.rank for each in found.old] == [1]
+
+
+def test_what_is_read_when_nothing_is_written_any_more_does_not_count() -> None:
+    """A rank that reads for ever has read more in each state."""
+    text = """#include <shmem.h>
+#include <stdio.h>
+static long more = 1, looked;
+int main(void) {
+  shmem_init();
+  puts("begin");
+  if (shmem_my_pe() == 0) shmem_long_atomic_set(&more, 0, 0);
+  else while (shmem_long_atomic_fetch(&more, 0)) shmem_long_atomic_set(&looked, 1, 1);
+}
+"""
+    old = seen(*with_cells(text, 2)[2:])
+    assert first_difference(old, old) is None
+    later = seen(*with_cells(text.replace(", 1, 1);\n", ', 1, 1);\n  puts("end");\n'), 2)[2:])
+    with pytest.raises(TooMany):
+        first_difference(later, later)
 
 
 def test_too_many_states_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

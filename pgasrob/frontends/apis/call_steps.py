@@ -11,7 +11,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Exit, Mark
 from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.illegal_calls import Illegal, IllegalCall, Opened, Rule
-from pgasrob.program.outside_memory import EVERYWHERE, TERMINAL, Outside
+from pgasrob.program.outside_memory import ENDING, TERMINAL, Outside
 
 NEVER = Const(0)
 Given = Value | Expr | int
@@ -118,7 +118,7 @@ def prints(call: Call) -> None:
 
 
 def ends_all(call: Call) -> Outcome:
-    """The call ends the run of all ranks. What others have not written by then may be lost."""
+    """The call ends the run of all ranks."""
     call.rests_on(Kind.ENDS_ALL_RANKS, call.name)
-    call.outside(Outside(EVERYWHERE, writes=True))
+    call.outside(ENDING)
     return Outcome(call.do(Exit()), ends=True)

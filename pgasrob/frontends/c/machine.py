@@ -28,7 +28,9 @@ from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Pointer
 from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, ObjectId, Undefined, Unknown, Value, no_pointer
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import Expr
+from pgasrob.program.commands import Mark
+from pgasrob.program.expressions import Const, Expr
+from pgasrob.program.outside_memory import ENDING
 
 
 class Machine:
@@ -299,6 +301,8 @@ class Machine:
         """Return ``value`` to the caller; main's return ends the rank."""
         frames = self.position.state.frames
         if len(frames) == 1:
+            if self.world.outside and not isinstance(value, Undefined) and value != Known(0):
+                self.issuer.issue(Mark(Const(1), ENDING))
             self.calling.end(refuses=isinstance(value, Known) and value.value != 0)
             return
         self.parts.lifetimes.end_of_call()

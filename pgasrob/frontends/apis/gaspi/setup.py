@@ -18,7 +18,7 @@ from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Wait, WaitLocal
 from pgasrob.program.expressions import Expr
-from pgasrob.program.outside_memory import EVERYWHERE, Outside
+from pgasrob.program.outside_memory import ENDING
 
 FIXED = Kind.FIXED_ANSWERS
 
@@ -144,7 +144,7 @@ def kill(call: Call) -> Outcome:
     if not 0 <= rank < call.nodes:
         call.fail(f"{call.name} of rank {rank} of {call.nodes}", "ranks count from 0")
     call.rests_on(Kind.KILLED_RANK, call.name)
-    call.outside(Outside(EVERYWHERE, writes=True))
+    call.outside(ENDING)
     return Outcome(result=Known(SUCCESS))
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.c.libc.library_calls import machine_of, string_at
 from pgasrob.frontends.c.libc.shared_strings import in_cells
+from pgasrob.frontends.c.problem import Faults
 from pgasrob.frontends.c.values import Address, Handle, Known, Value
-from pgasrob.program.outside_memory import ANY_FILE, EVERYWHERE, TERMINAL, Outside
+from pgasrob.program.outside_memory import ANY_FILE, ENDING, EVERYWHERE, TERMINAL, Outside
 
 STREAM = Handle("stream")
 """The streams of the terminal; and all streams, as long as it does not matter which is which."""
@@ -40,7 +41,7 @@ JOINS = frozenset(("rename", "link", "symlink"))
 """Calls with two names of files, which may be names of one from then on."""
 ANYTHING = frozenset(("system", "popen", "kill"))
 """What they do is done by others: a program that is started, a rank that gets a signal."""
-ENDING = frozenset(("exit", "_exit", "_Exit", "quick_exit", "err", "errx"))
+ENDS = frozenset(("exit", "_exit", "_Exit", "quick_exit", "err", "errx"))
 _WRITES = 1 | 2 | 64 | 512
 """O_WRONLY, O_RDWR, O_CREAT, O_TRUNC."""
 _OUTPUT_OF_PROCESS = ("/dev/", "/proc/")
@@ -83,8 +84,10 @@ def _done(call: Call) -> list[Outside]:
         done.append(Outside(_files(call, 0), not isinstance(flags, Known) or bool(flags.value & _WRITES)))
     if name in ("fopen", "freopen"):
         done += _opening(call)
-    if name in ANYTHING or (name in ENDING and call.arguments[0] != Known(0)):
+    if name in ANYTHING:
         done.append(Outside(EVERYWHERE, writes=True))
+    if name in ENDS and call.arguments[0] != Known(0):
+        done.append(ENDING)
     return [each for each in done if each.places]
 
 
@@ -126,7 +129,10 @@ def _text(call: Call, value: Value) -> str | None:
     """The string that ``value`` points to; None where it is not known."""
     if not isinstance(value, Address) or (value.object.kind != "string" and in_cells(call, value)):
         return None
-    found = string_at(call, value)
+    try:
+        found = string_at(call, value)
+    except Faults:  # it has no end: what becomes of the call is not for here
+        return None
     return None if found is None else found.decode(errors="replace")
 
 

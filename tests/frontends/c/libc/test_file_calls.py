@@ -69,9 +69,11 @@ def done(body: str) -> list[Done]:
         ('system("date"); kill(0, 9);', [(EVERYWHERE, True)] * 2),
         ('FILE *f = popen("sort", "w"); fputs("a", f); pclose(f);', [(EVERYWHERE, True)] * 3),
         ('freopen("a", "w", stdout); printf("b");', [(("a", TERMINAL), True), ((TERMINAL,), True)]),
-        ('exit(0);', []), ('exit(1);', [(EVERYWHERE, True)]), ('abort();', [(EVERYWHERE, True)]),
-        ('errx(1, "a");', [((TERMINAL,), True), (EVERYWHERE, True)]),
-        ('shmem_global_exit(0);', [(EVERYWHERE, True)]),
+        ('exit(0);', []), ('exit(1);', [(EVERYWHERE, False)]), ('abort();', [(EVERYWHERE, False)]),
+        ('errx(1, "a");', [((TERMINAL,), True), (EVERYWHERE, False)]),
+        ('shmem_global_exit(0);', [(EVERYWHERE, False)]),
+        ('return 0;', []), ('return 1;', [(EVERYWHERE, False)]), ('return rand();', [(EVERYWHERE, False)]),
+        ('getpid(); alarm(1);', []),
         ('sleep(1); time(0); srand(1); snprintf(text, 9, "a"); getenv("A");', []),
     ],
 )  # fmt: skip
@@ -88,7 +90,7 @@ def test_nothing_is_noted_where_it_is_not_asked_for() -> None:
 def test_every_name_is_that_of_a_function() -> None:
     named = {
         *file_calls.AT_TERMINAL, *file_calls.WRITES_STREAM, *file_calls.READS_STREAM, *file_calls.READS_NAME,
-        *file_calls.WRITES_NAME, *file_calls.JOINS, *file_calls.ANYTHING, *file_calls.ENDING,
+        *file_calls.WRITES_NAME, *file_calls.JOINS, *file_calls.ANYTHING, *file_calls.ENDS,
         "open", "fopen", "freopen",
     }  # fmt: skip
     assert named <= TABLE.declarations.keys()
