@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.c.driver import lower
 from pgasrob.frontends.fitting_counts import doubt
 from pgasrob.frontends.lower import CProgram, parse_c
+from pgasrob.program.program import Program
+from pgasrob.robustness.check import check
+from pgasrob.robustness.limits import Limits
+from pgasrob.robustness.question import Question
+from pgasrob.robustness.session import Session
 from tests.frontends.counted_programs import PROGRAMS, mpi, shmem
-from tests.support import check_every_count
+from tests.frontends.drawn_checks import Drawn
+from tests.support import check_every_count, examples
 
 ONLY = {
     "not equal, MPI_Abort": (3,),
@@ -77,8 +87,8 @@ def _leaves(program: CProgram, count: int) -> bool:
 def test_ranks_that_leave_behind_a_barrier_may_wait_where_they_part_before() -> None:
     apart = "if (n != 3) { if (me == 0) shmem_barrier_all(); exit(1); }"
     together = "if (n != 3) { shmem_barrier_all(); exit(1); }"
-    for check, waits in ((apart, True), (together, False)):
-        only = parse_c(shmem(check), "a.c").only
+    for text, waits in ((apart, True), (together, False)):
+        only = parse_c(shmem(text), "a.c").only
         assert only is not None and only.counts == (3,) and only.waits is waits
 
 
@@ -116,3 +126,40 @@ def test_behind_a_check_a_program_is_lowered_without_its_number(check: str, fewe
 def test_what_needs_the_number_otherwise_is_refused(check: str) -> None:
     with pytest.raises(SourceError, match="PG146"):
         parse_c(mpi(check), "a.c").for_every_count()
+
+
+def drawn_programs(seed: int) -> Iterator[CProgram]:
+    """A random program with checks at its beginning in OpenSHMEM, and one in MPI that creates a window behind them."""
+    one = Drawn(seed, "shmem_int_p(&x, 1, 0);", "shmem_barrier_all();", "shmem_global_exit(2);").beginning()
+    yield parse_c(shmem(one, "shmem_int_p(&x, one, (me + 1) % n); y = shmem_int_g(&x, 0);"), "a.c")
+    send = "MPI_Send(&one, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);"
+    two = Drawn(seed, send, "MPI_Barrier(MPI_COMM_WORLD);", "MPI_Abort(MPI_COMM_WORLD, 2);").beginning()
+    yield parse_c(mpi(f"static int x; {two}"), "a.c")
+
+
+def test_random_checks() -> None:
+    """On numbers of nodes that are said to be none of the program's every rank leaves; without the number, it does what
+    it does on each."""
+    found: Counter[str] = Counter()
+    for seed in range(examples(16, 3_000)):
+        for program in drawn_programs(seed):
+            only = program.only
+            if only is not None:
+                found["only"] += 1
+                assert all(_leaves(program, count) for count in {*range(2, 10)} - {*only.counts}), seed
+                continue
+            with suppress(SourceError):
+                lower(program.compiled, None)
+                continue
+            with suppress(SourceError):
+                symbolic = program.for_every_count()
+                found["behind a check"] += 1
+                for count in range(2, 5):
+                    own = program.instantiate(count)
+                    assert symbolic.instantiate(count).communicates or not own.communicates, seed
+                    assert _verdict(symbolic, count) != "robust" or _verdict(program, count) == "robust", seed
+    assert found["only"] >= 2 and found["behind a check"] >= 2, found
+
+
+def _verdict(program: Program | CProgram, count: int) -> str:
+    return check(Session(Question(program, count, limits=Limits(max_states=20_000)))).verdict
