@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import assumptions_text, english
+from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.errors import error_lines
 from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json
@@ -64,6 +65,7 @@ class ModelResult(TypedDict):
     assumptions: list[Assumption]
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
+    count_note: NotRequired[CountNote]
 
 
 VERDICTS: dict[str, Literal["race", "no race", "unknown", "error"]] = {
@@ -74,7 +76,7 @@ STYLES = {"defined": "good", "eventual": "good", "undefined": "bad", "unknown": 
 
 def model_to_json(verdict: ModelVerdict) -> ModelResult:
     """``verdict`` as an object that `json.dumps` can write."""
-    return {
+    found: ModelResult = {
         "schema": SCHEMA,
         "file": verdict.file,
         "program": verdict.program,
@@ -102,6 +104,9 @@ def model_to_json(verdict: ModelVerdict) -> ModelResult:
         "errors": errors_to_json(verdict.errors, verdict.file),
         "assumptions": assumptions_to_json(verdict.assumptions),
     }
+    if verdict.count_note:
+        found["count_note"] = count_note_to_json(verdict.count_note)
+    return found
 
 
 def _access(action: Action, instance: Instance | None) -> ModelAccess:
@@ -126,6 +131,8 @@ def model_report(result: ModelResult, width: int = 80, *, list_assumptions: bool
         head.append((" (as expected)", "good") if result["as_expected"] else (f" (expected: {stated})", "bad"))
     yield head
     yield from error_lines(result["file"], result["errors"])
+    if note := result.get("count_note"):
+        yield from paragraph(note["sentence"], width, "faint" if note["chosen"] else "open", "  ")
     if result["reason"]:
         yield from paragraph(f"{english.capital(result['reason'])}.", width, "open", "  ")
     for misuse in result["misuses"]:

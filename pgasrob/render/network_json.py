@@ -9,6 +9,7 @@ from pgasrob.models.networks.robustness import nodes_of
 from pgasrob.program.declarations import Source
 from pgasrob.program.report import marked
 from pgasrob.program.statements import place_of
+from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.litmus_json import ExecutionObject, execution_to_json
 from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json, unicode_name
 
@@ -66,6 +67,7 @@ class NetworkResult(TypedDict):
     units: NotRequired[list[str]]
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
+    count_note: NotRequired[CountNote]
 
 
 def network_to_json(verdict: NetworkVerdict) -> NetworkResult:
@@ -91,6 +93,8 @@ def network_to_json(verdict: NetworkVerdict) -> NetworkResult:
         "stats": {"states": verdict.states, "seconds": round(verdict.seconds, 4)},
         "errors": errors_to_json(verdict.errors, verdict.file),
     }
+    if verdict.count_note:
+        result["count_note"] = count_note_to_json(verdict.count_note)
     if verdict.violation is not None:
         run = verdict.violation.execution
         test = LitmusTest(run.program, (), source or Source(verdict.file, ""), verdict.name or "")

@@ -108,6 +108,17 @@ def test_json_of_other_commands_has_it(command: str) -> None:
     assert "count_note" not in found and not found.get("count_notes")
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("race --memory-model unified", "three.c"), ("check --network corerma", "names.c")],
+)
+def test_other_models_say_it(command: str, name: str) -> None:
+    printed = " ".join(pgasrob_(*command.split(), name).stdout.split())
+    assert "nodes were chosen instead (-n sets another number)." in printed
+    found = json.loads(pgasrob_(*command.split(), name, "--format", "json").stdout)
+    assert found["count_note"]["chosen"] and found["count_note"]["further"] == found["nodes"]
+
+
 def test_the_library_chooses_it_too() -> None:
     verdict = pgasrob.check("three.c")
     assert verdict.nodes == 3 and verdict.count_note is not None and verdict.count_note.chosen

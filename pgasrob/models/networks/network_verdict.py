@@ -17,6 +17,7 @@ from pgasrob.models.networks.counterparts import CORERMA
 from pgasrob.models.networks.robustness import Found, Violation, by_executions, by_runs
 from pgasrob.models.networks.to_litmus import Translation, translate
 from pgasrob.program.assumptions import Assumption, Kind
+from pgasrob.program.count_note import CountNote
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
 from pgasrob.program.parser import read_text
@@ -70,6 +71,7 @@ class NetworkVerdict:
     compared: bool = False
     expected: str | None = None
     header_errors: tuple[Diagnostic, ...] = field(default=())
+    count_note: CountNote | None = None
 
 
 def decide(
@@ -165,6 +167,7 @@ class _Deciding:
         of = instance.program
         resting = tuple(each for each in rests_on(instance, "", True) if each.kind not in NOT_OF_NETWORKS)
         self.known = replace(self.known, name=of.name, source=of.source, assumptions=resting, units=of.source.units)
+        self.known = replace(self.known, count_note=of.count_note)
         self.known = replace(self.known, ranks=True)
         translated = translate(instance, asked.network, pcie=asked.pcie, placed=asked.placed)
         self.known = replace(

@@ -39,6 +39,7 @@ def decide(
     try:
         marked = program.marked(nodes)
         instance = marked.instantiate(marked.nodes)
+        note = program.program(marked.nodes).count_note
     except SourceError as error:
         return ModelVerdict(file, program.name, nodes, model, "error", errors=tuple(error.diagnostics))
     found, begun = _Found(), time.monotonic()
@@ -61,7 +62,7 @@ def decide(
     status: Status = "unknown" if reason is not None and found.status != "undefined" else found.status
     return ModelVerdict(
         file, marked.name, marked.nodes, model, status, tuple(found.races.values()), tuple(found.misuses.values()),
-        found.shown, found.count, reason, assumptions=rests_on, instance=instance,
+        found.shown, found.count, reason, assumptions=rests_on, instance=instance, count_note=note,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.program.core import Cell
+from pgasrob.program.count_note import CountNote
 from pgasrob.races.mpi.actions import Action, Edge, Execution, MemoryModel, Misuse, ModelRace, Place
 from pgasrob.races.mpi.consistency import Orders
 from pgasrob.races.mpi.validity import misuses
@@ -137,7 +138,7 @@ class ModelVerdict:
     """``races``: one for each pair of places and of kinds of access, the first found first; one alone unless all were
     asked for. ``execution``: the one with the first of the ``races`` or ``misuses``, else the last one that was looked
     at. ``executions``: how many were. ``reason``: why there is no answer. ``instance``: what was looked at, None where
-    there is an error."""
+    there is an error. ``count_note``: as of a :class:`~pgasrob.robustness.verdict.Verdict`."""
 
     file: str
     program: str | None
@@ -152,3 +153,4 @@ class ModelVerdict:
     errors: tuple[Diagnostic, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     instance: Instance | None = None
+    count_note: CountNote | None = None
