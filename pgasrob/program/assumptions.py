@@ -15,13 +15,14 @@ from typing import Literal, assert_never
 
 from pgasrob.program.reading import Conflicts, FailedPolls
 
-Scope = Literal["every", "C", "construct"]
+Scope = Literal["every", "all numbers", "C", "construct"]
 
 
 class Kind(Enum):
     """The kinds of assumptions, in the order in which they are listed. Each has a code, its value, and
 
-    - ``scope``: what needs it: every verdict, every verdict on C, or some construct of the program;
+    - ``scope``: what needs it: every verdict, those about all numbers of nodes, those on C, or some construct of
+      the program;
     - ``shapes_runs``: whether a run that is shown may be none of the real program, or no violation, where the
       assumption is false. Where the others are false there are only more runs, and the one shown is among them;
     - ``sentence``, with places for the names that an assumption is about, ``{names}``, and for a verb that agrees with
@@ -50,6 +51,8 @@ class Kind(Enum):
         "no rank or transfer fails: what is issued is done in the end, whatever its target does meanwhile")
     CLOSED_PROGRAM = ("closed-program", "every", False,
         "all ranks run this program from its beginning, and nothing else accesses their memory")
+    # and every one about all numbers of nodes
+    NODE_RANGE = "node-range", "all numbers", False, "every number of nodes is each from {names}"
     # and every one on C
     SPECIFICATION = "specification", "C", True, "calls keep what {names} promises, and may do all that it allows"
     CALLS_ALLOWED = ("calls-allowed", "C", False,

@@ -50,7 +50,8 @@ class Error(TypedDict):
 
 class Assumption(TypedDict):
     """What a verdict rests on: its code (`program/assumptions.py`), a sentence, and the lines of the source that need
-    it, where they are known. ``scope``: what needs it, "every" verdict, every one on "C", or a "construct"."""
+    it, where they are known. ``scope``: what needs it, "every" verdict, those about "all numbers", those on "C", or a
+    "construct"."""
 
     code: str
     text: str

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import Diagnostic, SourceError
-from pgasrob.program.assumptions import Assumption, together
+from pgasrob.program.assumptions import Assumption, Kind, together
 from pgasrob.program.count_note import CountNote
 from pgasrob.program.program import Program
 from pgasrob.program.reading import Reading
@@ -141,8 +141,10 @@ def _leaves(checked: Sequence[Verdict]) -> CountNote | None:
 
 
 def _assumptions(proof: Proof, checked: Sequence[Verdict]) -> tuple[Assumption, ...]:
-    """The assumptions of the proof and of the verdicts on single counts."""
-    return together((*(each for verdict in checked for each in verdict.assumptions), *proof.assumptions))
+    """The assumptions of the proof and of the verdicts on single counts, and which numbers they are about."""
+    most = "2^24" if proof.most == 1 << 24 else f"{proof.most:,}, the most that the API has"
+    node_range = Assumption(Kind.NODE_RANGE, (f"{proof.least} to {most}",))
+    return together((*(each for verdict in checked for each in verdict.assumptions), *proof.assumptions, node_range))
 
 
 def _legal(checked: Sequence[Verdict], proof: Proof | None) -> Legal | None:

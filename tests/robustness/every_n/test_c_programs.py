@@ -13,6 +13,7 @@ from pgasrob.api import check
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis.mpi import targets
 from pgasrob.frontends.lower import CProgram, parse_c
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import render
 from pgasrob.program.program import Program
 from pgasrob.robustness.every_n.proof import Proof
@@ -277,3 +278,19 @@ def test_a_target_that_is_read_has_no_name(monkeypatch: pytest.MonkeyPatch) -> N
     assert not prove(parse_c(text).for_every_count()).holds
     monkeypatch.setattr(targets, "named", lambda target: target if isinstance(target, int) else render(target))
     assert prove(parse_c(text).for_every_count()).holds
+
+
+def test_the_range_of_every_number_is_an_assumption() -> None:
+    """From the first number that is asked about to 2^24, or to the last one that ranks of the API can count."""
+    shmem = "#include <shmem.h>\nint x; int main(void) { shmem_init(); shmem_barrier_all(); return 0; }"
+    gaspi = """#include <GASPI.h>
+int main(void) { gaspi_rank_t me; gaspi_proc_init(GASPI_BLOCK); gaspi_proc_rank(&me);
+gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK); return 0; }"""
+    told = {}
+    for text in (shmem, gaspi):
+        verdict = check_every_count(parse_c(text), effect=False)
+        assert verdict.verdict == "robust"
+        told[text] = [str(each) for each in verdict.assumptions if each.kind is Kind.NODE_RANGE]
+    assert told[shmem] == ["every number of nodes is each from 2 to 2^24"]
+    assert told[gaspi] == ["every number of nodes is each from 2 to 65,535, the most that the API has"]
+    assert Kind.NODE_RANGE not in {each.kind for each in check(parse_c(shmem), 2).assumptions}
