@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 
 from pgasrob.automata.automaton import number_of
 from pgasrob.program.commands import Assume, Command
 from pgasrob.program.core import Form, lower
 from pgasrob.program.expressions import Expr, Unary, constant
+from pgasrob.program.graphs import components
 from pgasrob.program.statements import (
     Block,
     Body,
@@ -39,13 +40,15 @@ class Transition:
 
     ``occurrence`` numbers the command's place in its process block. Edges that leave different states for the same
     place share it, and from one state it says which edge was taken. ``form`` is the command's core form; edges of one
-    occurrence may differ in it, and then in ``variant``, which numbers its forms.
+    occurrence may differ in it, and then in ``variant``, which numbers its forms. ``last``: the process may end after
+    it, whether or not commands are left.
     """
 
     command: Command
     target: int
     occurrence: int
     span: Span
+    last: bool = field(repr=False, compare=False, default=False)
     form: Form = field(init=False, repr=False, compare=False)
     variant: int = field(init=False, repr=False, compare=False, default=0)
 
@@ -66,7 +69,7 @@ class Transition:
         return changed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ControlAutomaton:
     """``out[state]`` holds the transitions that leave a state; the initial state is 0, every state is final."""
 
@@ -75,6 +78,15 @@ class ControlAutomaton:
     @property
     def transitions(self) -> list[Transition]:
         return [transition for leaving in self.out for transition in leaving]
+
+    @cached_property
+    def goes_round(self) -> tuple[bool, ...]:
+        """For each state whether its transitions may lead back to it."""
+        successors = [[edge.target for edge in leaving] for leaving in self.out]
+        found, inside = components(successors), set[int]()
+        for state, targets in enumerate(successors):
+            inside |= {found[state]} if any(found[target] == found[state] for target in targets) else set()
+        return tuple(each in inside for each in found)
 
     def with_forms(self, change: Callable[[Form], Form]) -> ControlAutomaton:
         """The same automaton with another form of every command."""
@@ -112,6 +124,7 @@ class _Graph:
         self.issues: list[list[int]] = []  # node -> occurrences
         self.occurrences: list[tuple[Command, Span, int]] = []  # command, where, node after it
         self.labels: dict[str, int] = {}
+        self.ending: set[int] | None = None  # the nodes from which silent edges lead to the end, once they are known
         self.start, self.end = self.node(), self.node()
         if isinstance(body, FlowGraph):
             self.add_pieces(body)
@@ -196,6 +209,20 @@ class _Graph:
         reached = self.reached(node)
         return tuple(sorted({occurrence for each in reached for occurrence in self.issues[each]}))
 
+    def may_end(self, node: int) -> bool:
+        """Whether the process may end at ``node``, after silent edges alone."""
+        if self.ending is None:
+            before: list[list[int]] = [[] for _ in self.silent]
+            for start, ends in enumerate(self.silent):
+                for end in ends:
+                    before[end].append(start)
+            self.ending, stack = {self.end}, [self.end]
+            while stack:
+                fresh = [each for each in before[stack.pop()] if each not in self.ending]
+                self.ending.update(fresh)
+                stack.extend(fresh)
+        return node in self.ending
+
     def reached(self, node: int) -> set[int]:
         """The nodes that any number of silent edges lead to."""
         seen, stack = {node}, [node]
@@ -251,7 +278,8 @@ class Builder:
         """The transition of ``occurrence`` to ``target``: one object for all ranks that have the same command."""
         known = self._transitions.get((occurrence, target))
         if known is None or known.command is not command:
-            known = Transition(command, target, occurrence, self._graph.occurrences[occurrence][1])
+            _, span, after = self._graph.occurrences[occurrence]
+            known = Transition(command, target, occurrence, span, self._graph.may_end(after))
             self._transitions[occurrence, target] = known
         return known
 
@@ -303,7 +331,7 @@ def may_be_left_out(body: Body) -> tuple[Span, ...]:
     found = {
         graph.occurrences[occurrence][1]
         for node in nodes
-        if graph.end in graph.reached(node)
+        if graph.may_end(node)
         for occurrence in graph.next_occurrences(node)
     }
     return tuple(sorted(found, key=lambda span: (span.line, span.column)))

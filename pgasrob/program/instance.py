@@ -31,6 +31,7 @@ from pgasrob.program.expressions import (
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.polls import with_polls
 from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.rounds import endless
 
 MAX_NODES = 4096
 MAX_CELLS_IN_ALL = 1 << 20
@@ -115,9 +116,19 @@ class Instance:
         return dict.fromkeys(form.illegal for form in asserts)
 
     @cached_property
+    def has_loops(self) -> bool:
+        """Whether some rank may come back to a control state."""
+        return any(any(automaton.goes_round) for automaton in self.automata)
+
+    @cached_property
+    def endless(self) -> tuple[tuple[bool, ...], ...]:
+        """For each rank and control state whether the rank may come back to it without an end."""
+        return tuple(map(endless, self.automata))
+
+    @cached_property
     def can_wait(self) -> bool:
-        """Whether some rank may have to wait for others in an SC run: at a barrier, or for the value of a cell."""
-        return any(
+        """Whether some rank may be stuck in an SC run: at a barrier, before the value of a cell, or in a loop."""
+        return any(map(any, self.endless)) or any(
             isinstance(form, core.Barrier) or (isinstance(form, core.Immediate) and form.condition is not None)
             for form in self.forms
         )

@@ -20,7 +20,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.graphs import components
 from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
-from pgasrob.robustness.maximal_runs import End, Node, Runs, Viewer, Word, has_loop
+from pgasrob.robustness.maximal_runs import End, Node, Runs, Viewer, Word
 from pgasrob.semantics.effect import execute, put
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState, sequential_word
 
@@ -312,7 +312,7 @@ def _distance(one: AnEnd, other: AnEnd) -> int:
 
 def one_end(viewer: Viewer, most: int) -> Generator[None, None, bool]:
     """Whether all SC runs end alike, as far as ``most`` states show it; False also where a run may have no end."""
-    if any(map(has_loop, viewer.instance.automata)):
+    if viewer.instance.has_loops:
         return False
     runs = Runs.under_sc(viewer)
     runs.begin()

@@ -34,8 +34,9 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
+from pgasrob.program.live_registers import live_registers
 
-FORMAT = 11
+FORMAT = 12
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
@@ -91,7 +92,10 @@ class Tables:
     - ``unordered``: the ids of the unordered queues.
     - ``states``: for every rank the number of its control states.
     - ``leaving``: the pieces of ``transitions``, one for every control state, rank by rank.
-    - ``transitions``: rows (command, target).
+    - ``transitions``: rows (command, target, 1 if the process may end behind it, else 0).
+    - ``endless``: for every control state 1 if a rank may come back to it without an end, else 0.
+    - ``kept``: for every control state the registers whose values make a difference between two times that the rank is
+      there: those that are live, or of them those that decide anything where liveness is a reduction.
     - ``sources``: for every transition the steps of its command that may be chosen as a source, as bits.
     - ``commands``: rows (shape, register, relation, operation, bits, signed, flags, :data:`OPERANDS` expressions,
       :data:`MOST_STEPS` steps), -1 where there is none. Bits and signed give the type that an update computes in; flags
@@ -135,6 +139,9 @@ class Tables:
     states: list[int]
     leaving: list[int]
     transitions: list[int]
+    endless: list[int]
+    kept_starts: list[int]
+    kept: list[int]
     sources: list[int]
     commands: list[int]
     expressions: list[int]
@@ -205,14 +212,18 @@ class _Compiler:
         for automaton in instance.automata:
             for out in automaton.out:
                 for transition in out:
-                    self.transitions += [self.command(transition.form), transition.target]
+                    self.transitions += [self.command(transition.form), transition.target, int(transition.last)]
                     self.edges.append(transition)
                 self.leaving.append(len(self.edges))
+        self.live = [sorted(each) for automaton in instance.automata for each in live_registers(automaton)]
 
     def tables(
         self, instance: Instance, reductions: Collection[str], sources: Sequence[int] | None, stores_states: bool
     ) -> Tables:
-        nothing = [0] * len(instance.memory)
+        nothing, analyses = [0] * len(instance.memory), _analyses(instance, reductions)
+        kept = _pieces("kept", self.live, 1)
+        if "liveness" in reductions:
+            kept = {"kept_starts": analyses["live_starts"], "kept": analyses["live"]}
         return Tables(
             FORMAT,
             instance.nodes,
@@ -226,11 +237,14 @@ class _Compiler:
             [len(automaton.out) for automaton in instance.automata],
             self.leaving,
             self.transitions,
+            [int(each) for rank in instance.endless for each in rank],
+            kept["kept_starts"],
+            kept["kept"],
             [ALL_STEPS] * len(self.edges) if sources is None else list(sources),
             [entry for row in self.commands for entry in row],
             self.starts,
             self.code,
-            **_analyses(instance, reductions),
+            **analyses,
             kinds=len(instance.update_kinds),
             edges=self.edges,
             claims=list(self.claims),

@@ -17,10 +17,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, assert_never
 
 from pgasrob.analysis.futures import futures
 from pgasrob.program import core
-from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.control import Transition
 from pgasrob.program.core import Access, Cell, Form, Operands
 from pgasrob.program.expressions import Fault, registers_of
-from pgasrob.program.graphs import components
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, Computation, has_steps
@@ -172,13 +171,6 @@ class Viewer:
         return End(ending_of(self.instance, control, registers, memory), (*found, *kept), failed)
 
 
-def has_loop(automaton: ControlAutomaton) -> bool:
-    """Whether some control states of ``automaton`` lie on a cycle."""
-    successors = [[edge.target for edge in leaving] for leaving in automaton.out]
-    alike = components(successors)
-    return any(alike[state] == alike[target] for state, targets in enumerate(successors) for target in targets)
-
-
 def _used_reads(instance: Instance) -> dict[tuple[int, int], int]:
     """The commands that read into a register by rank and occurrence, with the register, except those whose value is
     only copied to memory: the program has not looked at it then."""
@@ -231,7 +223,7 @@ class _Independence(Generic[S]):
         self.instance, self.space = instance, space
         known = futures(instance)
         self._before_barrier, self._ever = known.before_barrier, known.ever
-        self.has_loops = any(map(has_loop, instance.automata))
+        self.has_loops = instance.has_loops
 
     def met(self, access: Access[Cell], state: S) -> bool:
         """Whether a command that some rank may still issue makes an access that conflicts."""

@@ -55,7 +55,7 @@ class NativeTraceSearch(DecodedFacts, InOnePart):
 
     @property
     def complete(self) -> bool:
-        return self.kernel.complete
+        return self.kernel.complete and not self.kernel.undecided_ends
 
     def explore(self, most: int | None = None) -> Iterator[None]:
         """The SC runs by themselves."""

@@ -1,15 +1,17 @@
 """SC runs: every step directly follows its issue. Assertions, deadlocks and faults are about these runs.
 
 The design, section 6: a program is in error when an SC run reaches a command that cannot be evaluated; an assertion is
-violated when an SC run reaches it and it is false; a deadlock is a state in which no rank can move and some rank is
-blocked by more than false assumes. Where assumes are guesses of a front end, a state in which a rank is blocked by
-false assumes alone is no deadlock: the run has guessed wrong. Neither is one with an exit next, which ends all ranks.
+violated when an SC run reaches it and it is false; a deadlock is a state in which nothing changes any more and some
+rank has not ended: it is blocked by more than false assumes, or goes round a loop for ever (`standstill`). Where
+assumes are guesses of a front end, a state in which a rank is blocked by false assumes alone is no deadlock: the run
+has guessed wrong. Neither is one with an exit next, which ends all ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from pgasrob.automata.automaton import Reached
@@ -21,6 +23,7 @@ from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute, put
+from pgasrob.semantics.standstill import Standstill, Stay
 from pgasrob.semantics.state_space import Letter, computation_of, issued
 
 
@@ -81,29 +84,29 @@ class SequentialSpace:
                 if isinstance(operands, core.Test) and not (operands.blocks or operands.condition):
                     yield operands.illegal, sequential_word(rank, transition, operands)
 
-    def is_deadlock(self, state: SequentialState) -> bool:
-        # A program may block a rank by assumes on purpose; others may still wait for each other.
-        kinds = [
-            {transition.command.kind for transition in automaton.out[control]}
-            for automaton, control in zip(self.instance.automata, state.control, strict=True)
-        ]
-        if not any(leaving - {"assume"} for leaving in kinds) or any(True for _ in self.successors(state)):
-            return False
-        if any("exit" in leaving for leaving in kinds):
-            return False
-        if any(self._spins(rank, control) for rank, control in enumerate(state.control)):
-            return False
-        return not (assumes_are_guesses(self.instance) and {"assume"} in kinds)
+    @cached_property
+    def standstill(self) -> Standstill[SequentialState]:
+        return Standstill(SequentialSpace, self.instance, assumes_are_guesses(self.instance))
 
-    def _spins(self, rank: int, control: int) -> bool:
-        """Whether ``rank`` polls at ``control``: it goes round its loop, and is not stuck."""
-        forms = (transition.form for transition in self.instance.automata[rank].out[control])
-        return any(isinstance(form, core.Immediate) and form.until is not None and form.until.spins for form in forms)
+    def is_deadlock(self, state: SequentialState) -> bool:
+        """Whether ``state`` stays as it is, and some rank has not ended, by more than false assumes.
+
+        A program may block a rank by assumes on purpose; others may still wait for each other.
+        """
+        stays = self.standstill.stays(state)
+        return stays is not None and is_stuck(stays, assumes_are_guesses(self.instance))
 
 
 def assumes_are_guesses(instance: Instance) -> bool:
     """Whether the assumes were made by a front end, which splits a call into several cases with an assume for each."""
     return not instance.program.source.shows_commands
+
+
+def is_stuck(stays: Sequence[Stay], guesses: bool) -> bool:
+    """Whether ranks that stay so are in a deadlock: one waits or goes round for ever, and it is a run (no guess was
+    wrong) that no exit ends."""
+    how = {stay.how for stay in stays}
+    return not how.isdisjoint(("waits", "spins")) and "exits" not in how and not (guesses and "stopped" in how)
 
 
 def sequential_word(rank: int, transition: Transition, operands: Operands) -> tuple[Letter, ...]:
@@ -148,7 +151,7 @@ class SequentialFacts:
 
     @property
     def complete(self) -> bool:
-        return self._reached.complete
+        return self._reached.complete and not self._space.standstill.undecided
 
     @property
     def states(self) -> int:

@@ -48,6 +48,36 @@ def _test(condition: object, line: int, yes: Block, no: Block) -> list[tuple[Sta
     return [(Assume(condition, line=line), yes), (Assume(op("!", condition), line=line), no)]
 
 
+def may_end(body: Block) -> list[bool]:
+    """For every control state of `automaton` whether the process may end there without another command."""
+    states = {body: 0}
+    found = []
+    for rest in (unread := [body]):
+        for _, after in next_commands(rest):
+            if after not in states:
+                states[after] = len(states)
+                unread.append(after)
+        found.append(_may_end(rest))
+    return found
+
+
+def _may_end(rest: Block, seen: frozenset[Block] = frozenset()) -> bool:
+    if not rest:
+        return True
+    if rest in seen:
+        return False
+    first, after = rest[0], rest[1:]
+    seen |= {rest}
+    match first:
+        case Skip():
+            return _may_end(after, seen)
+        case Choose(branches=branches):
+            return any(_may_end(branch + after, seen) for branch in branches)
+        case Loop(body=body):
+            return _may_end(after, seen) or _may_end(body + rest, seen)
+    return False
+
+
 def automaton(body: Block) -> list[list[Edge]]:
     """The edges of every control state that `body` can come to; it starts in state 0."""
     states = {body: 0}

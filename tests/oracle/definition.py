@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .ends import graph_of
 from .happens_before import is_violating, witness
 from .precedence import Precedence, key
 from .readings import DEFAULT, Reading
@@ -29,7 +30,7 @@ class Result:
     violating: bool | None
     fault: bool | None
     assertions: str | None  # "hold", "violated", "unknown"; None: no assert in the program
-    deadlock: bool | str | None  # True, False, "unknown"; None: no barrier, await or await_add in the program
+    deadlock: bool | str | None  # True, False, "unknown"; None: no barrier, await, await_add or loop in the program
     runs: int  # prefixes of runs that were looked at, SC ones not counted
     sc_runs: int
     witness: dict[str, Any] | None  # computation and cycle of a violation
@@ -180,7 +181,8 @@ class _ScFacts:
     def __init__(self) -> None:
         self.fault: Run | None = None
         self.text: str | None = None
-        self.violated = self.deadlock = False
+        self.violated = False
+        self.deadlock: bool | str = "unknown"
         self.complete = True
         self.runs = 0
 
@@ -190,9 +192,7 @@ class _ScFacts:
         return "violated" if self.violated else ("hold" if self.complete else "unknown")
 
     def deadlocks(self, machine: Machine) -> bool | str | None:
-        if not _has(machine, Barrier, Await, AwaitAdd):
-            return None
-        return True if self.deadlock else (False if self.complete else "unknown")
+        return self.deadlock if _has(machine, Barrier, Await, AwaitAdd) or _has_loops(machine) else None
 
 
 def _has(machine: Machine, *kinds: type) -> bool:
@@ -208,11 +208,13 @@ def _sc_facts(machine: Machine, max_runs: int, max_steps: int, memo: bool) -> _S
     memo_key = (lambda run: (run.control, run.registers, run.memory, _fails(run))) if memo else None
     for run in search.visit(machine.initial(), machine.sc_successors, lambda run: run.history, memo_key, False):
         facts.violated |= _fails(run)
-        facts.deadlock |= machine.is_deadlock(run)
         if facts.fault is None and (found := machine.faults(run)):
             rank, command, text = found[0]
             facts.fault, facts.text = run, f"line {command.line}, rank {rank}: {text}"
     facts.complete, facts.runs = search.complete, search.runs
+    graph = graph_of(machine, max_runs)
+    if graph.complete:
+        facts.deadlock = any(end.is_deadlock for end in graph.ends())
     return facts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .ends import leads_to_a_deadlock
 from .happens_before import commands, conflicts, event_json
 from .operations import STEPS
 from .readings import DEFAULT, Reading
@@ -159,10 +160,10 @@ def check_failed_assert(program: Program, nodes: int | None, events: Sequence[Js
 
 
 def check_deadlock(program: Program, nodes: int | None, events: Sequence[JsonEvent], lines: bool = True) -> None:
-    """An SC run to a state in which no rank can move and one is stuck before something other than false assumes."""
-    machine = Machine(numbered(program), nodes)
+    """An SC run to a state from which nothing but a deadlock can come, and no memory changes on the way."""
+    machine = Machine(numbered(program), nodes, Reading("count", "all"))
     runs = [run for run in _check_sc_run(program, nodes, events, lines) if not run.pending()]
-    assert any(machine.is_deadlock(run) for run in runs), "the run does not end in a deadlock"
+    assert any(leads_to_a_deadlock(machine, run) for run in runs), "the run does not end in a deadlock"
 
 
 def _check_keys(events: Sequence[JsonEvent], position: int) -> None:

@@ -332,19 +332,6 @@ class Machine:
             run = next(self.steps(run))
         return run
 
-    def is_deadlock(self, run: Run) -> bool:
-        """For an SC run: no rank can move, and some rank is stuck before something other than false assumes alone."""
-        if next(self.sc_successors(run), None) is not None:
-            return False
-        if any(isinstance(edge.command, Exit) for rank in range(self.nodes) for edge in self.edges(run, rank)):
-            return False  # it ends the run of all
-        return any(self._is_stuck(run, rank) for rank in range(self.nodes))
-
-    def _is_stuck(self, run: Run, rank: int) -> bool:
-        """Whether `rank` has not ended and stands before something other than false assumes alone. No rank can move
-        here, so an assume that is next is false or faults."""
-        return not all(isinstance(edge.command, Assume) for edge in self.edges(run, rank))
-
 
 def _is_address(command: Statement, field: str) -> bool:
     """Whether `field` of `command` names a cell; what a compare_swap expects is a value or a cell of the rank's own."""

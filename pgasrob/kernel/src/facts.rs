@@ -4,12 +4,12 @@
 //! which a search over SC runs alone meets them: an attack state leads to no other.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use crate::commands::{Command, Immediate};
 use crate::memory::Result;
 use crate::moves::{PlayedMove, Space};
 use crate::operands::Operands;
+use crate::standstill::goes_round;
 use crate::state::State;
 use crate::tables::Tables;
 use crate::world::World;
@@ -28,9 +28,8 @@ pub struct Seen {
     pub fault: Option<Standing>,
     /// The assertions that are false, with their claims.
     pub failed: Vec<(usize, Standing)>,
-    pub deadlock: bool,
-    /// Whether the next commands of some rank are all assumes.
-    pub stopped: bool,
+    /// Whether each rank is where it cannot move, or in a loop: only then nothing may change any more.
+    pub may_stay: bool,
 }
 
 /// The first of each kind that was met, with the run that leads there.
@@ -39,8 +38,6 @@ pub struct Seen {
 #[derive(Debug)]
 pub struct Facts {
     pub checks_deadlock: bool,
-    /// Whether assumes are guesses of a front end: a run in which one turns out wrong is none, nor is it a deadlock.
-    pub guesses: bool,
     pub fault: Option<(Standing, Vec<PlayedMove>)>,
     /// By claim.
     pub failed: BTreeMap<usize, (Standing, Vec<PlayedMove>)>,
@@ -48,15 +45,18 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn new(tables: &Tables, guesses: bool) -> Self {
+    pub fn new(tables: &Tables) -> Self {
         let some = |wanted: fn(&Command) -> bool| {
             (0..tables.transitions.len()).any(|transition| wanted(tables.command(transition)))
         };
         Facts {
-            checks_deadlock: some(|command| {
-                matches!(command, Command::Barrier { .. } | Command::Immediate(Immediate { condition: Some(_), .. }))
-            }),
-            guesses,
+            checks_deadlock: tables.endless.contains(&true)
+                || some(|command| {
+                    matches!(
+                        command,
+                        Command::Barrier { .. } | Command::Immediate(Immediate { condition: Some(_), .. })
+                    )
+                }),
             fault: None,
             failed: BTreeMap::new(),
             deadlock: None,
@@ -72,22 +72,17 @@ impl Facts {
         Seen {
             fault: seen.fault,
             failed: seen.failed,
-            deadlock: seen.deadlock
-                && self.checks_deadlock
-                && self.deadlock.is_none()
-                && !(self.guesses && seen.stopped),
-            ..Seen::default()
+            may_stay: seen.may_stay && self.checks_deadlock && self.deadlock.is_none(),
         }
     }
 }
 
 /// Looks at a state of the SC runs.
 pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<Seen> {
-    let (mut failed, mut moves, mut stuck) = (Vec::new(), space.barriers(state) > 0, Stuck::default());
+    let (mut failed, mut may_stay) = (Vec::new(), true);
     for rank in 0..space.tables.nodes {
-        let leaving = space.tables.leaving(rank, state.control[rank]);
-        stuck.stands(space.tables, leaving.clone());
-        for transition in leaving {
+        let mut moves = false;
+        for transition in space.tables.leaving(rank, state.control[rank]) {
             let standing = Standing { rank, transition };
             let Some(operands) = space.operands(world, state, rank, transition)? else {
                 return Ok(Seen { fault: Some(standing), ..Seen::default() });
@@ -96,42 +91,9 @@ pub fn look_at(space: Space<'_>, world: &mut World, state: &State) -> Result<See
                 failed.try_reserve(1)?;
                 failed.push((space.tables.claim(transition), standing));
             }
-            // A rank that polls goes on, if only without getting anywhere.
-            let polls = matches!(space.tables.command(transition), Command::Immediate(Immediate { spins: true, .. }));
-            moves |= polls
-                || (!matches!(operands, Operands::Barrier { .. }) && space.enabled(world, state, rank, &operands)?);
+            moves |= !matches!(operands, Operands::Barrier { .. }) && space.enabled(world, state, rank, &operands)?;
         }
+        may_stay &= !moves || goes_round(space.tables, rank, state);
     }
-    Ok(Seen { fault: None, failed, deadlock: !moves && stuck.is_deadlock(), stopped: stuck.stopped })
-}
-
-/// The next commands of ranks when none of them can move.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Stuck {
-    waits: bool,
-    ended: bool,
-    /// The next commands of some rank are all assumes.
-    pub stopped: bool,
-}
-
-impl Stuck {
-    /// Adds a rank whose next transitions are `leaving`.
-    pub fn stands(&mut self, tables: &Tables, leaving: Range<usize>) {
-        let ends = |transition| matches!(tables.command(transition), Command::Test { ends: true, .. });
-        self.ended |= leaving.clone().any(ends);
-        // A rank whose every next command is an assume is stuck by the program's own will, and others may still wait
-        // for each other.
-        if !leaving.is_empty() {
-            let assume =
-                |transition| matches!(tables.command(transition), Command::Test { blocks: true, ends: false, .. });
-            let assumes = leaving.clone().all(assume);
-            self.waits |= !assumes;
-            self.stopped |= assumes;
-        }
-    }
-
-    /// Whether some rank waits for ever, and none has ended the run.
-    pub fn is_deadlock(&self) -> bool {
-        self.waits && !self.ended
-    }
+    Ok(Seen { fault: None, failed, may_stay })
 }

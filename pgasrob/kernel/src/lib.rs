@@ -29,6 +29,7 @@ pub mod recorded;
 pub mod reduction;
 pub mod rows;
 pub mod search;
+pub mod standstill;
 pub mod state;
 pub mod store;
 pub mod symmetry;

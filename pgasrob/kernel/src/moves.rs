@@ -192,6 +192,36 @@ impl<'a> Space<'a> {
         })
     }
 
+    /// Makes `next` the state after a command of `rank` with all its steps, no source being chosen; false where it cannot
+    /// be issued. A read can, though its poll may fail by it; a barrier cannot.
+    pub fn issue_alone(
+        &self,
+        world: &mut World,
+        state: &State,
+        rank: usize,
+        transition: usize,
+        operands: &Operands<'_>,
+        next: &mut State,
+    ) -> Result<bool> {
+        let mut operands = *operands;
+        if let Operands::Immediate { until, .. } = &mut operands {
+            *until = None;
+        }
+        if !self.enabled(world, state, rank, &operands)? {
+            return Ok(false);
+        }
+        let issue = Issue { space: *self, state, rank, transition };
+        match &operands {
+            Operands::Barrier { .. } => return Ok(false),
+            Operands::Transfer(transfer) => issue.issue_steps(world, next, transfer, transfer.steps().len())?,
+            _ => {
+                issue.move_on(next)?;
+                issue.perform(world, next, &operands)?;
+            }
+        }
+        Ok(true)
+    }
+
     fn set_cell(&self, next: &mut State, cell: usize, value: u32) -> Result<()> {
         if self.tables.touchable[cell] & touch::CHANGED == 0 {
             return Err(Error::Malformed(format!("touchable leaves out a write to cell {cell}")));

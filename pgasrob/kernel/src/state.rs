@@ -130,6 +130,14 @@ impl State {
         if self.mixed { None } else { Some(&self.changes) }
     }
 
+    /// The cells that are listed among what may differ.
+    pub fn changed_cells(&self) -> impl Iterator<Item = usize> {
+        self.changes.iter().filter_map(|field| match *field {
+            Field::Cell(cell) => Some(cell),
+            _ => None,
+        })
+    }
+
     /// Says that it is changed in ways that are not listed.
     pub fn mix(&mut self) {
         self.mixed = true;

@@ -11,17 +11,19 @@ use crate::rows::{STAGES, commands, expressions};
 use crate::touch::{self, Ways};
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 11;
+pub const FORMAT: i64 = 12;
 const MAX_NODES: usize = 1 << 16;
 const MAX_CELLS: usize = 1 << 31;
 /// Of all ranks together. Unlike cells they stand in no list whose length would bear out the number.
 const MAX_REGISTERS: usize = 1 << 27;
-const TRANSITION_ROW: usize = 2;
+const TRANSITION_ROW: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Transition {
     pub command: usize,
     pub target: u32,
+    /// Whether the process may end behind it, whatever is left.
+    pub last: bool,
 }
 
 /// A program on N nodes.
@@ -57,6 +59,10 @@ pub struct Tables {
     sources: Vec<u8>,
     first_state: Vec<usize>,
     leaving: Vec<usize>,
+    kept_starts: Vec<usize>,
+    kept: Vec<usize>,
+    /// For every control state whether the rank may come back to it without an end.
+    pub endless: Vec<bool>,
 }
 
 impl Tables {
@@ -94,6 +100,15 @@ impl Tables {
     /// Whether the step `step` of the command of `transition` may be chosen as a source.
     pub fn may_be_source(&self, transition: usize, step: usize) -> bool {
         self.sources[transition] >> step & 1 == 1
+    }
+
+    /// The registers of `rank` whose values count in a control state.
+    pub fn kept(&self, rank: usize, state: u32) -> &[usize] {
+        if state >= self.states[rank] {
+            return &[];
+        }
+        let place = self.control(rank, state);
+        &self.kept[self.kept_starts[place]..self.kept_starts[place + 1]]
     }
 
     pub fn is_unordered(&self, queue: u64) -> bool {
@@ -172,6 +187,7 @@ impl Tables {
             Ok(Transition {
                 command: below(row[0], "transitions", commands.len())?,
                 target: below(row[1], "transitions", u32::MAX as usize)? as u32,
+                last: number(row[2], "transitions", 0, 1)? == 1,
             })
         }))?;
         for (rank, &count) in states.iter().enumerate() {
@@ -185,6 +201,12 @@ impl Tables {
         }
         let sources =
             collect(raw.sources.iter().map(|&steps| Ok(number(steps, "sources", 0, u8::MAX as usize)? as u8)))?;
+        let kept_starts = offsets(&raw.kept_starts, all, raw.kept.len(), "kept")?;
+        let kept = collect(raw.kept.iter().map(|&register| below(register, "kept", registers)))?;
+        if raw.endless.len() != all {
+            return malformed("endless must have an entry per control state");
+        }
+        let endless = collect(raw.endless.iter().map(|&each| Ok(number(each, "endless", 0, 1)? == 1)))?;
         Ok(Tables {
             nodes,
             size,
@@ -206,6 +228,9 @@ impl Tables {
             sources,
             first_state,
             leaving,
+            kept_starts,
+            kept,
+            endless,
         })
     }
 }

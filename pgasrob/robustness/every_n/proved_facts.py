@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.illegal_calls import IllegalCall
+from pgasrob.program.rounds import endless
 from pgasrob.program.statements import Span
 from pgasrob.robustness.every_n import sc_pairs as two
 from pgasrob.robustness.every_n.flow import Flow
@@ -19,6 +20,7 @@ from pgasrob.robustness.every_n.sc_pairs import ScPairs, TooManyPairs
 from pgasrob.robustness.every_n.stuck import Dependency, Stuck, comes_back
 from pgasrob.robustness.every_n.unfold import Unfolded
 
+IN_A_LOOP = "could not exclude that {} goes round for ever"
 IN_A_CIRCLE = "could not exclude that ranks wait for each other in a circle"
 CORE_ALONE = "deadlocks are looked for in programs in the core language alone"
 
@@ -40,7 +42,15 @@ class Facts:
         transitions = [transition for automaton in automata for transition in automaton.transitions]
         asserts = [(claim, each) for each in transitions if (claim := _claim(each))]
         self._asserts = dict(sorted(asserts, key=lambda each: (each[1].span.line, each[1].span.column)))
-        self._waits = any(map(_can_wait, transitions))
+        in_loops = [
+            edge
+            for automaton in automata
+            for leaving, without_end in zip(automaton.out, endless(automaton), strict=True)
+            for edge in leaving
+            if without_end
+        ]
+        self._loop = min(in_loops, key=lambda edge: (edge.span.line, edge.span.column), default=None)
+        self._waits = self._loop is not None or any(map(_can_wait, transitions))
         self._looks_for_deadlocks = deadlocks and self._waits
         self._false: dict[_Asserted, str] = {}
         self._deadlock: Claim | None = None
@@ -68,6 +78,9 @@ class Facts:
             return None
         if not self._looks_for_deadlocks:
             return Claim(CORE_ALONE)
+        if self._loop is not None:
+            place = self._text(self._loop)
+            return Claim(IN_A_LOOP.format(f"the loop around {place}"), place)
         return self._deadlock or Claim(IN_A_CIRCLE if comes_back(self._dependencies) else "")
 
     def look_at(self, case: Case, flow: Flow) -> None:

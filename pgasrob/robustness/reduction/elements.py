@@ -306,7 +306,7 @@ class _Shortened:
         # Transfers of one call are one row of a report, iterations of a loop are not.
         turn = 0 if isinstance(transition.form, core.Transfer) else round + 1
         span = replace(transition.span, turn=turn or transition.span.turn)
-        written = Transition(command, 0, transition.occurrence, span)
+        written = Transition(command, 0, transition.occurrence, span, transition.last)
         return written.with_form(written.form, self._variant())
 
     def _variant(self) -> int:

@@ -62,7 +62,7 @@ def _part(program: Declared, object: MemoryObject, kept: list[int], address: int
 
 def _moved(transition: Transition, moves: Mapping[int, int]) -> Transition:
     command = _command(transition.command, moves)
-    moved = Transition(command, transition.target, transition.occurrence, transition.span)
+    moved = Transition(command, transition.target, transition.occurrence, transition.span, transition.last)
     return moved.with_form(_form(transition.form, moves), transition.variant)
 
 

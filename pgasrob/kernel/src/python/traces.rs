@@ -75,6 +75,12 @@ impl Traces {
         Ok(self.search.get()?.exploration.complete)
     }
 
+    /// Whether it is not known of the end of some trace if it is a deadlock.
+    #[getter]
+    fn undecided_ends(&self) -> PyResult<bool> {
+        Ok(self.search.get()?.standstill.undecided)
+    }
+
     #[getter]
     fn too_long(&self) -> PyResult<bool> {
         Ok(self.search.get()?.exploration.too_long)

@@ -9,12 +9,13 @@ use crate::layout::Layout;
 use crate::memory::{Error, Result, copied, filled};
 use crate::moves::{Move, PlayedMove, Space, Successor};
 use crate::persistent::Persistent;
-use crate::races::look::{Look, Pair, Second};
+use crate::races::look::{self, Pair, Second};
 use crate::races::rules::RawRules;
 use crate::raw::Raw;
 use crate::reduction::Reduction;
 use crate::search::foresee::foresee;
 use crate::search::paths::{Step, played};
+use crate::standstill::{Look, Standstill};
 use crate::state::State;
 use crate::store::Link;
 use crate::tables::Tables;
@@ -48,6 +49,7 @@ pub struct Search {
     start: Step,
     visited: Visited,
     facts: Facts,
+    standstill: Standstill,
     /// How many states have been expanded, in all and per class.
     expanded: usize,
     expanded_of: [usize; 2],
@@ -81,7 +83,7 @@ struct Races {
     found: Vec<FoundRace>,
     /// Some source conflicts with what is next, and that is no race.
     harmless: bool,
-    look: Look,
+    look: look::Look,
 }
 
 impl Search {
@@ -119,7 +121,8 @@ impl Search {
         let layout = Layout::new(&tables, &reduction.analyses, &world.values, &world.slots)?;
         let mut visited = Visited::new(layout, state.duplicate()?);
         visited.insert(&next, Link::NONE, &mut world)?;
-        let facts = Facts::new(&tables, guesses);
+        let facts = Facts::new(&tables);
+        let standstill = Standstill::new(&state, guesses)?;
         Ok(Search {
             tables,
             attack,
@@ -129,6 +132,7 @@ impl Search {
             start,
             visited,
             facts,
+            standstill,
             expanded: 0,
             expanded_of: [0; 2],
             barriers_passed: None,
@@ -264,7 +268,7 @@ impl Search {
     /// Expands the next state, of which it is known what it leads to.
     fn follow_plan(&mut self, link: Link, worker: &Worker, plan: Plan) -> Result<bool> {
         if let Some(seen) = plan.seen {
-            self.learn(link, seen)?;
+            self.learn(link, seen, false)?;
             if self.is_over() {
                 return Ok(true);
             }
@@ -315,7 +319,7 @@ impl Search {
         if class == SC && self.barriers_passed.is_none() {
             let space = Space { tables: &self.tables, attack: self.attack };
             let seen = look_at(space, &mut self.world, &self.state)?;
-            self.learn(link, seen)?;
+            self.learn(link, seen, true)?;
             if self.is_over() {
                 return Ok(true);
             }
@@ -469,8 +473,8 @@ impl Search {
         self.races.harmless
     }
 
-    /// Notes what the SC state stored as `link` shows that was not known.
-    fn learn(&mut self, link: Link, seen: Seen) -> Result<()> {
+    /// Notes what the SC state stored as `link` shows that was not known; it is in `self.state` if it is `loaded`.
+    fn learn(&mut self, link: Link, seen: Seen, loaded: bool) -> Result<()> {
         let news = self.facts.news(seen);
         if let Some(standing) = news.fault {
             self.facts.fault = Some(self.run_before(link, standing)?);
@@ -481,8 +485,19 @@ impl Search {
                 self.facts.failed.insert(claim, run);
             }
         }
-        if news.deadlock {
-            self.facts.deadlock = Some(self.run_to(link, None)?.0);
+        if news.may_stay {
+            if !loaded {
+                self.visited.load(link, &self.world, &mut self.state)?;
+                self.next.mix();
+            }
+            let Search { tables, attack, world, reduction, standstill, state, .. } = self;
+            let look = Look {
+                space: Space { tables, attack: *attack },
+                counts: &|cell| !reduction.analyses.on.liveness || reduction.analyses.is_relevant(cell),
+            };
+            if standstill.is_deadlock(look, world, state)? {
+                self.facts.deadlock = Some(self.run_to(link, None)?.0);
+            }
         }
         Ok(())
     }
@@ -515,7 +530,7 @@ impl Search {
 
     /// Whether every state of the SC runs has been expanded.
     pub fn sc_complete(&self) -> bool {
-        self.expanded_of[SC] == self.sc_states()
+        self.expanded_of[SC] == self.sc_states() && !self.standstill.undecided
     }
 
     /// Bytes of everything that grows with the search.

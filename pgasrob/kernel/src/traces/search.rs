@@ -2,11 +2,12 @@
 
 use std::collections::btree_map::Entry;
 
-use crate::commands::{Command, Immediate};
-use crate::facts::{Facts, Standing, Stuck};
+use crate::facts::{Facts, Standing};
 use crate::memory::Result;
-use crate::moves::PlayedMove;
+use crate::moves::{PlayedMove, Space};
 use crate::raw::Raw;
+use crate::standstill::{Look, Standstill};
+use crate::state::State;
 use crate::tables::Tables;
 use crate::traces::closing::{Closing, Prepared};
 use crate::traces::exploration::{Came, Exploration, Subtrees};
@@ -17,6 +18,9 @@ pub struct TraceSearch {
     world: World,
     pub exploration: Exploration,
     pub facts: Facts,
+    pub standstill: Standstill,
+    /// The end of a trace.
+    state: State,
     pub violation: Option<Vec<PlayedMove>>,
     /// The steps, by transitions, that are left to other engines.
     pub undecided: Vec<(usize, usize)>,
@@ -30,12 +34,16 @@ impl TraceSearch {
         let tables = Tables::new(raw)?;
         let mut world = World::new(tables.nodes, limit)?;
         let exploration = Exploration::new(&tables, &mut world, longest, part)?;
-        let facts = Facts::new(&tables, guesses);
+        let facts = Facts::new(&tables);
+        let state = State::initial(&tables, &mut world)?;
+        let standstill = Standstill::new(&state, guesses)?;
         let mut search = TraceSearch {
             tables,
             world,
             exploration,
             facts,
+            standstill,
+            state,
             violation: None,
             undecided: Vec::new(),
             looked: 0,
@@ -83,7 +91,7 @@ impl TraceSearch {
             self.note_fault();
             self.note_assertion();
             if came == Came::Trace {
-                self.note_deadlock();
+                self.note_deadlock()?;
                 let prepared = Prepared::new(&self.tables, &self.exploration.run)?;
                 self.looked += prepared.looked;
                 self.prepared = Some(prepared);
@@ -114,26 +122,18 @@ impl TraceSearch {
     }
 
     /// Notes it when nobody can go on and somebody would.
-    fn note_deadlock(&mut self) {
+    fn note_deadlock(&mut self) -> Result<()> {
         if !self.facts.checks_deadlock || self.facts.deadlock.is_some() {
-            return;
+            return Ok(());
         }
         let (run, tables) = (&self.exploration.run, &self.tables);
-        let mut stuck = Stuck::default();
-        for rank in 0..tables.nodes {
-            let leaving = tables.leaving(rank, run.control[rank]);
-            if leaving.len() > run.at(rank).commands.len() {
-                return; // it is stuck before a fault
-            }
-            stuck.stands(tables, leaving.clone());
-            let polls =
-                |transition| matches!(tables.command(transition), Command::Immediate(Immediate { spins: true, .. }));
-            if leaving.clone().any(polls) {
-                return; // it goes on, if only without getting anywhere
-            }
-        }
-        if stuck.is_deadlock() && !(self.facts.guesses && stuck.stopped) {
+        self.state.control.copy_from_slice(&run.control);
+        self.state.registers.copy_from_slice(&run.registers);
+        self.state.memory.copy_from_slice(&run.memory);
+        let look = Look { space: Space { tables, attack: false }, counts: &|_| true };
+        if self.standstill.is_deadlock(look, &mut self.world, &self.state)? {
             self.facts.deadlock = Some(run.played());
         }
+        Ok(())
     }
 }

@@ -1,0 +1,399 @@
+"""States in which nothing changes any more: each rank stays where it is, or goes round a loop for ever.
+
+`proofs/waiting.md`, section 6, has the definition and the argument. From such a state on no rank reads what another one
+still changes. So the ranks do not depend on each other, and one is looked at after the other; only where they may pass
+a barrier together do they have to be followed from one barrier to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from operator import or_
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, cast, get_args
+
+from pgasrob.program import core
+from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.core import Cell
+from pgasrob.program.expressions import Fault
+from pgasrob.program.graphs import components
+from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.program.live_registers import live_registers
+from pgasrob.semantics.computation import POPS
+from pgasrob.semantics.effect import put
+from pgasrob.semantics.state_space import Letter
+
+MOST = 4_000
+"""Configurations of one rank that are looked at from a state, and ways to pass barriers."""
+
+How = Literal["waits", "spins", "stopped", "exits", "free", "ended"]
+"""How a rank stays, the worst first: it waits, for a value or at a barrier; it goes round a loop; it is before false
+assumes alone; before an exit; it goes round a loop that it may leave by ending, or for an assume that stops it; it has
+ended."""
+WORST: tuple[How, ...] = get_args(How)
+
+
+class Stay(NamedTuple):
+    """How a rank stays. Of one that spins: the commands of its loop, the registers that these set and the cells that
+    they change, by which the loop is not at the same place in all its states."""
+
+    how: How
+    loop: tuple[Transition, ...] = ()
+    registers: frozenset[int] = frozenset()
+    cells: frozenset[Cell] = frozenset()
+
+
+class _Standing(Protocol):
+    """The common part of states of X(P, N) and of SC runs."""
+
+    @property
+    def control(self) -> tuple[int, ...]: ...
+    @property
+    def registers(self) -> tuple[Registers, ...]: ...
+    @property
+    def memory(self) -> Memory: ...
+
+
+S = TypeVar("S", bound=_Standing)
+T = TypeVar("T")
+
+
+class Space(Protocol[S]):
+    """What a rank may do by itself in a state."""
+
+    def issues_of(self, state: S, rank: int) -> Iterable[tuple[tuple[Letter, ...], S]]: ...
+
+
+def without_polls(instance: Instance) -> Instance:
+    """``instance`` with every read enabled, those of polls that fail among them."""
+    if not instance.polls:
+        return instance
+
+    def reads(form: core.Form) -> core.Form:
+        return replace(form, until=None) if isinstance(form, core.Immediate) else form
+
+    automata = tuple(
+        ControlAutomaton(
+            tuple(
+                tuple(edge.with_form(reads(edge.form), edge.variant) for edge in leaving) for leaving in automaton.out
+            )
+        )
+        for automaton in instance.automata
+    )
+    return Instance(instance.program, instance.nodes, automata, instance.reading)
+
+
+class _Open(Exception):
+    """The state does not stay: something can still happen from which there is no way back."""
+
+
+@dataclass
+class _Round(Generic[S]):
+    """What a rank can do by itself: ``states``, the first one that it begins in, are its configurations, with the other
+    ranks standing still. By configuration: ``targets``, where it leads, ``edges``, by which commands (None: a step),
+    ``arrivals``, its next barriers. ``reads``, ``changes``: the cells that it may look at, and those whose values it
+    changes. ``wrong``: the configurations in which an assume was a wrong guess, so that no run comes there.
+    """
+
+    states: list[S]
+    targets: list[list[int]] = field(default_factory=list)
+    edges: list[list[Transition | None]] = field(default_factory=list)
+    arrivals: list[list[Transition]] = field(default_factory=list)
+    reads: set[Cell] = field(default_factory=set)
+    changes: set[Cell] = field(default_factory=set)
+    wrong: set[int] = field(default_factory=set)
+
+    @property
+    def real(self) -> list[int]:
+        return [number for number in range(len(self.states)) if number not in self.wrong]
+
+
+class Standstill(Generic[S]):
+    """Finds out of states whether they stay, for the program with every read enabled.
+
+    ``space``: makes what ranks may do, of `instance`; in runs on the network only states are asked about in which
+    nothing is pending. ``guesses``: whether assumes are guesses of a front end. ``live``: for each rank and control
+    state the registers whose values count there; those that are live when None. ``undecided``: whether there was too
+    much to look at from some state, which is then taken not to stay.
+    """
+
+    def __init__(
+        self,
+        space: Callable[[Instance], Space[S]],
+        instance: Instance,
+        guesses: bool,
+        live: Sequence[Sequence[frozenset[int]]] | None = None,
+    ) -> None:
+        self._instance = without_polls(instance)
+        self._space, self._with_polls = space(self._instance), space(instance)
+        self._guesses, self._given = guesses, live
+        self._endless = instance.endless
+        self.undecided = False
+
+    @cached_property
+    def _live(self) -> Sequence[Sequence[frozenset[int]]]:
+        return self._given or [live_registers(automaton) for automaton in self._instance.automata]
+
+    def stays(self, state: S) -> tuple[Stay, ...] | None:
+        """How each rank stays from ``state`` on; None when it is not a state that stays.
+
+        A rank that can do nothing but read in vain (a poll that fails) may have to go on to where it stays.
+        """
+        ranks = range(self._instance.nodes)
+        moving = [self._endless[rank][state.control[rank]] for rank in ranks]
+        idle = [not any(True for _ in self._with_polls.issues_of(state, rank)) for rank in ranks]
+        if not all(map(or_, moving, idle)):
+            return None
+        try:
+            return self._stays(state, idle)
+        except _Open:
+            return None
+
+    def _stays(self, state: S, idle: Sequence[bool]) -> tuple[Stay, ...]:
+        rounds = [self._round(self._forgotten(state, rank), rank) for rank in range(self._instance.nodes)]
+        _see_apart([one.reads for one in rounds], [one.changes for one in rounds])
+        if set.intersection(*({name for each in one.arrivals for name in _names(each)} for one in rounds)):
+            return self._past_barriers(rounds)
+        return tuple(self._stay(one, rank, idle[rank]) for rank, one in enumerate(rounds))
+
+    def _forgotten(self, state: S, rank: int, control: int | None = None) -> S:
+        """``state`` with 0 in the registers of ``rank`` that do not count; at another ``control`` state, if given."""
+        control = state.control[rank] if control is None else control
+        live = self._live[rank][control]
+        own = tuple(value if index in live else 0 for index, value in enumerate(state.registers[rank]))
+        changed: Any = state
+        return cast(
+            S, changed._replace(control=put(state.control, rank, control), registers=put(state.registers, rank, own))
+        )
+
+    # One rank by itself
+
+    def _round(self, start: S, rank: int) -> _Round[S]:
+        """All that ``rank`` can do by itself."""
+        numbers = {start: 0}
+        found = _Round([start])
+        for number, state in enumerate(_growing(found.states)):
+            self._count(number)
+            leaving = self._instance.automata[rank].out[state.control[rank]]
+            found.reads |= self._looked_at(leaving, state, rank)
+            found.arrivals.append([each for each in leaving if isinstance(each.form, core.Barrier)])
+            moves = list(self._moves(state, rank))
+            for word, after in moves:
+                cells = {letter.cell for letter in word if letter.cell is not None}
+                found.changes |= {cell for cell in cells if after.memory[cell] != state.memory[cell]}
+            kept = [self._forgotten(after, rank) for _, after in moves]
+            found.states += dict.fromkeys(after for after in kept if after not in numbers)
+            for after in kept:
+                numbers.setdefault(after, len(numbers))
+            found.targets.append([numbers[after] for after in kept])
+            issued = {each.occurrence: each for each in leaving}
+            found.edges.append([None if word[0].kind in POPS else issued[word[0].which] for word, _ in moves])
+            if self._guesses and not moves and _kinds(leaving) == {"assume"}:
+                found.wrong.add(number)
+        if found.wrong and len(found.states) > len(found.wrong):
+            self._leave_out_wrong_guesses(found)
+        return found
+
+    def _count(self, number: int) -> None:
+        if number > MOST:
+            self.undecided = True
+            raise _Open
+
+    def _moves(self, state: S, rank: int) -> Iterator[tuple[tuple[Letter, ...], S]]:
+        """What it can issue, and the steps of what it has pending."""
+        yield from self._space.issues_of(state, rank)
+        steps_of: Any = getattr(self._space, "steps_of", None)
+        if steps_of is not None:
+            yield from steps_of(state, rank)
+
+    def _looked_at(self, leaving: Iterable[Transition], state: S, rank: int) -> set[Cell]:
+        """What the next commands read, whether they can be issued or not."""
+        found = set[Cell]()
+        for transition in leaving:
+            try:
+                operands = self._instance.operands(rank, transition, state.registers[rank])
+            except Fault:
+                raise _Open from None
+            found |= {made.cell for made in core.accesses_of(operands) if made.reads}
+        return found
+
+    def _leave_out_wrong_guesses(self, found: _Round[S]) -> None:
+        """What can only lead to wrong guesses is none of the program's runs either."""
+        changed = True
+        while changed:
+            changed = False
+            for number, targets in enumerate(found.targets):
+                doomed = targets and not found.arrivals[number] and all(each in found.wrong for each in targets)
+                if doomed and number not in found.wrong:
+                    found.wrong.add(number)
+                    changed = True
+
+    def _alike(self, state: S, rank: int, reads: Collection[Cell]) -> tuple[object, ...]:
+        """What decides what ``rank`` does from a configuration on: a value that it never reads does not."""
+        memory = tuple(state.memory[cell] for cell in sorted(reads))
+        return state.control[rank], state.registers[rank], memory, getattr(state, "pending", None)
+
+    def _stay(self, one: _Round[S], rank: int, idle: bool) -> Stay:
+        """How ``rank`` stays: where it cannot get away from, the worst if there are several. It must be there now
+        unless it is ``idle``."""
+        if 0 in one.wrong:
+            if len(one.states) > 1:
+                raise _Open
+            return Stay("stopped")
+        numbers: dict[tuple[object, ...], int] = {}
+        alike = {each: self._alike(one.states[each], rank, one.reads) for each in one.real}
+        of = {each: numbers.setdefault(key, len(numbers)) for each, key in alike.items()}
+        leads: list[list[int]] = [[] for _ in numbers]
+        for each in one.real:
+            leads[of[each]] += [of[target] for target in one.targets[each] if target in of]
+        component = components(leads)
+        left = {
+            component[node] for node, to in enumerate(leads) if any(component[node] != component[each] for each in to)
+        }
+        if not idle and component[of[0]] in left:
+            raise _Open
+        found: list[Stay] = []
+        for last in dict.fromkeys(each for each in component if each not in left):
+            inside = [each for each in one.real if component[of[each]] == last]
+            found.append(self._staying(one, inside, rank))
+        return min(found, key=lambda stay: WORST.index(stay.how))
+
+    def _staying(self, one: _Round[S], inside: Sequence[int], rank: int) -> Stay:
+        """How the rank stays in the configurations ``inside``, which it cannot leave."""
+        if not any(target not in one.wrong for each in inside for target in one.targets[each]):
+            return Stay(self._how_it_stands(one.states[inside[0]], rank))
+        return self._spinning([(one, inside)], rank)
+
+    def _how_it_stands(self, state: S, rank: int) -> How:
+        """How a rank stands that cannot move."""
+        kinds = _kinds(self._instance.automata[rank].out[state.control[rank]])
+        if not kinds:
+            return "ended"
+        return "exits" if "exit" in kinds else "stopped" if kinds == {"assume"} else "waits"
+
+    def _spinning(
+        self, parts: Iterable[tuple[_Round[S], Iterable[int]]], rank: int, barriers: Iterable[Transition] = ()
+    ) -> Stay:
+        """The stay of a rank that goes round these configurations and ``barriers``."""
+        loop = {(each.occurrence, each.variant): each for each in barriers}
+        cells, free = set[Cell](), False
+        for one, inside in parts:
+            cells |= one.changes
+            for number in inside:
+                leaving = self._instance.automata[rank].out[one.states[number].control[rank]]
+                if "exit" in _kinds(leaving):
+                    raise _Open  # it may end the run
+                issued = [edge for edge in one.edges[number] if edge is not None]
+                free |= self._may_stop(leaving, len(issued) + len(one.arrivals[number]))
+                for edge, target in zip(one.edges[number], one.targets[number], strict=True):
+                    if edge is not None and target not in one.wrong:
+                        loop[edge.occurrence, edge.variant] = edge
+        commands = tuple(loop[key] for key in sorted(loop))
+        free |= any(each.last for each in commands)
+        changed = (core.register_set(each.form) for each in commands)
+        registers = frozenset(each for each in changed if each is not None)
+        return Stay("free" if free else "spins", commands, registers, frozenset(cells))
+
+    def _may_stop(self, leaving: Sequence[Transition], possible: int) -> bool:
+        """Whether a rank has the choice between an assume that is false and other commands, and so may stop by its own
+        will; ``possible``: how many of its next commands can be issued."""
+        kinds = _kinds(leaving)
+        return not self._guesses and "assume" in kinds and kinds != {"assume"} and possible < len(leaving)
+
+    # Barriers that all ranks pass
+
+    def _past_barriers(self, first: list[_Round[S]]) -> tuple[Stay, ...]:
+        """How the ranks stay when they can pass a barrier from some of the configurations in ``first``.
+
+        They stay in their loops when each of them cannot but come to the next barrier, again and again, and when from
+        every barrier on they can come back to where they are now.
+        """
+        ranks = range(self._instance.nodes)
+        numbers: dict[tuple[S, ...], int] = {tuple(one.states[0] for one in first): 0}
+        order = list(numbers)
+        phases, leads = [first], list[list[int]]()
+        for number, starts in enumerate(_growing(order)):
+            self._count(number)
+            if number:
+                phases.append([self._round(own, rank) for rank, own in enumerate(starts)])
+            for one in phases[number]:
+                if not _all_lead(one.targets, one.real, {each for each in one.real if one.arrivals[each]}):
+                    raise _Open
+            after = list(self._behind_barriers(phases[number]))
+            order += dict.fromkeys(each for each in after if each not in numbers)
+            leads.append([numbers.setdefault(each, len(numbers)) for each in after])
+        reads = [set().union(*(phase[rank].reads for phase in phases)) for rank in ranks]
+        _see_apart(reads, [set().union(*(phase[rank].changes for phase in phases)) for rank in ranks])
+        now = [self._alike(one.states[0], rank, reads[rank]) for rank, one in enumerate(first)]
+        back = {
+            number
+            for number, phase in enumerate(phases)
+            if all(
+                any(self._alike(phase[rank].states[each], rank, reads[rank]) == now[rank] for each in phase[rank].real)
+                for rank in ranks
+            )
+        }
+        if not _all_lead(leads, range(len(phases)), back):
+            raise _Open
+        return tuple(
+            self._spinning(
+                [(phase[rank], phase[rank].real) for phase in phases],
+                rank,
+                (each for phase in phases for arrivals in phase[rank].arrivals for each in arrivals),
+            )
+            for rank in ranks
+        )
+
+    def _behind_barriers(self, phase: Sequence[_Round[S]]) -> Iterator[tuple[S, ...]]:
+        """Where the ranks may be behind the next barrier."""
+        waiting = [
+            {frozenset(_names(one.arrivals[each])) for each in one.real if not one.targets[each]} for one in phase
+        ]
+        if any(not frozenset.intersection(*names) for names in product(*waiting)):
+            raise _Open  # they may wait at different barriers
+        arrivals = [
+            [(each.form.name, one.states[number], each.target) for number in one.real for each in one.arrivals[number]
+             if isinstance(each.form, core.Barrier)]
+            for one in phase
+        ]  # fmt: skip
+        for number, chosen in enumerate(product(*arrivals)):
+            self._count(number)
+            if len({name for name, _, _ in chosen}) == 1:
+                yield tuple(self._forgotten(state, rank, target) for rank, (_, state, target) in enumerate(chosen))
+
+
+def _growing(items: list[T]) -> Iterator[T]:
+    """The items, those among them that are added on the way."""
+    return iter(items)
+
+
+def _names(arrivals: Iterable[Transition]) -> set[str]:
+    return {each.form.name for each in arrivals if isinstance(each.form, core.Barrier)}
+
+
+def _kinds(leaving: Iterable[Transition]) -> set[str]:
+    return {each.command.kind for each in leaving}
+
+
+def _see_apart(reads: Sequence[set[Cell]], changes: Sequence[set[Cell]]) -> None:
+    """See that no rank looks at what another one changes."""
+    for rank, one in enumerate(reads):
+        if any(not one.isdisjoint(its) for other, its in enumerate(changes) if other != rank):
+            raise _Open
+
+
+def _all_lead(targets: Sequence[Sequence[int]], nodes: Iterable[int], to: set[int]) -> bool:
+    """Whether each of ``nodes`` leads to one of ``to``."""
+    wanted = set(nodes)
+    before: dict[int, list[int]] = {}
+    for node in wanted:
+        for target in targets[node]:
+            before.setdefault(target, []).append(node)
+    seen, stack = set(to), list(to)
+    while stack:
+        fresh = {each for each in before.get(stack.pop(), ()) if each not in seen}
+        seen |= fresh
+        stack += fresh
+    return wanted <= seen

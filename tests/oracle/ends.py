@@ -1,0 +1,225 @@
+"""The ends of SC runs, from their definition: sets of states that no run leaves and in which nothing changes any more.
+
+All polls are events here (the reading must count them). The whole graph of SC states is made first. A set of states is
+an end when runs lead from each of them to each other, and nowhere else, and no command that a rank may issue there
+reads a cell that another rank still changes. A rank without a move in it has ended, stands before false assumes alone,
+before an exit, or *waits*; one with a move *spins*, unless it may stop or end there by a choice of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .control import may_end
+from .operations import Place
+from .semantics import Machine, Run
+from .syntax import (
+    Assume,
+    Await,
+    AwaitAdd,
+    Barrier,
+    CompareSwap,
+    Exit,
+    Fetch,
+    FetchAdd,
+    FetchUpdate,
+    Load,
+    Notify,
+    Put,
+    Read,
+    Signal,
+    Statement,
+    Swap,
+    Update,
+    UpdateFrom,
+    Write,
+)
+
+State = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
+
+
+@dataclass(slots=True)
+class End:
+    """A set of states, and how each rank is in it: "ended", "stopped", "exits", "waits", "spins", or "free" where it
+    goes round and may end or stop by its own choice."""
+
+    states: list[State]
+    ranks: list[str] = field(default_factory=list)
+
+    @property
+    def is_deadlock(self) -> bool:
+        return not {"waits", "spins"}.isdisjoint(self.ranks) and "exits" not in self.ranks
+
+
+@dataclass(slots=True)
+class Graph:
+    """The SC states of a program. `edges`: by state, the rank that moves, None for all at a barrier, and where to."""
+
+    machine: Machine
+    states: list[State] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    edges: list[list[tuple[int | None, int]]] = field(default_factory=list)
+    complete: bool = True
+
+    def ends(self) -> list[End]:
+        found = []
+        for inside in closed_sets([[to for _, to in edges] for edges in self.edges]):
+            if self._nobody_sees_a_change(inside):
+                ranks = [self._is_in(inside, rank) for rank in range(self.machine.nodes)]
+                found.append(End([self.states[each] for each in inside], ranks))
+        return found
+
+    def _nobody_sees_a_change(self, inside: list[int]) -> bool:
+        reads: dict[Place, set[int]] = {}
+        changes: dict[Place, set[int]] = {}
+        for each in inside:
+            for rank in range(self.machine.nodes):
+                for place in self._read_next(self.runs[each], rank):
+                    reads.setdefault(place, set()).add(rank)
+            for mover, to in self.edges[each]:
+                for place in _differing(self.states[each][2], self.states[to][2]):
+                    assert mover is not None
+                    changes.setdefault(place, set()).add(mover)
+        return not any(rank != mover for place, movers in changes.items() for mover in movers
+                       for rank in reads.get(place, ()))  # fmt: skip
+
+    def _read_next(self, run: Run, rank: int) -> Iterator[Place]:
+        for number, edge in enumerate(self.machine.edges(run, rank)):
+            yield from places_read(edge.command, rank, self.machine.operands(run, rank, number))
+
+    def _is_in(self, inside: list[int], rank: int) -> str:
+        machine = self.machine
+        moves = [(each, to) for each in inside for mover, to in self.edges[each] if mover in (rank, None)]
+        nexts = [machine.edges(self.runs[each], rank) for each in inside]
+        if any(isinstance(edge.command, Exit) for edges in nexts for edge in edges):
+            return "exits"
+        if not moves:
+            (edges, *_) = nexts
+            if not edges:
+                return "ended"
+            return "stopped" if all(isinstance(edge.command, Assume) for edge in edges) else "waits"
+        if any(may_end(machine.bodies[rank])[self.states[to][0][rank]] for _, to in moves):
+            return "free"
+        return "free" if any(self._may_stop(each, rank) for each in inside) else "spins"
+
+    def _may_stop(self, each: int, rank: int) -> bool:
+        """Whether `rank` has the choice between a false assume and another command."""
+        edges = self.machine.edges(self.runs[each], rank)
+        assumes = [number for number, edge in enumerate(edges) if isinstance(edge.command, Assume)]
+        run = self.runs[each]
+        false = [number for number in assumes if not self.machine.operands(run, rank, number)["condition"]]
+        return bool(false) and len(assumes) < len(edges)
+
+
+def leads_to_a_deadlock(machine: Machine, run: Run) -> bool:
+    """Whether each end after `run`, in which nothing is pending, is a deadlock."""
+    graph = graph_of(machine, start=_forgetful(run))
+    ends = graph.ends()
+    return graph.complete and bool(ends) and all(end.is_deadlock for end in ends)
+
+
+def graph_of(machine: Machine, most: int = 5_000, start: Run | None = None) -> Graph:
+    """The states to which SC runs lead from `start`, the initial state when None; not all of them when there are more
+    than `most`, or before a fault."""
+    assert machine.polls is None, "polls that fail are events here"
+    graph = Graph(machine)
+    numbers: dict[State, int] = {}
+
+    def number_of(run: Run) -> int:
+        state = (run.control, run.registers, run.memory)
+        if state not in numbers:
+            numbers[state] = len(numbers)
+            graph.states.append(state)
+            graph.runs.append(_forgetful(run))
+            graph.edges.append([])
+        return numbers[state]
+
+    number_of(start or machine.initial())
+    for each, run in enumerate(graph.runs):  # grows on the way
+        if len(graph.runs) > most or machine.faults(run):
+            graph.complete = False
+            return graph
+        for after in machine.sc_successors(run):
+            issued = after.history[len(run.history) :]
+            mover = None if issued[0].kind == "barrier" else issued[0].rank
+            graph.edges[each].append((mover, number_of(after)))
+    return graph
+
+
+def _forgetful(run: Run) -> Run:
+    """The run without its past, on which nothing depends when nothing is pending."""
+    return Run(run.control, run.registers, run.memory, tuple(() for _ in run.control), {})
+
+
+def _differing(one: tuple[tuple[int, ...], ...], other: tuple[tuple[int, ...], ...]) -> Iterator[Place]:
+    for rank, (cells, others) in enumerate(zip(one, other, strict=True)):
+        for address, (value, another) in enumerate(zip(cells, others, strict=True)):
+            if value != another:
+                yield rank, address
+
+
+def places_read(command: Statement, rank: int, values: dict[str, int]) -> Iterator[Place]:
+    """The cells that a command looks at, at its issue or by its steps."""
+    match command:
+        case Load():
+            yield values.get("rank", rank), values["address"]
+        case Fetch() | FetchAdd() | Swap() | CompareSwap() | FetchUpdate() | AwaitAdd():
+            yield values["rank"], values["address"]
+        case Await():
+            yield rank, values["address"]
+        case Read():
+            yield values["rank"], values["remote"]
+        case Write() | Put():
+            yield rank, values["local"]
+        case (
+            Update(operation=operation)
+            | UpdateFrom(operation=operation)
+            | Notify(operation=operation)
+            | Signal(operation=operation)
+        ):
+            if "local" in values:
+                yield rank, values["local"]
+            if isinstance(command, UpdateFrom) and "expected" in values:
+                yield rank, values["expected"]
+            if operation != "set" or "result" in values:
+                yield values["rank"], values["remote"]
+        case _:
+            assert not isinstance(command, Barrier) or not values
+
+
+def closed_sets(successors: list[list[int]]) -> list[list[int]]:
+    """The sets of nodes that lead to each other and nowhere else (Tarjan's algorithm, without recursion)."""
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    on_stack: set[int] = set()
+    of: dict[int, int] = {}
+    sets: list[list[int]] = []
+    for root in range(len(successors)):
+        work = [(root, 0)] if root not in index else []
+        while work:
+            node, place = work.pop()
+            if place == 0:
+                index[node] = low[node] = len(index)
+                stack.append(node)
+                on_stack.add(node)
+            if place < len(successors[node]):
+                work.append((node, place + 1))
+                target = successors[node][place]
+                if target not in index:
+                    work.append((target, 0))
+                elif target in on_stack:
+                    low[node] = min(low[node], index[target])
+                continue
+            if low[node] == index[node]:
+                found = []
+                while not found or found[-1] != node:
+                    found.append(stack.pop())
+                    on_stack.discard(found[-1])
+                    of[found[-1]] = len(sets)
+                sets.append(found)
+            if work:
+                before = work[-1][0]
+                low[before] = min(low[before], low[node])
+    return [inside for inside in sets if all(of[to] == of[node] for node in inside for to in successors[node])]
