@@ -15,7 +15,7 @@ from pgasrob.program.parser import parse
         ("while (r < nodes) { choose { mem[x] <- 1; } or { skip; } r <- 1 + r; }", False),
         ("r <- 5; while (0 < r && s == 0) { s <- mem[x]; r <- r - 1; }", False),
         ("while (r < 2) { s <- 0; while (s < 2) { s <- s + 1; } r <- r + 1; }", False),
-        ("while (r < 2) { s <- 0; while (s < 2) { s <- s + 1; r <- r + 1; } }", True),  # it ends, but no counter says so
+        ("while (r < 2) { s <- 0; while (s < 2) { s <- s + 1; r <- r + 1; } }", True),  # though it ends
         ("while (r < 2) { while (s == 0) { s <- mem[x]; } r <- r + 1; }", True),
         ("while (r != 3) { r <- r + 1; }", True),
         ("while (r < 3) { r <- r - 1; }", True),
