@@ -461,6 +461,9 @@ SLOW: dict[str, str] = {
         above_the_subtrees_every_command_is_tried the_answer_of_the_parts_is_that_of_the_whole
         the_parts_have_every_trace_once
     """,
+    "robustness/test_turns.py": """
+        the_default_settles_what_one_engine_settles/4
+    """,
     "runs/test_outcomes.py": """
         no_run_to_an_outcome_is_shorter_than_its_example robust_programs_have_no_network_only_outcome
         runs_are_the_longest_computations the_definition_engine_has_the_same_outcomes

@@ -26,7 +26,7 @@ from pgasrob.robustness.engine import (
 )
 from pgasrob.robustness.reasons import Reason, StateLimit
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
-from pgasrob.robustness.turns import Part, budgets
+from pgasrob.robustness.turns import FIRST, Part, budgets
 from pgasrob.robustness.watch import at
 from pgasrob.semantics.sequential import FoundFault
 from pgasrob.twins import attack_search, search_of_sc_runs, trace_search
@@ -38,8 +38,10 @@ EVENTS_PER_STATE, EFFORT_PER_RANK, COMMANDS_PER_EFFORT = 4, 2.5, 8
 """The traces may look at so many events for each state that the attack search may look at, and take so much effort for
 each rank, in a large program one more for so many commands: as much time, about."""
 EFFORT_PER_COMMAND, EVENTS_PER_COMMAND = 2_000, 100
-"""In a large program they may besides take so much effort for each command, and look at so many events, in their first
-turn: about what it takes where there are few traces."""
+"""In a large program they may besides take so much effort for each command, and look at so many events: about what it
+takes where there are few traces."""
+BEFORE_INFEASIBILITY = 0.1
+"""The share of that which they may take before infeasibility is asked."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""
 
@@ -61,7 +63,7 @@ class PortfolioSearch:
         self.searches: dict[str, Engine] = {}
         self._parts: dict[str, Part] = {}
         self._traces: TraceEngine | None = None
-        self._turn = TRACES
+        self._turn, self._bonus = TRACES, BEFORE_INFEASIBILITY
         self.violation: Violation | None = None
         self.gave_up: Reason | None = None
         self.sc_runs: Facts | None = None
@@ -95,11 +97,14 @@ class PortfolioSearch:
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found, there is none, or nobody can tell."""
-        if self._commands <= SMALL:
-            self._ask_for_sources()
         most = self._settings.max_states
-        if not self.settled:
-            yield from self._take_turns((TRACES, ATTACK), most, self._decides)
+        if self._commands > SMALL:
+            yield from self._take_turn(TRACES, FIRST, most)
+        if not self.facts.fault and not self._is_settled_by(TRACES):
+            self._ask_for_sources()
+            self._bonus = 1.0
+        if not self.facts.fault and not self.settled_by:
+            yield from self._take_turns((TRACES, ATTACK), most, self._is_settled_by)
         if not self.settled_by and not self.facts.fault:
             assert most is not None, "else the attack search has come to its end"
             self.gave_up = StateLimit(most)
@@ -115,20 +120,20 @@ class PortfolioSearch:
         over."""
         for budget in budgets():
             for name in names:
-                self._turn = name
-                at(PASSING if name == SC_RUNS else SEARCHING.format(name))
-                if name not in self._parts:
-                    self._parts[name] = self._made(name)
-                self._parts[name].most = most
-                yield from self._advance(name, budget)
+                yield from self._take_turn(name, budget, most)
                 if self.facts.fault or decides(name):
                     return
             if all(self._parts[name].over for name in names):
                 return
 
-    def _advance(self, name: str, budget: int) -> Iterator[None]:
+    def _take_turn(self, name: str, budget: int, most: int | None) -> Iterator[None]:
         """Let a part search until it has spent ``budget`` in all; a fault that it meets ends it."""
+        self._turn = name
+        at(PASSING if name == SC_RUNS else SEARCHING.format(name))
+        if name not in self._parts:
+            self._parts[name] = self._made(name)
         part, facts = self._parts[name], self.searches[name].facts if name in self.searches else self.sc_runs
+        part.most = most
         for _ in part.search_until(budget):
             yield
             if facts is not None and facts.fault:
@@ -136,16 +141,13 @@ class PortfolioSearch:
         if name == TRACES and facts is not None and (facts.fault or part.ended) and not self.looked_for_shorter_runs:
             yield from self._look_for_shorter_runs(facts)
 
-    def _decides(self, name: str) -> bool:
-        """Whether the part has settled it, or infeasibility does, which is asked once a large program has had a
-        turn."""
-        search = self.searches[name]
-        if search.violation is not None or (self._parts[name].ended and search.gave_up is None):
-            self.violation = search.violation
-            self.settled_by = name
-        elif self._sources is None:
-            self._ask_for_sources()
-        return bool(self.settled_by)
+    def _is_settled_by(self, name: str) -> bool:
+        """Whether the part has been asked and has found a violation, or that there is none."""
+        search = self.searches.get(name)
+        if search is None or (search.violation is None and (search.gave_up or not self._parts[name].ended)):
+            return False
+        self.violation, self.settled_by = search.violation, name
+        return True
 
     def _ask_for_sources(self) -> None:
         """Find out which steps may be the source at all."""
@@ -187,8 +189,8 @@ class PortfolioSearch:
         per_state, effort, events = EFFORT_PER_RANK * self._instance.nodes, traces.effort, traces.states
         if self._commands > SMALL:
             per_state += self._commands / COMMANDS_PER_EFFORT
-            effort -= EFFORT_PER_COMMAND * self._commands
-            events -= EVENTS_PER_COMMAND * self._commands
+            effort -= int(self._bonus * EFFORT_PER_COMMAND * self._commands)
+            events -= int(self._bonus * EVENTS_PER_COMMAND * self._commands)
         return max(effort / per_state, events / EVENTS_PER_STATE)
 
 

@@ -61,7 +61,8 @@ def test_turns_go_on_where_they_stopped(last: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("pgasrob.robustness.native_traces.PIECE", 1)
     monkeypatch.setattr("pgasrob.robustness.native_attack.PIECE", 1)
     monkeypatch.setattr("pgasrob.reference.attack_search.PIECE", 1)
-    monkeypatch.setattr(turns, "FIRST", 1)
+    for module in (turns, portfolio):
+        monkeypatch.setattr(module, "FIRST", 1)
     slow = 1e9 if last == "traces" else 1e-9
     monkeypatch.setattr(portfolio, "EFFORT_PER_RANK", slow)
     monkeypatch.setattr(portfolio, "EVENTS_PER_STATE", slow)
