@@ -72,8 +72,10 @@ class CProgram(Displayed):
 
             if not (leaving := leaving_paths(self.compiled)):
                 raise
-            program = self.lowered[None, "none"] = lower(self.compiled, None, leaving=leaving)
-            return program
+            with suppress(SourceError):  # what is in the way of the whole program is said then
+                self.lowered[None, "none"] = lower(self.compiled, None, leaving=leaving)
+                return self.lowered[None, "none"]
+            raise
 
     @property
     def _note_on_two(self) -> CountNote | None:

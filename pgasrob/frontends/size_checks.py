@@ -132,10 +132,9 @@ class _Search:
             self.ended.add(writer.node.label)
         node = writer.node
         if not way.branches and node.condition is not None and is_of_count(node.condition) and len(after) == 2:
-            del self.ways[path]  # it is that of its two continuations
             for each in after:
                 further = (*path, (node.condition, each.label == node.goes_to[0]))
-                self.ways[further] = _Way(each.label, False, way.barrier, way.goes_on)
+                self.ways[further] = _Way(each.label, goes_on=way.goes_on)
                 self.spans[further] = node.span
                 yield each, further
             return
@@ -156,7 +155,7 @@ class _Search:
                 known[label] = fine and (all(map(ends, after)) if after else label in self.ended)
             return known[label]
 
-        return bool(path) and not way.goes_on and ends(way.begins)
+        return not way.goes_on and ends(way.begins)
 
 
 def _commands(statements: Sequence[Statement]) -> Iterator[object]:

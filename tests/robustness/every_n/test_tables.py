@@ -92,8 +92,8 @@ REFUSED = {
     "sizes that differ": (ARMCI, "void **o = malloc(n * 8); ARMCI_Malloc(o, n > 9 ? 4 : 8); if (n > 9) "
                           "ARMCI_Put(&x, (int *) o[0] + 1, 4, 0);", "another"),
     "a table on some ways": (ARMCI, "void **o; if (n > 9) o = malloc(n * 8); else o = malloc(n * 16); "
-                             "ARMCI_Malloc(o, 8);", "the size of"),
-    "segments on some ways": (ARMCI, "if (n < 10) ARMCI_Malloc(table, 4);", "on some ways only"),
+                             "ARMCI_Malloc(o, 8); ARMCI_Put(&x, o[0], 4, 0);", "the size of"),
+    "segments on some ways": (ARMCI, "if (me < 10) ARMCI_Malloc(table, 4);", "on some ways only"),
 }  # fmt: skip
 
 
