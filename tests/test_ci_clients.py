@@ -91,7 +91,7 @@ def test_pre_commit_runs_the_hooks_on_what_is_committed(tmp_path: Path) -> None:
     result = pre_commit(work, **environment)
     assert result.returncode == 1, result.stdout + result.stderr
     found = [line for line in result.stdout.splitlines() if " error: " in line]
-    assert [line.split(":")[0] for line in found] == ["one_to_one.pgas", "barrier_halo.c"]
+    assert [*dict.fromkeys(line.split(":")[0] for line in found)] == ["one_to_one.pgas", "barrier_halo.c"]
     assert result.stdout.count("exit code: 1") == 2
     for file in (bad, halo):
         (work / file.name).unlink()

@@ -19,7 +19,7 @@ from pgasrob.robustness.question import ProgramFile, Robustness, node_count
 from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, NotAsked, Reason
 from pgasrob.robustness.session import LOWERING, READING, Interrupted, Session
 from pgasrob.robustness.stopping import until_limit
-from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.verdict import LINES, Verdict
 from pgasrob.robustness.watch import GRACE, Watch
 
 if TYPE_CHECKING:
@@ -207,7 +207,9 @@ class Checker:
         if expectation:
             expected = expectation.at("all" if verdict.every else verdict.nodes, verdict.reading, job.machine)
         expected_races = expectation.races_at(verdict.nodes) if expectation and job.races else None
-        return Checked(file, verdict, True, expected, races=races, expected_races=expected_races)
+        whole = set(LINES) <= set(verdict.asked)
+        synchronised = expectation.synchronised_at(verdict.nodes) if expectation and whole else None
+        return Checked(file, verdict, True, expected, (), False, races, expected_races, synchronised)
 
     def load(self, file: str) -> Program | CProgram | Verdict:
         """The program in ``file``, or the verdict `error` that says why there is none."""

@@ -89,9 +89,10 @@ class Checked:
     """The verdict on ``file`` at one node count.
 
     Under ``compared``, ``expected`` is what the header says about that count, None when it says nothing, and
-    ``header_errors`` what is wrong with it; ``expected_races`` is the same for races. ``interrupted``: the verdict is
-    what was known at Ctrl-C. ``races``: the answer about races; None where they were not asked for, or ``verdict`` says
-    why there is no answer: an `error`, or a limit.
+    ``header_errors`` what is wrong with it; ``expected_races`` is the same for races, and ``expected_synchronised``
+    where it was asked whether the program is correctly synchronised. ``interrupted``: the verdict is what was known at
+    Ctrl-C. ``races``: the answer about races; None where they were not asked for, or ``verdict`` says why there is no
+    answer: an `error`, or a limit.
     """
 
     file: str
@@ -102,6 +103,7 @@ class Checked:
     interrupted: bool = False
     races: RaceVerdict | None = None
     expected_races: str | None = None
+    expected_synchronised: str | None = None
 
     def without_runs(self) -> Checked:
         """The same without the runs that show it, which are large."""
@@ -115,13 +117,20 @@ class Checked:
             illegal_calls=tuple(replace(each, run=None) for each in self.verdict.illegal_calls),
             effect=effect,
             on_tso=on_tso,
+            races=self.verdict.races and self.verdict.races.without_runs(),
         )
         return replace(self, verdict=verdict, races=self.races and self.races.without_runs())
 
     @property
     def would_be_the_same(self) -> bool:
         """Whether another check of the same would find the same."""
-        answers = [self.verdict, self.verdict.effect, self.races, self.races and self.races.robustness]
+        answers = [
+            self.verdict,
+            self.verdict.effect,
+            self.verdict.races,
+            self.races,
+            self.races and self.races.robustness,
+        ]
         reasons = [each.reason for each in answers if each is not None]
         return not self.interrupted and all(map(would_be_the_same, reasons))
 

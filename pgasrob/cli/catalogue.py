@@ -30,7 +30,7 @@ def catalogue(folder: str, only_check: bool) -> None:
     from pgasrob.render.litmus_catalogue import BEGINNING as LITMUS
     from pgasrob.render.litmus_catalogue import litmus_files, make_litmus_catalogue
     from pgasrob.robustness.limits import Limits, available_cores
-    from pgasrob.robustness.question import Resources
+    from pgasrob.robustness.question import Resources, Synchronisation
 
     files, problems = find_programs([folder], others=[".litmus"])
     command = f"pgasrob catalogue {Path(folder).resolve().name}"
@@ -45,7 +45,8 @@ def catalogue(folder: str, only_check: bool) -> None:
         raise click.UsageError("; ".join(problems))
     mention_a_missing_kernel()
     jobs = available_cores()
-    job = Job(limits=Limits(memory=memory_for(None, jobs)), resources=Resources(jobs=jobs))
+    resources = Resources(jobs=jobs)
+    job = Job(asked=Synchronisation(), limits=Limits(memory=memory_for(None, jobs)), resources=resources)
     display = progress_display(job.limits.max_states)
     entries = [
         Entry(Path(checked.file).relative_to(Path(folder)), read_text(checked.file), checked.verdict)

@@ -43,7 +43,11 @@ def code_of_verdict(result: Result, expect: bool, strict: bool, outcomes_alone: 
         return ERROR
     if verdict == "unknown":
         return UNKNOWN
-    return good if verdict == expected else NOT_ROBUST
+    if verdict != expected:
+        return NOT_ROBUST
+    beside = result.get("synchronised")
+    is_open = "expected_synchronised" in result and beside is not None and beside["answer"] == "unknown"
+    return good if result["as_expected"] else UNKNOWN if is_open else NOT_ROBUST
 
 
 def code_of_lines(result: Result, outcomes_alone: bool = False) -> int:

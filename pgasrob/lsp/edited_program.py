@@ -25,6 +25,7 @@ from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.render.english import on_nodes
 from pgasrob.render.races_json import checked_with_races
 from pgasrob.render.sarif import plain, to_sarif
+from pgasrob.render.synchronised_json import Synchronised
 from pgasrob.robustness.question import Races, Resources, Synchronisation
 from pgasrob.robustness.verdict import Verdict
 
@@ -52,12 +53,14 @@ class EditedProgram:
 @dataclass(frozen=True, slots=True)
 class Found:
     """The ``verdict`` ("robust", "not robust", "unknown", "error") on so many ``nodes`` (None: that was not found out),
-    the ``results`` as SARIF has them, and ``notes`` on what is not known."""
+    the ``results`` as SARIF has them, and ``notes`` on what is not known. ``synchronised``: what is known of the lines
+    of whether it is correctly synchronised."""
 
     nodes: int | None
     verdict: str
     results: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
+    synchronised: Synchronised | None = None
 
 
 def node_counts(edited: EditedProgram) -> tuple[int, ...] | None:
@@ -91,7 +94,7 @@ def findings(edited: EditedProgram, nodes: int) -> Found:
     notes = [
         plain(note["message"]) for invocation in run["invocations"] for note in invocation["toolExecutionNotifications"]
     ]
-    return Found(nodes, result["verdict"], tuple(run["results"]), tuple(notes))
+    return Found(nodes, result["verdict"], tuple(run["results"]), tuple(notes), result.get("synchronised"))
 
 
 def unknown(nodes: int | None, reason: str) -> Found:

@@ -1,4 +1,4 @@
-"""The line above a program in the editor (a code lens): its verdicts on the node counts that were checked."""
+"""The line above a program in the editor (a code lens): what is the answer on the node counts that were checked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from lsprotocol.types import CodeLens, Command, Range
 
 from pgasrob.lsp.edited_program import Found
 from pgasrob.lsp.positions import NOWHERE, Places
+from pgasrob.render.english import on_range
+from pgasrob.render.synchronised_json import in_brief
 
 BEGINNING = {
     ".c": re.compile(r"/\*(?s:.*?)\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|(?P<here>\bmain)\s*\("),
@@ -28,17 +30,13 @@ def lenses(file: str, text: str, found: Sequence[Found]) -> list[CodeLens]:
 
 
 def summary(found: Iterable[Found]) -> str:
-    """The verdicts in short: `robust on 2..4`."""
-    return "; ".join(
-        f"{WORDS.get(verdict, verdict)} on {_numbers([each.nodes or 0 for each in group])}"
-        for verdict, group in groupby(found, lambda each: each.verdict)
-    )
-
-
-def _numbers(counts: Sequence[int]) -> str:
-    if len(counts) > 1 and counts == list(range(counts[0], counts[-1] + 1)):
-        return f"{counts[0]}..{counts[-1]} nodes"
-    return f"{', '.join(map(str, counts))} node{'' if list(counts) == [1] else 's'}"
+    """The answers in short: `robust on 2..4 nodes`."""
+    pieces = []
+    for answer, group in groupby(found, lambda each: in_brief(each.synchronised, each.verdict, "")):
+        same = [*group]
+        where = on_range([each.nodes or 0 for each in same])
+        pieces.append(in_brief(same[0].synchronised, WORDS.get(answer, same[0].verdict), where))
+    return "; ".join(pieces)
 
 
 def _beginning(file: str, text: str) -> Range:

@@ -16,9 +16,11 @@
     // rdma-tso: robust
     // rdma-tso no-pcie: not robust
     // corerma: refused
+    // synchronised: yes at 2, no (stuck, race) at 3
 
 The first line gives the verdict in the default reading. Further lines give other readings where their verdict differs,
-how many pairs of lines race (`Race.lines` says what a pair is), the status of the program in a memory model of MPI:
+how many pairs of lines race (`Race.lines` says what a pair is), whether the program is correctly synchronised and what
+is wrong where it is not (`robustness.synchronisation`), the status of the program in a memory model of MPI:
 defined, eventual or undefined (`races.mpi`), and the verdict on a network, `refused` where the network has no
 counterpart of the program (`models.networks`). A C file may write `/* expect: robust */` as well and, having no other
 place for it, its node count: `// nodes: 4`.
@@ -41,7 +43,7 @@ from pgasrob.program.statements import Span
 COMMENT = re.compile(r"\s*(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)(?:\*/|\Z))", re.DOTALL)
 """The next comment, if only blanks precede it."""
 ENTRY = re.compile(
-    r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes|unified|separate)\b[ \t]*"
+    r"[ \t*]*(?P<entry>(?P<key>expect\w*|races?|nodes|unified|separate|synchronised)\b[ \t]*"
     r"(?:with\b[ \t]*(?P<with>[^:]*?)[ \t]*(?=:))?(?P<colon>:?)"
     r"[ \t]*(?P<value>.*))",
     re.IGNORECASE,
@@ -61,6 +63,7 @@ MEANT = re.compile(
 LATER = re.compile(
     r"^[ \t]*(?://|/?\*)[ \t]*(?P<entry>(?P<races>races[ \t]*:[ \t]*(?=none|[0-9]))?"
     r"(?P<model>(?:(?:unified|separate)[ \t]*:[ \t]*(?=defined|undefined|eventual))|"
+    r"(?:synchronised[ \t]*:[ \t]*(?=yes\b|no \())|"
     r"(?:(?:tso|rdma-tso|corerma)(?:[ \t]+(?:no-pcie|placed|vpi))*[ \t]*:[ \t]*(?=(?:not )?robust|refused)))?"
     r"(?(races)|(?(model)|expect(?:[ \t]+with\b[^:\r\n]*)?[ \t]*:))[^\r\n]*)",
     re.MULTILINE,
@@ -74,6 +77,8 @@ AT = r"(?: at ([0-9]{1,5})(?:\.\.([0-9]{1,5}))?)?"
 CASE = re.compile(rf"(robust|not robust|error){AT}(?:(?<=^robust) at all)?")
 RACES = re.compile(rf"(none|1 pair|(?!1 )[1-9][0-9]{{0,6}} pairs){AT}")
 STATUS = re.compile(rf"(defined|eventual|undefined){AT}")
+WRONG = "illegal|stuck|fails|not robust|race"
+SYNCHRONISED = re.compile(rf"(yes|no \((?:{WRONG})(?:, (?:{WRONG}))*\)){AT}")
 ON_NETWORK = re.compile(rf"(robust|not robust|refused){AT}")
 READINGS = {
     "failed polls counted": Reading(failed_polls="count"),
@@ -84,6 +89,7 @@ HINT = "write `expect: robust`, `not robust` or `error`; for some node counts on
 TO_THE_TOP = "move it to the top of the file"
 RACES_HINT = "write `races: none` or `races: 3 pairs`; for some node counts only, `none at 2..3, 1 pair at 4`"
 NETWORK_HINT = "write `robust`, `not robust` or `refused`; for some node counts only, `robust at 2..3, not robust at 4`"
+SYNCHRONISED_HINT = "write `synchronised: yes` or `no (stuck, race)`, of illegal, stuck, fails, not robust and race"
 STATUS_HINT = "write `defined`, `eventual` or `undefined`; for some node counts only, `defined at 2..3, undefined at 4`"
 
 
@@ -102,7 +108,8 @@ class Case:
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """The cases of the `expect:` line, those of the lines for other readings and of the `races:` line, the count of the
-    `nodes:` line, and the cases of the lines for memory ``models`` and for ``networks`` ("rdma-tso no-pcie").
+    `nodes:` line, the cases of the lines for memory ``models`` and for ``networks`` ("rdma-tso no-pcie"), and those of
+    the `synchronised:` line.
 
     Each may be missing.
     """
@@ -113,6 +120,7 @@ class Expectation:
     races: tuple[Case, ...] = ()
     models: tuple[tuple[str, tuple[Case, ...]], ...] = ()
     networks: tuple[tuple[str, tuple[Case, ...]], ...] = ()
+    synchronised: tuple[Case, ...] = ()
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -126,6 +134,13 @@ class Expectation:
     def status_at(self, model: str, nodes: int | None) -> str | None:
         """The status expected in a memory ``model``, `unified` or `separate`, None when nothing is said about it."""
         return _at(dict(self.models).get(model, ()), nodes)
+
+    def synchronised_at(self, nodes: int | None) -> str | None:
+        """What is expected of synchronisation on ``nodes`` nodes: ``yes``, or ``no (stuck, race)`` in the order of
+        reports; None when nothing is said about it."""
+        found = _at(self.synchronised, nodes)
+        given = found.removeprefix("no (").removesuffix(")").split(", ") if found else []
+        return found if found in ("yes", None) else f"no ({', '.join(w for w in WRONG.split('|') if w in given)})"
 
     def races_at(self, nodes: int | None) -> str | None:
         """How many pairs of lines are expected to race on ``nodes`` nodes in the default reading (``none``, ``1 pair``,
@@ -191,6 +206,7 @@ class _Head:
         self.races: tuple[Case, ...] = ()
         self.models: dict[str, tuple[Case, ...]] = {}
         self.networks: dict[str, tuple[Case, ...]] = {}
+        self.synchronised: tuple[Case, ...] = ()
         self.nodes: int | None = None
 
     def read(self) -> Expectation | None:
@@ -204,11 +220,12 @@ class _Head:
             anywhere = later["races"] or later["model"]
             hint = "move it to the comments at the top of the file" if anywhere else TO_THE_TOP
             self.misplaced(later["entry"], later.start("entry"), hint)
-        if not self.cases and not self.nodes and not self.races and not self.models and not self.networks:
+        if not any((self.cases, self.nodes, self.races, self.models, self.networks, self.synchronised)):
             return None
         default = self.cases.pop(DEFAULT_READING, ())
         models, networks = tuple(self.models.items()), tuple(self.networks.items())
-        return Expectation(default, self.nodes, tuple(self.cases.items()), self.races, models, networks)
+        readings = tuple(self.cases.items())
+        return Expectation(default, self.nodes, readings, self.races, models, networks, self.synchronised)
 
     def read_line(self, line: str, place: int, first: bool) -> None:
         """Note the entry of ``line``, if it is one; ``first``: the line is in the first comment."""
@@ -242,6 +259,9 @@ class _Head:
         elif key.lower() in ("unified", "separate"):
             if colon and key in ("unified", "separate") and match["with"] is None:
                 self.models[key] = cases(key in self.models, f" of the {key} model", STATUS, STATUS_HINT)
+        elif key.lower() == "synchronised":
+            if colon and key == "synchronised" and match["with"] is None:
+                self.synchronised = cases(self.synchronised, " of synchronisation", SYNCHRONISED, SYNCHRONISED_HINT)
         elif match["with"] is not None:
             reading = READINGS.get(" ".join(match["with"].lower().split()))
             if reading is None:
@@ -295,9 +315,9 @@ class _Head:
         self.networks[name] = self.split(match["value"], place + match.start("value"), ON_NETWORK, NETWORK_HINT)
 
     def split(self, value: str, place: int, form: re.Pattern[str], hint: str) -> tuple[Case, ...]:
-        """The cases of ``value``, which commas separate, each of the ``form``."""
+        """The cases of ``value``, which commas separate (but those in parentheses), each of the ``form``."""
         cases: tuple[Case, ...] = ()
-        for item in value.split(","):
+        for item in re.split(r",(?![^()]*\))", value):
             text = item.strip()
             start = place + item.find(text)
             match = form.fullmatch(" ".join(text.split()))

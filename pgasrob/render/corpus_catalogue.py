@@ -9,12 +9,14 @@ from itertools import groupby, takewhile
 from pathlib import PurePath
 
 from pgasrob.program.expectation import read_expectation
+from pgasrob.render.synchronised_json import synchronised_to_json
+from pgasrob.render.synchronised_text import cell
 from pgasrob.robustness.verdict import Verdict
 
 TIME_CLASSES = ((0.1, "< 0.1 s"), (1.0, "< 1 s"), (10.0, "< 10 s"), (60.0, "< 1 min"))
 SLOWER = "> 1 min"
 OTHERWISE = ("expect with ", "tso:")
-SETTINGS = ("nodes:", "api:", "races:", *OTHERWISE, "rdma-tso", "corerma")
+SETTINGS = ("nodes:", "api:", "races:", "synchronised:", "illegal:", *OTHERWISE, "rdma-tso", "corerma")
 """What comments at the beginning of a file may set, besides what they say in words."""
 
 BEGINNING = """\
@@ -28,8 +30,9 @@ HEADING = f"""\
 `pgasrob check --expect` compares. *States* are those the engine stored, *time* is a class and not a measurement to
 quote. A family varies one idea; read its programs beside each other. The verdict is that of the default reading; where
 another reading has another one it stands behind it (`--failed-polls count`, `--conflicts all`), and so does that on
-processors with store buffers (`--cpu tso`). *Races* are the pairs of lines that race, as the program says (`pgasrob
-race --expect` compares); where it says nothing it is empty.
+processors with store buffers (`--cpu tso`). *SC runs* says what else is wrong: `illegal` calls, ranks that are `stuck`,
+an assertion that `fails`, in C a `race` that changes the result. *Races* are the pairs of lines that race, as the
+program says (`pgasrob race --expect` compares); where it says nothing it is empty.
 """
 
 
@@ -56,8 +59,8 @@ def make_catalogue(entries: Iterable[Entry], command: str) -> str:
         lines += [
             f"## {family}",
             "",
-            "| program | nodes | verdict | races | states | time | why |",
-            "|---|---|---|---|---|---|---|",
+            "| program | nodes | verdict | SC runs | races | states | time | why |",
+            "|---|---|---|---|---|---|---|---|",
         ]
         lines += [_row(entry) for entry in members]
         lines.append("")
@@ -72,6 +75,7 @@ def _row(entry: Entry) -> str:
         link,
         "" if verdict.nodes is None else str(verdict.nodes),
         "; ".join([verdict.verdict, *other_readings(entry.text)]),
+        cell(synchronised_to_json(verdict), verdict.assertions, verdict.deadlock)[0] if known else "",
         races(entry.text, verdict.nodes),
         f"{verdict.stats.states:,}" if known else "",
         time_class(verdict.stats.seconds),

@@ -29,6 +29,13 @@ def on_nodes(nodes: int | Literal["all"] | None) -> str:
     return "" if nodes is None else f" on {nodes} node{'' if nodes == 1 else 's'}"
 
 
+def on_range(counts: Sequence[int]) -> str:
+    """`` on 2 nodes``, `` on 2..4 nodes``, `` on 2, 4 nodes``, to follow a word."""
+    if len(counts) > 1 and list(counts) == list(range(counts[0], counts[-1] + 1)):
+        return f" on {counts[0]}..{counts[-1]} nodes"
+    return f" on {', '.join(map(str, counts))} node{'' if list(counts) == [1] else 's'}"
+
+
 def on_counts(counts: Sequence[int]) -> str:
     """`` on 1 node``, `` on 2 and 3 nodes``, to follow a word."""
     return f" on {listed(counts)} node{'' if tuple(counts) == (1,) else 's'}"

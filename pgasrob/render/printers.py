@@ -63,6 +63,8 @@ class Printer(Generic[R]):
 
     def summary(self) -> None:
         self.write(self.table.end(self.results, time.monotonic() - self.began, self.options.strict))
+        if overall := self.form.overall(self.results):
+            self.write(paragraph(overall, self.width, "heading"))
 
 
 BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")

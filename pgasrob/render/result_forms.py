@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Generic, TypeVar, cast
 
+from pgasrob.diagnostics import visible
 from pgasrob.render import brief, races_text, synchronised_text, words
 from pgasrob.render.findings import first_place
 from pgasrob.render.lines import Glyphs, Line, Segment
 from pgasrob.render.races_json import counted, number_of_pairs
 from pgasrob.render.run_json import FAULT_CODE, Witness
+from pgasrob.render.synchronised_text import on_all_counts
 from pgasrob.render.verdict_json import RaceResult, Result
 
 R = TypeVar("R", Result, RaceResult)
@@ -74,6 +76,14 @@ class Form(ABC, Generic[R]):
     @abstractmethod
     def kept(self, result: R) -> R:
         """``result`` without its runs."""
+
+    def otherwise(self, result: R) -> str:
+        """What is not as expected although what was found is."""
+        return ""
+
+    def overall(self, results: Sequence[R]) -> str:
+        """What ``results`` on several node counts, of one program, come to; "" where nothing sums them up."""
+        return ""
 
     def only_strict(self, results: Sequence[R]) -> str:
         """How many of ``results`` would be good but for `--strict`, "" when there are none."""
@@ -154,6 +164,15 @@ class VerdictForm(Form[Result]):
             yield "a race that changes the result"
         if result.get("effect") == "none found":
             yield "no outcome found that only the network has"
+
+    def overall(self, results: Sequence[Result]) -> str:
+        file = {result["file"] for result in results}
+        counted = len(results) > 1 and all(isinstance(result["nodes"], int) for result in results)
+        return f"{visible(file.pop())}: {on_all_counts(results)}" if len(file) == 1 and counted else ""
+
+    def otherwise(self, result: Result) -> str:
+        found = result.get("synchronised")
+        return f" {found['summary'] if found else 'unknown'}{words.not_as_expected(result)}"
 
     def only_strict(self, results: Sequence[Result]) -> str:
         return words.only_strict(results, self.expect)

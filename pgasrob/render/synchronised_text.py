@@ -3,7 +3,8 @@ from the JSON object alone (`synchronised_json`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, every_count_text, words
@@ -15,12 +16,14 @@ from pgasrob.render.synchronised_json import (
     ConsequentialRace,
     Synchronised,
     SynchronisedLine,
+    in_brief,
     line_of,
     summary,
     wrong,
 )
 from pgasrob.render.verdict_json import Result
-from pgasrob.robustness.verdict import LineName
+from pgasrob.robustness.synchronisation import WRONG
+from pgasrob.robustness.verdict import LINES, Assertions, Deadlock, LineName
 
 STYLES = {"yes": "good", "no": "bad", "unknown": "open"}
 HEADLINES = {"yes": "robust", "no": "not robust", "unknown": "unknown"}
@@ -54,6 +57,16 @@ def answer(result: Result, where: str) -> Line:
     style, text = HEADLINES[found["answer"]], summary(found, where)
     first, behind, rest = text.partition(where) if where else (text, "", "")
     return [(first, style), (behind, "heading"), (rest, style if found["answer"] == "no" else "heading")]
+
+
+def on_all_counts(results: Sequence[Result]) -> str:
+    """The answers about one program on several node counts: ``correctly synchronised on 2..4 nodes``."""
+    pieces = []
+    for _, group in groupby(results, lambda each: in_brief(each.get("synchronised"), each["verdict"], "")):
+        same = [*group]
+        where = english.on_range([each["nodes"] for each in same if isinstance(each["nodes"], int)])
+        pieces.append(in_brief(same[0].get("synchronised"), same[0]["verdict"], where))
+    return "; ".join(pieces)
 
 
 def _but(result: Result, found: Synchronised) -> Iterator[tuple[str, str]]:
@@ -143,7 +156,7 @@ def _said(result: Result, line: SynchronisedLine) -> str:
             but = ", but for polls that fail," if result.get("polls") else ""
             return f"robust: {late if bad else f'every run on the network{but} looks like an SC run'}"
         case "races":
-            return f"races: {_races(result)}"
+            return f"races: {_races(result, line['found'])}"
 
 
 def severity(result: Result, name: LineName) -> str:
@@ -158,29 +171,31 @@ def because(result: Result) -> str:
     return (found and found["reason"]) or result["reason"] or ""
 
 
-SC_RUNS: dict[LineName, str] = {"legal": "illegal", "progress": "stuck", "assertions": "fails", "races": "race"}
-"""What is wrong with SC runs, in a cell of a table."""
-
-
 def of_sc_runs(result: Result) -> tuple[str, str]:
-    """What is wrong with SC runs in a cell of a table, with its style: ``ok``, ``stuck,race?``; of deadlocks and
+    """What is wrong with SC runs in a cell of a table, with its style: ``ok``, ``stuck, race?``; of deadlocks and
     assertions also where they do not count."""
-    found = result.get("synchronised")
-    if not found and (result["assertions"], result["deadlock"]) == (None, None):
+    return cell(result.get("synchronised"), result["assertions"], result["deadlock"])
+
+
+def cell(found: Synchronised | None, assertions: Assertions | None, deadlock: Deadlock | None) -> tuple[str, str]:
+    """The cell of :func:`of_sc_runs`, from the lines and the facts of SC runs."""
+    if not found and assertions is deadlock is None:
         return "-", "faint"
     answers: dict[LineName, object] = {
-        "assertions": {"violated": "no"}.get(result["assertions"] or "", result["assertions"]),
-        "progress": "no" if result["deadlock"] is True else result["deadlock"],
+        "assertions": {"violated": "no"}.get(assertions or "", assertions),
+        "progress": "no" if deadlock is True else deadlock,
         **{line["line"]: line["answer"] for line in (found["lines"] if found else ())},
     }
-    bad = [word for name, word in SC_RUNS.items() if answers.get(name) == "no"]
-    open_ = [f"{word}?" for name, word in SC_RUNS.items() if answers.get(name) == "unknown"]
-    return ",".join([*bad, *open_]) or "ok", "bad" if bad else "open" if open_ else "good"
+    bad = [WRONG[name] for name in LINES if name != "robust" and answers.get(name) == "no"]
+    open_ = [f"{WRONG[name]}?" for name in LINES if name != "robust" and answers.get(name) == "unknown"]
+    return ", ".join([*bad, *open_]) or "ok", "bad" if bad else "open" if open_ else "good"
 
 
-def _races(result: Result) -> str:
+def _races(result: Result, count: int) -> str:
     found = result["consequences"]
     harmless = english.count(len(found["harmless"]), "race") if found["harmless"] else ""
+    if count > len(found["matters"]):
+        return f"{count} that change the result" if count > 1 else "1 that changes the result"
     if not found["matters"]:
         if not harmless:
             return "none"

@@ -97,6 +97,8 @@ class Table(Generic[R]):
             expected = result.get("expected")
             wanted = f"expected {expected}" if expected else f"but {self._form.nothing_expected(result)}"
             text = f"{where}: found {self._form.found(result)}, {wanted}"
+            if expected == self._form.found(result):
+                text = f"{where}: {expected}, as expected, but{self._form.otherwise(result)}"
             yield from paragraph(text, self._width, "bad", "", "    ")
 
     def _mark(self, result: R) -> Segment:

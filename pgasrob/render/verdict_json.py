@@ -45,6 +45,7 @@ from pgasrob.render.synchronised_json import (
     synchronised_to_json,
 )
 from pgasrob.robustness.reasons import FaultReached
+from pgasrob.robustness.synchronisation import as_expected_in_headers, synchronised
 from pgasrob.robustness.verdict import RECORDED, Legal
 
 if TYPE_CHECKING:
@@ -102,8 +103,9 @@ class WhyInOrder(TypedDict):
 
 
 class Result(TypedDict):
-    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared, ``why`` and
-    ``races`` when they were asked for.
+    """One program at one node count. ``expected`` and ``as_expected`` are there when a header was compared,
+    ``expected_synchronised`` (``no (stuck, race)``) where that says whether the program is correctly synchronised,
+    ``why`` and ``races`` when they were asked for.
 
     ``reason`` is a sentence; ``reason_code`` says of what kind it is (`robustness/reasons.py`), and ``limit`` which
     option of `pgasrob check` sets the limit that was reached, if one was. ``faults``: whether it is known of a robust
@@ -165,6 +167,7 @@ class Result(TypedDict):
     errors: list[Error]
     expected: NotRequired[str | None]
     as_expected: NotRequired[bool]
+    expected_synchronised: NotRequired[str]
     repair: NotRequired[RepairBeside]
     fixes: NotRequired[list[Fix]]
     why: NotRequired[WhyInOrder]
@@ -314,6 +317,10 @@ def checked_to_json(checked: Checked) -> Result:
         result["errors"] += errors_to_json(checked.header_errors, checked.file)
         result["expected"] = checked.expected
         result["as_expected"] = checked.verdict.verdict == checked.expected
+        found = synchronised(checked.verdict)
+        if checked.expected_synchronised and found:
+            result["expected_synchronised"] = checked.expected_synchronised
+            result["as_expected"] &= as_expected_in_headers(found) == checked.expected_synchronised
     return result
 
 

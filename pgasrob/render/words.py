@@ -407,6 +407,8 @@ def not_as_expected(result: Result) -> str:
     if result.get("as_expected", True):
         return ""
     expected = result.get("expected")
+    if expected == result["verdict"]:
+        return f" (expected synchronised: {result.get('expected_synchronised')})"
     return f" (expected {expected})" if expected else f" ({nothing_expected(result)})"
 
 

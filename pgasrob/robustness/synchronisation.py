@@ -53,6 +53,23 @@ def answer_of(lines: tuple[Line, ...]) -> LineAnswer:
     return "unknown" if any(line.asked and line.answer == "unknown" for line in lines) else "yes"
 
 
+WRONG: dict[LineName, str] = {
+    "legal": "illegal",
+    "progress": "stuck",
+    "assertions": "fails",
+    "faults": "fault",
+    "robust": "not robust",
+    "races": "race",
+}
+"""What is wrong where a line is bad, in a word."""
+
+
+def as_expected_in_headers(found: Synchronised) -> str:
+    """The answer as the header of a program says it: ``yes``, ``no (stuck, race)``; "unknown" where it is open."""
+    wrong = ", ".join(WRONG[line.name] for line in found.lines if line.answer == "no")
+    return f"no ({wrong})" if wrong else found.answer
+
+
 def _lines(verdict: Verdict) -> Iterator[Line]:
     for name in LINES:
         if name in verdict.asked or name in verdict.facts:
@@ -89,8 +106,8 @@ def _answered(verdict: Verdict, name: LineName) -> tuple[LineAnswer, int] | None
             races = verdict.races
             if races is None or isinstance(races.reason, NotAsked):
                 return None
-            if races.matters:
-                return "no", len(races.matters)
+            if found := len(races.matters) + races.left_out:
+                return "no", found
             return ("unknown", 0) if races.answer == "unknown" else ("yes", 0)
         case _:
             assert_never(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.diagnostics import Diagnostic
@@ -235,7 +235,8 @@ class RaceConsequences:
     """Whether how SC runs end depends on the order in which racing accesses come.
 
     ``answer``: "none" (there is no race), "harmless" (no race decides anything), "matters", or "unknown".
-    ``reason``: why that is unknown, or why the lists may not be whole.
+    ``reason``: why that is unknown, or why the lists may not be whole. ``left_out``: how many races that matter are not
+    listed, as their runs are too large.
     """
 
     answer: Literal["none", "harmless", "matters", "unknown"]
@@ -243,6 +244,11 @@ class RaceConsequences:
     harmless: tuple[Race, ...] = ()
     reason: Reason | None = None
     stats: Stats = field(default_factory=Stats)
+    left_out: int = 0
+
+    def without_runs(self) -> RaceConsequences:
+        """The same without its races, which have runs."""
+        return replace(self, matters=(), harmless=(), left_out=self.left_out + len(self.matters))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -60,4 +60,4 @@ def test_a_catalogue_has_the_states_of_what_is_decided(tmp_path: Path) -> None:
     (tmp_path / "one.pgas").write_text("// expect: robust\n// Nothing at all.\nprocess { barrier; }\n")
     assert CliRunner().invoke(cli, ["catalogue", str(tmp_path)]).exit_code == 0
     (row,) = (line for line in (tmp_path / "README.md").read_text().splitlines() if "(one.pgas)" in line)
-    assert row.split("|")[5].strip().isdecimal()
+    assert row.split("|")[6].strip().isdecimal()

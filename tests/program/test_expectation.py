@@ -263,3 +263,32 @@ def test_memory_models() -> None:
 def test_wrong_memory_models(text: str, message: str) -> None:
     with pytest.raises(SourceError, match=message):
         read_expectation(text)
+
+
+def test_synchronisation() -> None:
+    text = (
+        "// expect: robust\n// synchronised: yes at 2, no (race, stuck) at 3..4, no (illegal, not robust)\nprocess { }"
+    )
+    found = read_expectation(text)
+    assert found is not None
+    assert [found.synchronised_at(nodes) for nodes in (2, 3, 4, 5)] == [
+        "yes", "no (stuck, race)", "no (stuck, race)", "no (illegal, not robust)",
+    ]  # fmt: skip
+    plain = read_expectation("// expect: robust\nprocess { }")
+    assert plain is not None and plain.synchronised_at(2) is None
+    assert read_expectation("// synchronised programs have no race that matters.\nprocess { }") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("// synchronised: no", "`no` is not an expectation"),
+        ("// synchronised: no (deadlock)", "`no (deadlock)` is not an expectation"),
+        ("// synchronised: yes\n// synchronised: yes", "a second expectation of synchronisation"),
+        ("process { }\n// synchronised: no (race)", "an expectation that is not at the head"),
+    ],
+)
+def test_wrong_synchronisation(text: str, message: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        read_expectation(text)
+    assert caught.value.diagnostics[0].message == message

@@ -135,7 +135,7 @@ def test_what_does_not_count_is_a_warning() -> None:
     assert [each["level"] for each in findings(result(STUCK))] == ["error"]
     assert [each["level"] for each in findings(result(STUCK, ("robust",)))] == ["warning"]
     assert [line.split(": ")[1] for line in brief(result(FAILS, ("robust",)))] == ["robust on 2 nodes", "warning"]
-    assert synchronised_text.of_sc_runs(result(BOTH, ("robust",))) == ("stuck,fails", "bad")
+    assert synchronised_text.of_sc_runs(result(BOTH, ("robust",))) == ("stuck, fails", "bad")
 
 
 def test_races_of_the_core_language_are_looked_at_where_they_are_asked() -> None:

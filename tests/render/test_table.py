@@ -54,8 +54,8 @@ def test_a_table() -> None:
     assert text(results) == [
         "file              nodes  verdict     SC runs        states  seconds",
         "ring.pgas             2  not robust  ok              1.23k     0.13",
-        "ring.pgas             3  robust      stuck,fails     1.23k     0.13",
-        "lock/ticket.pgas      4  unknown     stuck?,fails?   1.23k     0.13",
+        "ring.pgas             3  robust      stuck, fails    1.23k     0.13",
+        "lock/ticket.pgas      4  unknown     stuck?, fails?  1.23k     0.13",
         "bad.pgas              -  error       -               1.23k     0.13",
         "",
         "lock/ticket.pgas (nodes: 4): unknown: the limit was hit",

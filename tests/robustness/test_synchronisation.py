@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pgasrob.batch.answer import about_robustness
+from pgasrob.batch.job import Checked
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.robustness.question import FACTS, Question, Synchronisation
@@ -110,3 +111,15 @@ def test_before_anything_is_known_all_lines_are_open() -> None:
 def test_where_a_fault_is_not_excluded_a_rank_may_get_stuck_by_it() -> None:
     open_ = replace(asked("nodes 2; memory x; process { mem[x] <- 1; }"), faults="unknown")
     assert answers(open_) == {"progress": ("unknown", False), "robust": ("yes", True)}
+
+
+def test_races_are_counted_where_their_runs_are_left_out() -> None:
+    text = """
+nodes 2; memory x, y; register r; queue q;
+process 0 { mem[x] <- 1; } process 1 { read(y, 0, x, q); wait(q); r <- mem[y]; }
+"""
+    verdict = asked(text, ("robust", "races"))
+    less = Checked("f", verdict).without_runs().verdict
+    assert less.races is not None and not less.races.matters
+    for found in map(synchronised, (verdict, less)):
+        assert found is not None and found.lines[-1] == Line("races", "no", True, 1)

@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 2
 // races: 1 pair
+// synchronised: no (fails, race)
 // Work between the halves of a barrier may be too late for the others, on SC runs as well, where the assertion fails.
 // But nothing is delayed: each put is complete when it returns, so every run is an SC run.
 #include <gasnet.h>

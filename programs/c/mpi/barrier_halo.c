@@ -26,6 +26,7 @@ int main(int argc, char **argv)
     MPI_Put(&field[WIDTH], 1, MPI_INT, right, 0, 1, MPI_INT, win);
     MPI_Barrier(MPI_COMM_WORLD);
     printf("%d %d\n", field[0], field[WIDTH + 1]);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;

@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 2
 // races: 1 pair
+// synchronised: no (race)
 // Each put has arrived before its PE looks, so at least one of them reads 1.
 #include <shmem.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 2
 // races: 1 pair
+// synchronised: no (race)
 // unified: undefined
 // separate: undefined
 // Figure 10 of Hoefler et al., 2014: nothing orders the processes, so that the put may come together with the store.

@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 2
 // races: 1 pair
+// synchronised: no (race)
 // The put and the store at the target are concurrent (Schwitanski et al. 2022, Figures 1, 4a and 6).
 #include <mpi.h>
 #include <stdio.h>

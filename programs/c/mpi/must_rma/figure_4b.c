@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 2
 // races: 1 pair
+// synchronised: no (race)
 // A get and a store at the target, between post and wait (Schwitanski et al. 2022, Figure 4b).
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 3
 // races: 1 pair
+// synchronised: no (race)
 // Two origins put to one place under shared locks (Schwitanski et al. 2022, Figure 4c).
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // expect: robust
 // nodes: 3
 // races: 1 pair
+// synchronised: no (race)
 // Which message comes first decides whether the target stores before the put or beside it (section VI-B).
 #include <mpi.h>
 #include <stdio.h>
