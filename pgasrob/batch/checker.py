@@ -163,6 +163,10 @@ class Checker:
                 answer = decide_races(session.asking(replace(question, asked=races)), known)
                 if races.robustness == "after" and answer.verdict != "error":
                     verdict = answer.robustness or about_robustness(session, Robustness(effect=False))
+                    if answer.verdict == "race" and verdict.verdict == "robust" and answer.robustness is None:
+                        from pgasrob.races.consequences import race_consequences
+
+                        verdict = replace(verdict, races=race_consequences(session, verdict))
         except KeyboardInterrupt as interrupt:
             known = interrupt.verdict if isinstance(interrupt, Interrupted) else None
             if isinstance(known, Verdict):

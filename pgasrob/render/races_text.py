@@ -150,12 +150,11 @@ def robustness(result: RaceResult) -> tuple[str, str] | None:
     match other["verdict"]:
         case "robust":
             all_the_same = "robust all the same" if race else "robust, too"
-            apart = ": a race that no run can tell" if race else ""
             turns = ", in which one of the two comes first" if race else ""
             what = "What was recorded" if other["engine"] == RECORDED else "The program"
             runs = "Each of these runs" if other["engine"] == RECORDED else "Every run on the network"
-            answer = f"{what} is {all_the_same}{apart}. {runs} looks like a {english.SC} run{turns}."
-            return answer, "good"
+            answer = f"{what} is {all_the_same}. {runs} looks like a {english.SC} run{turns}."
+            return (f"{answer} {_ends(other)}".rstrip(), "open") if race else (answer, "good")
         case "not robust":
             why = words.diagnosis(other["witness"]) or f"A run on the network looks like no {english.SC} run."
             same = "" if race else " all the same"
@@ -165,6 +164,22 @@ def robustness(result: RaceResult) -> tuple[str, str] | None:
             if known == "robust":
                 return f"Whether the program is robust is unknown: {other['reason']}.", "open"
             return f"The program is in error: {other['reason']}.", "bad"
+
+
+def _ends(other: Result) -> str:
+    """Whether SC runs of a robust program with a race end differently depending on which access comes first; "" where
+    that was not asked, or all races are on purpose."""
+    found = other.get("consequences")
+    if found is None or found["answer"] == "none":
+        return ""
+    if found["matters"]:
+        race, differs = found["matters"][0]["race"], visible("; ".join(found["matters"][0]["differs"]))
+        where = english.lines(sorted(set(race["lines"])))
+        return f"SC runs end differently depending on the order of the accesses in {where}: {differs}."
+    if found["answer"] == "harmless":
+        return "How SC runs end does not depend on which."
+    why = f": {visible(found['reason'])}" if found["reason"] else ""
+    return f"Whether SC runs end differently depending on which is unknown{why}."
 
 
 def check_command(result: RaceResult) -> str:

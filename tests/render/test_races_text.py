@@ -87,9 +87,8 @@ x.pgas: race on 2 nodes: 1 pair of lines
       8 | process 1 { r <- mem[y]; }
         |             ^^^^^^^^^^^
         | rank 1 loads y@1
-  The program is robust all the same: a race that no run can tell. Every run on
-  the network looks like a sequentially consistent (SC) run, in which one of the
-  two comes first.
+  The program is robust all the same. Every run on the network looks like a
+  sequentially consistent (SC) run, in which one of the two comes first.
 
 A run after which both are next: SC, but for operations that stop half way:
   Initially x = 7 on every rank; all else is 0.
