@@ -99,9 +99,8 @@ def test_robustness_beside_races(folder: Path) -> None:
     assert beside["robustness"]["verdict"] == "robust"
     assert beside["robustness"]["effect"] is None
     assert alone["robustness"] is None
-    assert "in which one of the two comes first. How SC runs end does not depend on which." in " ".join(
-        race("race.pgas").stdout.split()
-    )
+    report = " ".join(race("race.pgas").stdout.split())
+    assert "in which one of the two comes first. How SC runs end does not depend on which." in report
     assert "robust" not in race("race.pgas", "--no-robustness").stdout
     not_robust = race("two.pgas").stdout
     assert "The program is not robust" in not_robust and "`pgasrob check two.pgas -n 2`" in not_robust
