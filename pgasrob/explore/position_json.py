@@ -11,6 +11,7 @@ from pgasrob.explore.request_bounds import MOST_CELLS
 from pgasrob.program.control import Transition
 from pgasrob.program.statements import place_of
 from pgasrob.render import english, words
+from pgasrob.render.count_note_json import sentence as count_note_sentence
 from pgasrob.render.double_values import value
 from pgasrob.render.one_run_json import no_run
 from pgasrob.render.one_run_text import ENDS
@@ -59,8 +60,10 @@ class _Page:
     def to_json(self) -> dict[str, Any]:
         cycle = words.from_conflict(self.witness["cycle"] or [], self.events)
         late = self.witness.get("late") or []
+        note = self.instance.program.count_note
         return {
             "nodes": self.instance.nodes,
+            "count_note": "" if note is None else count_note_sentence(note),
             "run": [choice for choice, _ in self.here.made],
             "steps": list(self._steps()),
             "stop": None if self.stop is None else self.stop._asdict(),

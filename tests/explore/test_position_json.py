@@ -6,7 +6,9 @@ from typing import Any
 
 from pgasrob.explore.position import follow
 from pgasrob.explore.position_json import position_to_json
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
+from tests.frontends.counted_programs import PROGRAMS
 
 LATE_WRITE = """memory x;
 queue q;
@@ -25,6 +27,16 @@ process 1 {
 
 def shown(*run: str) -> dict[str, Any]:
     return position_to_json(*follow(parse(LATE_WRITE).instantiate(2), run, True))
+
+
+def test_why_a_number_of_nodes_was_chosen_is_said() -> None:
+    assert shown()["count_note"] == ""
+    instance = parse_c(PROGRAMS["not equal, MPI_Abort"].text, "a.c").instantiate()
+    page: dict[str, Any] = position_to_json(*follow(instance, (), True))
+    assert page["nodes"] == 3
+    assert page["count_note"].startswith(
+        "On 2 nodes every rank leaves in line 10, `n != 3`, before any communication: 3"
+    )
 
 
 def test_each_rank_has_its_moves_or_why_it_is_blocked() -> None:

@@ -98,6 +98,7 @@ class Live {
       what.append("The start. Choose what happens next.");
     }
     now.append(what);
+    if (!step && answer.count_note) now.append(make("p", "", answer.count_note));
     for (const failed of answer.failed.slice(-1)) now.append(make("p", "bad", failed));
     if (answer.ending && answer.violating) now.append(make("p", answer.ending.style, answer.ending.sentence));
     this.past(current);
