@@ -80,7 +80,7 @@ class Table(Generic[R]):
         return not (self._expect and result.get("as_expected"))
 
     def _notes(self, result: R) -> Iterator[Line]:
-        """The lines below the table about ``result``: errors, reason, and what was expected."""
+        """The lines below the table about ``result``: errors, reason, its node count, and what was expected."""
         where = visible(result["file"])
         if result["nodes"] is not None:
             where += f" (nodes: {result['nodes']})"
@@ -93,6 +93,8 @@ class Table(Generic[R]):
             yield from paragraph(fault, self._width, "", "", "    ")
         elif surprising and result["reason"] and not (result["verdict"] == "error" and result["errors"]):
             yield from paragraph(f"{where}: {result['verdict']}: {result['reason']}", self._width, "", "", "    ")
+        if surprising and (note := result.get("count_note")):
+            yield from paragraph(f"{where}: {note['sentence']}", self._width, "", "", "    ")
         if self._expect and surprising and self._form.found(result) != "unknown":
             expected = result.get("expected")
             wanted = f"expected {expected}" if expected else f"but {self._form.nothing_expected(result)}"

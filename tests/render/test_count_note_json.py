@@ -99,6 +99,17 @@ def test_every_command_chooses_the_same_count(command: str) -> None:
     assert TRY in pgasrob_(*command.split(), "three.c", "-n", "2").stderr
 
 
+@pytest.mark.parametrize("command", ["check", "race"])
+def test_tables_have_it_below_the_rows(command: str) -> None:
+    printed = " ".join(pgasrob_(command, "three.c", "two.c").stdout.split())
+    assert f"three.c (nodes: 3): {CHOSEN}" in printed and "two.c (nodes" not in printed
+    assert f"three.c (nodes: 2): {TRY}" in " ".join(pgasrob_(command, "three.c", "two.c", "-n", "2").stdout.split())
+    for file in (Path("three.c"), Path("two.c")):
+        file.write_text(f"// expect: robust\n// races: none\n{file.read_text()}")
+    assert "2 as expected, 0 not." in (printed := pgasrob_(command, "three.c", "two.c", "--expect").stdout)
+    assert "instead" not in printed
+
+
 @pytest.mark.parametrize("command", ["run", "outcomes", "repair", "thrift"])
 def test_json_of_other_commands_has_it(command: str) -> None:
     found = json.loads(pgasrob_(command, "three.c", "--format", "json").stdout)
