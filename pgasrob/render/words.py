@@ -430,7 +430,7 @@ ENDS: dict[str, str] = {
     "ended": "with all ranks at their ends",
     "exited": "with a rank that ends the run of all",
     "deadlock": "in a deadlock",
-    "stopped": "with ranks that are stopped or poll for ever",
+    "stopped": "with ranks that are stopped before false assumes",
     "fault": "before a command that has no value",
 }
 MOST_SC_VALUES = 4

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from pgasrob.program import core
 from pgasrob.program.expressions import Const
@@ -25,6 +26,7 @@ from pgasrob.semantics.endings import FailedAssertion, with_failure
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, Run, replay
 from pgasrob.semantics.sequential import assumes_are_guesses
+from pgasrob.semantics.standstill import without_polls
 from pgasrob.semantics.state_space import Operation, State, StateSpace, computation_of
 
 MOST_SC_STATES = 5_000
@@ -51,6 +53,7 @@ class EffectSearch:
         self._ends: set[End] = set()
         self._sights: set[Sight] = set()
         self._commands: set[tuple[int, int | None]] = set()  # the next ones of ranks, and None at their ends
+        self._unsure = False  # whether it was not found out of some place if SC runs come there
 
     @property
     def states(self) -> int:
@@ -79,27 +82,60 @@ class EffectSearch:
                 self._ends.add(seen[1])
             else:
                 self._sights.add(seen[1])
-        self._commands = self._next_commands()
+        if self._sc.undecided:
+            return self.ended(ScRunsLeft(EffectLimit(self._sc.states)))
+        self._commands = {each for sight in self._sights if isinstance(sight, At) for each in self._before(sight)}
         found = yield from self._continuation_of(self.witness)
         if found is None:
             self._network = Runs.on_the_network(self._viewer)
             found = yield from self._search(self._network, *self._network.begin(), MOST_EFFORT)
             if found is None:
-                return self.ended(None if self._network.complete else EffectLimit(self._network.states))
+                complete = self._network.complete and not self._unsure
+                return self.ended(None if complete else EffectLimit(self._network.states))
             found = yield from self._with_witness(found)
         self._report(found)
         return None
 
-    def _next_commands(self) -> set[tuple[int, int | None]]:
-        """The commands that are next for some rank in SC runs, those among them whose polls fail."""
+    @cached_property
+    def _behind_polls(self) -> set[tuple[int, int | None]]:
+        """The commands to which reads that fail may lead from where ranks come in SC runs, whatever these reads
+        give."""
         places = {sight for sight in self._sights if isinstance(sight, At)}
+        found = set[At]()
         for rank, automaton in enumerate(self._instance.automata):
             walks = Walks(automaton, Const(rank), self._instance.size, Const(self._instance.nodes))
             for state, leaving in enumerate(automaton.out):
                 for edge in leaving:
                     if At(rank, state) in places and isinstance(edge.form, core.Immediate) and edge.form.until:
-                        places.update(At(rank, each) for each in walks.after_failed(state, edge.target))
-        return {each for place in places for each in self._before(place)}
+                        found.update(At(rank, each) for each in walks.after_failed(state, edge.target))
+        return {each for place in found for each in self._before(place)}
+
+    @cached_property
+    def _with_polls(self) -> set[tuple[int, int | None]] | None:
+        """The commands that are next for some rank in SC runs in which polls that fail are made; None when there is too
+        much to look at."""
+        runs = Runs.under_sc(Viewer(without_polls(self._instance)))
+        sights = set(runs.begin()[1])
+        for seen in runs.explore():
+            if runs.states > MOST_SC_STATES:
+                return None
+            if seen is not None and isinstance(seen[1], At):
+                sights.add(seen[1])
+        return {each for sight in sights if isinstance(sight, At) for each in self._before(sight)}
+
+    def _is_new_place(self, place: At) -> bool:
+        """Whether no SC run has the rank before any of the commands that are next at ``place``, be it in a round of a
+        poll that fails. A control state alone does not count: readers see commands."""
+        commands = set(self._before(place))
+        if commands & self._commands:
+            return False
+        if not commands & self._behind_polls:
+            return True
+        # Only values say whether a read ever fails, and where its rank goes then.
+        if self._with_polls is None:
+            self._unsure = True
+            return False
+        return not commands & self._with_polls
 
     def _before(self, place: At) -> list[tuple[int, int | None]]:
         """The commands that are next for a rank at ``place``."""
@@ -107,10 +143,11 @@ class EffectSearch:
         return [(place.rank, edge.occurrence) for edge in leaving] or [(place.rank, None)]
 
     def _is_new(self, sight: Sight) -> bool:
-        """Whether no SC run shows it. A control state alone does not count: readers see commands."""
-        if isinstance(sight, At):
-            return self._commands.isdisjoint(self._before(sight))
-        return sight not in self._sights
+        """Whether no SC run shows it."""
+        return self._is_new_place(sight) if isinstance(sight, At) else sight not in self._sights
+
+    def _is_new_end(self, end: End) -> bool:
+        return end not in self._ends and not any(map(end.is_like, self._ends))
 
     def _continuation_of(self, witness: Witness) -> Generator[None, None, Computation | None]:
         """A run that goes on from ``witness`` and shows something that no SC run does."""
@@ -138,7 +175,7 @@ class EffectSearch:
                 continue
             node, what = seen
             if isinstance(what, End):
-                if first is None and what not in self._ends:
+                if first is None and self._is_new_end(what):
                     first, most = runs.computation(node), runs.effort + MOST_EFFORT_FOR_ASSERTIONS
                 continue
             if not self._is_new(what) or what in hopeless:
@@ -200,7 +237,7 @@ class EffectSearch:
         sights, end = self._seen_of(run)
         new = [sight for sight in sights if self._is_new(sight)]
         failed = [sight for sight in new if isinstance(sight, FailedAssertion)]
-        differs = end is not None and end not in self._ends
+        differs = end is not None and self._is_new_end(end)
         if not run.complete or not (new or differs):
             return self.ended(InternalError("effect", "has nothing that no SC run has"))
         assert self._network is not None
@@ -254,10 +291,9 @@ class EffectSearch:
         for rank, (at, registers) in enumerate(zip(run.control, run.registers, strict=True)):
             sights += self._viewer.sights_at(rank, at, registers)
         state = State(run.control, run.registers, run.memory, ((),) * self._instance.nodes)
-        if any(True for _ in StateSpace(self._instance).successors(state)):
-            return sights, None
-        reads = tuple(sorted(found.items()))
-        return sights, self._viewer.end_of(run.control, run.registers, run.memory, failed, reads)
+        goes_on = any(True for _ in StateSpace(self._instance).successors(state))
+        node = Node(state, failed, tuple(sorted(found.items())))
+        return sights, Runs.on_the_network(self._viewer).end(node, goes_on)
 
     def _reported(self, effect: Effect, end: End) -> Effect:
         """``effect`` with a few values at the ``end`` that no SC run has together."""

@@ -20,11 +20,21 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Access, Cell, Form, Operands
 from pgasrob.program.expressions import Fault, registers_of
-from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.program.instance import Instance, Registers
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, Computation, has_steps
-from pgasrob.semantics.endings import Ending, FailedAssertion, Place, ending_of, failure, places, with_failure
+from pgasrob.semantics.endings import (
+    Ending,
+    FailedAssertion,
+    Place,
+    ending_by,
+    failure,
+    immediate_ending,
+    places,
+    with_failure,
+)
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState, assumes_are_guesses
+from pgasrob.semantics.standstill import Standstill, Stay
 from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
 
 Word = tuple[Letter, ...]
@@ -67,11 +77,22 @@ Sight = At | FailedAssertion | Found | Faulting
 
 class End(NamedTuple):
     """What can be seen of a maximal run at its end: how it ends, the final values by their places, and which assertions
-    have failed on the way."""
+    have failed on the way. ``changing``: the values that go on changing, in loops of ranks that spin; they are no final
+    ones."""
 
     ending: Ending
     values: tuple[tuple[str | Read, int], ...]
     failed: tuple[FailedAssertion, ...]
+    changing: frozenset[str | Read] = frozenset()
+
+    def is_like(self, other: End) -> bool:
+        """Whether they differ at most in values that go on changing in one of them."""
+        if self[:3] == other[:3]:
+            return True
+        if (self.ending, self.failed) != (other.ending, other.failed) or not (self.changing or other.changing):
+            return False
+        differ = {of for of, _ in set(self.values) ^ set(other.values)}
+        return differ <= self.changing | other.changing
 
 
 class Node(NamedTuple, Generic[S]):
@@ -92,6 +113,7 @@ class Viewer:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
+        self._space = SequentialSpace(instance)
         self.declares = instance.program.source.shows_commands
         self._used = {} if self.declares else _used_reads(instance)
         uncertain = set(instance.program.uncertain)
@@ -148,27 +170,37 @@ class Viewer:
         used = (rank, occurrence) in self._used and self.instance.index(cell) not in self._uncertain
         return Read(rank, occurrence, cell) if used else None
 
-    def end(self, node: Node[S]) -> End | None:
-        """What can be seen of the maximal run that ends at ``node``; None when an assumed value was wrong, so that it
-        is no run."""
-        return self.end_of(node.state.control, node.state.registers, node.state.memory, node.failed, node.found)
-
-    def end_of(
-        self,
-        control: tuple[int, ...],
-        registers: tuple[Registers, ...],
-        memory: Memory,
-        failed: tuple[FailedAssertion, ...],
-        found: tuple[tuple[Read, int], ...],
-    ) -> End | None:
-        """What can be seen of a maximal run with this final state."""
+    def end(self, node: Node[S], stays: tuple[Stay, ...] | None = None) -> End | None:
+        """What can be seen of the maximal run that ends at ``node``, where nothing is pending and no rank can move but
+        for polls that fail, or where the ranks are known to stay as ``stays`` says. None: it is no end; a poll that
+        fails goes round and may get out, or an assumed value was wrong, so that it is no run."""
+        control, registers, memory = node.state.control, node.state.registers, node.state.memory
         if assumes_are_guesses(self.instance) and any(
             {edge.command.kind for edge in automaton.out[at]} == {"assume"}
             for automaton, at in zip(self.instance.automata, control, strict=True)
         ):
             return None
-        kept = ((place.name, place.value(registers, memory)) for place in self._places)
-        return End(ending_of(self.instance, control, registers, memory), (*found, *kept), failed)
+        state = SequentialState(control, registers, memory)
+        ending = None if stays else immediate_ending(self._space, state)
+        if ending is None:
+            stays = stays or self._space.standstill.stays(state, there=True)
+            if stays is None:
+                return None
+            ending = ending_by(stays)
+        changing = frozenset(self._changing(stays or (), node.found))
+        kept = ((place.name, place.value(registers, memory)) for place in self._places if place.name not in changing)
+        found = (each for each in node.found if each[0] not in changing)
+        return End(ending, (*found, *kept), node.failed, changing)
+
+    def _changing(self, stays: Sequence[Stay], found: Iterable[tuple[Read, int]]) -> Iterator[str | Read]:
+        """What goes on changing while the ranks stay so: registers and cells that their loops set, and what is read in
+        them."""
+        for rank, stay in enumerate(stays):
+            inside = {edge.occurrence for edge in stay.loop}
+            yield from (read for read, _ in found if read.rank == rank and read.occurrence in inside)
+            for place in self._places:
+                if place.cell in stay.cells or (place.rank == rank and place.register in stay.registers):
+                    yield place.name
 
 
 def _used_reads(instance: Instance) -> dict[tuple[int, int], int]:
@@ -219,8 +251,8 @@ class _Space(Protocol[S]):
 class _Independence(Generic[S]):
     """Which moves of a state can be made first and alone, as they depend on nothing that others may still do."""
 
-    def __init__(self, instance: Instance, space: _Space[S]) -> None:
-        self.instance, self.space = instance, space
+    def __init__(self, instance: Instance, space: _Space[S], standstill: Standstill[S]) -> None:
+        self.instance, self.space, self.standstill = instance, space, standstill
         known = futures(instance)
         self._before_barrier, self._ever = known.before_barrier, known.ever
         self.has_loops = instance.has_loops
@@ -276,7 +308,8 @@ class _NetworkRuns(_Independence[State]):
 
     def __init__(self, instance: Instance) -> None:
         self.network = StateSpace(instance)
-        super().__init__(instance, self.network)
+        standstill = Standstill[State](StateSpace, instance, assumes_are_guesses(instance))
+        super().__init__(instance, self.network, standstill)
 
     def is_free(self, operands: Operands, state: State, rank: int) -> bool:
         match operands:
@@ -326,8 +359,8 @@ class _NetworkRuns(_Independence[State]):
 class Runs(Generic[S]):
     """The maximal runs after some given ones, first those on which little is pending.
 
-    ``complete``: nothing is left to look at. ``effort``: the states that have been looked at, each counted more the
-    more is pending in it.
+    ``complete``: nothing is left to look at, and of each state it is known whether it is an end. ``effort``: the states
+    that have been looked at, each counted more the more is pending in it.
     """
 
     def __init__(self, viewer: Viewer, rules: _Independence[S]) -> None:
@@ -339,7 +372,8 @@ class Runs(Generic[S]):
 
     @classmethod
     def under_sc(cls, viewer: Viewer) -> Runs[SequentialState]:
-        return Runs[SequentialState](viewer, _ScRuns(viewer.instance, SequentialSpace(viewer.instance)))
+        space = SequentialSpace(viewer.instance)
+        return Runs[SequentialState](viewer, _ScRuns(viewer.instance, space, space.standstill))
 
     @classmethod
     def on_the_network(cls, viewer: Viewer) -> Runs[State]:
@@ -351,7 +385,12 @@ class Runs(Generic[S]):
 
     @property
     def complete(self) -> bool:
-        return not self._waiting
+        return not self._waiting and not self.undecided
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it was too much to find out of some state if it is an end."""
+        return self._rules.standstill.undecided
 
     def begin(self, words: Sequence[Word] = ()) -> tuple[Node[S], list[Sight]]:
         """Look at what comes after the run that ``words`` are: where it leads, and what can be seen of it.
@@ -387,9 +426,19 @@ class Runs(Generic[S]):
             for _, after, sights in edges:
                 for sight in sights:
                     yield after, sight
-            if not edges and (end := self._viewer.end(node)) is not None:
+            if (end := self.end(node, bool(edges))) is not None:
                 yield node, end
             yield None
+
+    def end(self, node: Node[S], goes_on: bool) -> End | None:
+        """What can be seen of the run that ends at ``node``; None where none does. Where it ``goes_on`` it may be at an
+        end nevertheless: some ranks go round for ever, and nothing else happens."""
+        if not goes_on:
+            return self._viewer.end(node)
+        if not self._rules.has_loops or _pending(node.state):
+            return None
+        stays = self._rules.standstill.stays(node.state)
+        return None if stays is None else self._viewer.end(node, stays)
 
     def expanded(self) -> Iterator[tuple[Node[S], list[tuple[Word, Node[S], list[Sight]]]]]:
         """The nodes as they are expanded, each with the edges that are followed from it and what is seen of these."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -12,30 +13,40 @@ from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState
+from pgasrob.semantics.standstill import Stay
 from pgasrob.semantics.state_space import Letter
 
 Ending = Literal["ended", "exited", "deadlock", "stopped", "fault", "cut"]
-"""How a run ends. ``ended``: all ranks have ended. Else no rank can move, nothing is pending, and: ``fault``: a next
-command of some rank cannot be evaluated; ``exited``: no fault, and a next command of some rank is an exit, which ends
-all of them; ``deadlock``: neither, and some rank is blocked by more than false assumes; ``stopped``: none of these.
+"""How a run ends. ``ended``: all ranks have ended. Else nothing can happen any more (but that ranks go round loops, in
+which nobody changes what another one reads) and nothing is pending, and: ``fault``: a next command of some rank cannot
+be evaluated; ``exited``: no fault, and a next command of some rank is an exit, which ends all of them; ``deadlock``:
+neither, and some rank is blocked by more than false assumes, or goes round for ever; ``stopped``: none of these.
 ``cut``: the run was not followed to its end."""
 ENDINGS: tuple[Ending, ...] = ("ended", "exited", "deadlock", "stopped", "fault")
 """The endings of a maximal run."""
 
 
 def ending_of(instance: Instance, control: tuple[int, ...], registers: tuple[Registers, ...], memory: Memory) -> Ending:
-    """How a maximal run ends that ends here: no rank can move and nothing is pending."""
+    """How a run ends that ends here: nothing is pending and no rank can move, but for polls that fail."""
     space = SequentialSpace(instance)
     state = SequentialState(control, registers, memory)
+    return immediate_ending(space, state) or ("deadlock" if space.is_deadlock(state) else "stopped")
+
+
+def immediate_ending(space: SequentialSpace, state: SequentialState) -> Ending | None:
+    """How a run ends here whatever else its ranks might do; None when that is not all that there is to say."""
     if any(True for _ in space.faults(state)):
         return "fault"
-    if not any(automaton.out[place] for automaton, place in zip(instance.automata, control, strict=True)):
+    leaving = [automaton.out[at] for automaton, at in zip(space.instance.automata, state.control, strict=True)]
+    if not any(leaving):
         return "ended"
-    if any(
-        isinstance(each.command, Exit) for rank, at in enumerate(control) for each in instance.automata[rank].out[at]
-    ):
-        return "exited"
-    return "deadlock" if space.is_deadlock(state) else "stopped"
+    return "exited" if any(isinstance(each.command, Exit) for out in leaving for each in out) else None
+
+
+def ending_by(stays: Sequence[Stay]) -> Ending:
+    """How a run ends in which the ranks stay so, none of them before an exit."""
+    how = {stay.how for stay in stays}
+    return "deadlock" if how & {"waits", "spins"} else "stopped" if "stopped" in how else "ended"
 
 
 class Place(NamedTuple):

@@ -21,6 +21,7 @@ from pgasrob.program.expressions import Fault
 from pgasrob.program.graphs import components
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.program.live_registers import live_registers
+from pgasrob.program.walks import is_quiet, is_read
 from pgasrob.semantics.computation import POPS
 from pgasrob.semantics.effect import put
 from pgasrob.semantics.state_space import Letter
@@ -136,10 +137,11 @@ class Standstill(Generic[S]):
     def _live(self) -> Sequence[Sequence[frozenset[int]]]:
         return self._given or [live_registers(automaton) for automaton in self._instance.automata]
 
-    def stays(self, state: S) -> tuple[Stay, ...] | None:
+    def stays(self, state: S, there: bool = False) -> tuple[Stay, ...] | None:
         """How each rank stays from ``state`` on; None when it is not a state that stays.
 
-        A rank that can do nothing but read in vain (a poll that fails) may have to go on to where it stays.
+        A rank that can do nothing but read in vain (a poll that fails) may have to go on to where it stays. With
+        ``there`` nothing but assumes and assigns may come between that read and the wait or loop in which it stays.
         """
         ranks = range(self._instance.nodes)
         moving = [self._endless[rank][state.control[rank]] for rank in ranks]
@@ -147,16 +149,16 @@ class Standstill(Generic[S]):
         if not all(map(or_, moving, idle)):
             return None
         try:
-            return self._stays(state, idle)
+            return self._stays(state, idle, there)
         except _Open:
             return None
 
-    def _stays(self, state: S, idle: Sequence[bool]) -> tuple[Stay, ...]:
+    def _stays(self, state: S, idle: Sequence[bool], there: bool) -> tuple[Stay, ...]:
         rounds = [self._round(self._forgotten(state, rank), rank) for rank in range(self._instance.nodes)]
         _see_apart([one.reads for one in rounds], [one.changes for one in rounds])
         if set.intersection(*({name for each in one.arrivals for name in _names(each)} for one in rounds)):
             return self._past_barriers(rounds)
-        return tuple(self._stay(one, rank, idle[rank]) for rank, one in enumerate(rounds))
+        return tuple(self._stay(one, rank, idle[rank], there) for rank, one in enumerate(rounds))
 
     def _forgotten(self, state: S, rank: int, control: int | None = None) -> S:
         """``state`` with 0 in the registers of ``rank`` that do not count; at another ``control`` state, if given."""
@@ -235,9 +237,9 @@ class Standstill(Generic[S]):
         memory = tuple(state.memory[cell] for cell in sorted(reads))
         return state.control[rank], state.registers[rank], memory, getattr(state, "pending", None)
 
-    def _stay(self, one: _Round[S], rank: int, idle: bool) -> Stay:
+    def _stay(self, one: _Round[S], rank: int, idle: bool, there: bool) -> Stay:
         """How ``rank`` stays: where it cannot get away from, the worst if there are several. It must be there now
-        unless it is ``idle``."""
+        unless it is ``idle``; then with ``there`` it must be as good as there (`stays`)."""
         if 0 in one.wrong:
             if len(one.states) > 1:
                 raise _Open
@@ -252,13 +254,19 @@ class Standstill(Generic[S]):
         left = {
             component[node] for node, to in enumerate(leads) if any(component[node] != component[each] for each in to)
         }
-        if not idle and component[of[0]] in left:
+        begins = component[of[0]] in left
+        if begins and not idle:
+            raise _Open
+        if begins and there and not _goes_silently(one, [each for each in one.real if component[of[each]] in left]):
             raise _Open
         found: list[Stay] = []
         for last in dict.fromkeys(each for each in component if each not in left):
             inside = [each for each in one.real if component[of[each]] == last]
             found.append(self._staying(one, inside, rank))
-        return min(found, key=lambda stay: WORST.index(stay.how))
+        worst = min(found, key=lambda stay: WORST.index(stay.how))
+        if begins and there and worst.how not in ("waits", "spins"):
+            raise _Open
+        return worst
 
     def _staying(self, one: _Round[S], inside: Sequence[int], rank: int) -> Stay:
         """How the rank stays in the configurations ``inside``, which it cannot leave."""
@@ -367,6 +375,16 @@ class Standstill(Generic[S]):
 def _growing(items: list[T]) -> Iterator[T]:
     """The items, those among them that are added on the way."""
     return iter(items)
+
+
+def _goes_silently(one: _Round[S], on_the_way: Iterable[int]) -> bool:
+    """Whether a rank issues nothing but assumes and assigns in the configurations ``on_the_way``, after a read in the
+    first one."""
+    return all(
+        edge is not None and (is_read(edge.form) if number == 0 else is_quiet(edge.form, silently=True))
+        for number in on_the_way
+        for edge in one.edges[number]
+    )
 
 
 def _names(arrivals: Iterable[Transition]) -> set[str]:

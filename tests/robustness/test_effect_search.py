@@ -206,9 +206,9 @@ def seen_of(runs: Runs[Any], most: int) -> set[object] | None:
 
 def assert_nothing_is_lost(instance: Instance, most: int = 2_000) -> Counter[str]:
     """Or more than ``most`` states have to be looked at for that."""
-    viewer, count = Viewer(instance), Counter[str]()
+    viewer, count, sc = Viewer(instance), Counter[str](), SequentialSpace(instance)
     for few, all_runs in (
-        (Runs.under_sc(viewer), Runs(viewer, AllScRuns(instance, SequentialSpace(instance)))),
+        (Runs.under_sc(viewer), Runs(viewer, AllScRuns(instance, sc, sc.standstill))),
         (Runs.on_the_network(viewer), Runs(viewer, AllNetworkRuns(instance))),
     ):
         everything = seen_of(all_runs, most)
@@ -323,6 +323,41 @@ def test_a_fault_is_an_outcome_though_another_rank_goes_on_for_ever() -> None:
     divides = "process 1 { await(mem[f] == 1); r <- mem[x]; mem[y] <- 10 / r; r <- 0; }"
     effect = effect_of(check(_program(f"{text} {divides} process 2 {{ while (1) {{ mem[z] <- 1; }} }}"), 3))
     assert (effect.kind, effect.ending) == ("outcome", "fault")
+
+
+# Ends that stay ends
+
+SENT = "memory x, y, f, one = 1; register a, b; queue q unordered; process 0 {"
+SENT += "put(one, 1, x, q); put(one, 1, y, q); put(one, 1, f, q); }"
+
+
+@pytest.mark.parametrize("condition", ["a + b < 2", "a + b != 2", "a + b + a < 3"])
+def test_a_poll_that_fails_for_now_is_no_end(condition: str) -> None:
+    """The read of x that gave 0 is an event, and that of y fails whatever it gives: nothing but a read that fails is
+    left, but the rank goes round and gets out."""
+    text = f"{SENT} process 1 {{ await(mem[f] == 1); while ({condition}) {{ a <- mem[x]; b <- mem[y]; }} a <- 0; }}"
+    verdict = check(_program(text), 2)
+    assert verdict.verdict == "not robust"
+    assert (effect_of(verdict).kind, effect_of(verdict).reason) == ("none found", None)
+
+
+@pytest.mark.parametrize(
+    ("loop", "kind"),
+    [
+        ("while (a == 0) { a <- fetch(1, x); }", "none found"),
+        ("while (a != 2) { a <- fetch(1, x); }", "none found"),  # in SC runs, too
+        ("a <- fetch(1, x); while (a == 0) { b <- fetch(1, x); }", "outcome"),
+        ("a <- fetch(1, x); b <- 1; while (b != a) { b <- compare_swap(1, y, 7, 8); }", "outcome"),
+        ("a <- fetch(1, x); b <- 5; while (a == 0) { b <- swap(1, x, 0); }", "outcome"),
+    ],
+)
+def test_a_rank_that_goes_round_for_ever_is_an_end(loop: str, kind: str) -> None:
+    text = "memory x, y = 1, f, one = 1; register a, b; queue q unordered; process 0 { put(one, 1, x, q);"
+    text += f"put(one, 1, f, q); }} process 1 {{ await(mem[f] == 1); {loop} a <- 0; b <- 0; }}"
+    verdict = check(_program(text), 2)
+    assert (verdict.verdict == "not robust") >= (kind == "outcome")
+    if verdict.verdict == "not robust":
+        assert (effect_of(verdict).kind, effect_of(verdict).reason) == (kind, None)
 
 
 C_MESSAGE = """#include <shmem.h>

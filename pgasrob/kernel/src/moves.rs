@@ -74,7 +74,7 @@ impl<'a> Space<'a> {
     ) -> Result<ControlFlow<()>> {
         for transition in self.tables.leaving(rank, state.control[rank]) {
             let Some(operands) = self.operands(world, state, rank, transition)? else { continue };
-            let issue = Issue { space: *self, state, rank, transition };
+            let issue = Issue { space: *self, state, rank, transition, stored: true };
             let flow = match &operands {
                 Operands::Barrier { .. } => continue,
                 Operands::Transfer(transfer) => issue.remote(world, next, transfer, visit)?,
@@ -210,7 +210,7 @@ impl<'a> Space<'a> {
         if !self.enabled(world, state, rank, &operands)? {
             return Ok(false);
         }
-        let issue = Issue { space: *self, state, rank, transition };
+        let issue = Issue { space: *self, state, rank, transition, stored: false };
         match &operands {
             Operands::Barrier { .. } => return Ok(false),
             Operands::Transfer(transfer) => issue.issue_steps(world, next, transfer, transfer.steps().len())?,
@@ -221,13 +221,6 @@ impl<'a> Space<'a> {
         }
         Ok(true)
     }
-
-    fn set_cell(&self, next: &mut State, cell: usize, value: u32) -> Result<()> {
-        if self.tables.touchable[cell] & touch::CHANGED == 0 {
-            return Err(Error::Malformed(format!("touchable leaves out a write to cell {cell}")));
-        }
-        next.set_cell(cell, value)
-    }
 }
 
 /// A rank before the issue of the command of a transition.
@@ -237,6 +230,8 @@ struct Issue<'a> {
     state: &'a State,
     rank: usize,
     transition: usize,
+    /// Whether the state to which it leads is stored, as the tables allow.
+    stored: bool,
 }
 
 impl Issue<'_> {
@@ -248,7 +243,7 @@ impl Issue<'_> {
         operands: &Operands<'_>,
         visit: &mut impl Visit,
     ) -> Result<ControlFlow<()>> {
-        let Issue { space, state, rank, transition } = self;
+        let Issue { space, state, rank, transition, .. } = self;
         if !self.wait_is_over(world, operands) || !space.enabled(world, state, rank, operands)? {
             return Ok(ControlFlow::Continue(()));
         }
@@ -289,7 +284,7 @@ impl Issue<'_> {
                 if let Some(update) = update {
                     let new = update.of(world, old)?;
                     if new != old {
-                        space.set_cell(next, access.cell, new)?;
+                        self.set_cell(next, access.cell, new)?;
                     }
                 }
             }
@@ -308,7 +303,7 @@ impl Issue<'_> {
         transfer: &Transfer<'_>,
         visit: &mut impl Visit,
     ) -> Result<ControlFlow<()>> {
-        let Issue { space, state, rank, transition } = self;
+        let Issue { space, state, rank, transition, .. } = self;
         let (steps, captured) = (transfer.steps(), transfer.captured());
         let label = |now| Move { rank, transition, now, steps: steps.len() };
         let Some(source) = state.source else {
@@ -405,11 +400,11 @@ impl Issue<'_> {
                 (Phase::Expected, Some(update)) => update.expected = old,
                 (Phase::Destination, Some(update)) => {
                     let new = update.of(world, old)?;
-                    space.set_cell(next, cell, new)?;
+                    self.set_cell(next, cell, new)?;
                     value = old; // for the step that writes the result
                 }
                 (Phase::Expected, None) => {}
-                (Phase::Destination | Phase::Result, _) => space.set_cell(next, cell, value)?,
+                (Phase::Destination | Phase::Result, _) => self.set_cell(next, cell, value)?,
             }
         }
         delay(space.tables, world, next, rank, transfer, delayed)
@@ -444,6 +439,13 @@ impl Issue<'_> {
     fn move_on(self, next: &mut State) -> Result<()> {
         next.reset(self.state)?;
         next.set_control(self.rank, self.space.tables.transitions[self.transition].target)
+    }
+
+    fn set_cell(self, next: &mut State, cell: usize, value: u32) -> Result<()> {
+        if self.stored && self.space.tables.touchable[cell] & touch::CHANGED == 0 {
+            return Err(Error::Malformed(format!("touchable leaves out a write to cell {cell}")));
+        }
+        next.set_cell(cell, value)
     }
 
     /// Whether a wait or wait_local may be issued; every other command may.
