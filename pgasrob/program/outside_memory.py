@@ -8,14 +8,14 @@ across ranks is one of conflicting accesses.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pgasrob.program.commands import Load, Mark, Store
-from pgasrob.program.declarations import MemoryObject
+from pgasrob.program.commands import Load, Mark, Store, expressions_of, map_expressions
+from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.expressions import Const, Register, Symbol
 from pgasrob.program.program import Program
-from pgasrob.program.statements import Do, statements_in
+from pgasrob.program.statements import Do, place_of, statements_in
 from pgasrob.program.variants import with_commands
 
 TERMINAL = "the terminal"
@@ -23,6 +23,10 @@ ANY_FILE = "any file"
 """A file whose name is not known: it may be the same as any other."""
 EVERYWHERE = (TERMINAL, ANY_FILE)
 """What a call may reach that starts another program."""
+
+
+FIRST_UNKNOWN = 1_000_003
+"""The first of the numbers for values that are not known; a program that has such a number itself may hide one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,11 @@ class Outside:
     places: tuple[str, ...]
     writes: bool
     joins: bool = False
+
+
+class Anything(Const):
+    """A value that is not known, in a program with marks. What is made of it decides nothing, but it is seen who has
+    stored it (:func:`with_places`)."""
 
 
 ENDING = Outside(EVERYWHERE, writes=False)
@@ -49,7 +58,8 @@ class Place:
 
 def with_places(program: Program, terminal: bool) -> tuple[Program, tuple[Place, ...]]:
     """``program``, on a fixed number of nodes, with accesses to cells in place of its marks, and these cells. There are
-    none for what nobody writes, nor for the terminal unless that is asked for."""
+    none for what nobody writes, nor for the terminal unless that is asked for. Values that are not known are numbers
+    that say where they were stored, so that to read one of them is not to read another."""
     facts = [
         statement.command.fact
         for process in program.processes
@@ -78,12 +88,39 @@ def with_places(program: Program, terminal: bool) -> tuple[Program, tuple[Place,
 
     memory = (MemoryObject(each.name, each.address, None, (0,), made_up=True) for each in cells)
     with_cells = replace(
-        program,
+        _with_numbers(program),
+        uncertain=(),
         memory=(*program.memory, *memory),
         registers=(*program.registers, looked.name),
         variables={**program.variables, looked.name: None},
     )
     return with_commands(with_cells, accesses), tuple(cells)
+
+
+def _with_numbers(program: Program) -> Program:
+    """``program`` with a number of its own for each rank and command that stores what is not known."""
+
+    def is_unknown(do: Do) -> bool:
+        return any(isinstance(expr, Anything) for expr in expressions_of(do.command).values())
+
+    def place(do: Do) -> tuple[str, int, int, int]:
+        return (*place_of(do.span.line), do.span.column, do.span.turn)
+
+    processes: list[Process] = []
+    for number, process in enumerate(program.processes):
+        unknown = (each for each in statements_in(process.body) if isinstance(each, Do) and is_unknown(each))
+        # In the order of the text, so that an edit elsewhere changes none of them.
+        order = {at: count for count, at in enumerate(sorted({place(each) for each in unknown}))}
+
+        def change(do: Do, number: int = number, order: Mapping[tuple[str, int, int, int], int] = order) -> tuple[Do]:
+            if not is_unknown(do):
+                return (do,)
+            value = Const(FIRST_UNKNOWN + order[place(do)] * len(program.processes) + number)
+            known = map_expressions(do.command, lambda expr: value if isinstance(expr, Anything) else expr)
+            return (replace(do, command=known),)
+
+        processes += with_commands(replace(program, processes=(process,)), change).processes
+    return replace(program, processes=tuple(processes))
 
 
 def _groups(names: Collection[str], joined: Iterable[frozenset[str]]) -> list[frozenset[str]]:

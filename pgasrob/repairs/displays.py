@@ -10,7 +10,7 @@ follows the edited one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pgasrob.analysis.futures import futures
@@ -18,7 +18,7 @@ from pgasrob.program.core import Cell
 from pgasrob.program.instance import Instance
 from pgasrob.program.outside_memory import Place
 from pgasrob.program.statements import Span
-from pgasrob.robustness.maximal_runs import Found, Node, Runs, S, Sight, Viewer, Word
+from pgasrob.robustness.maximal_runs import Found, Node, Read, Runs, S, Sight, Viewer, Word
 
 MOST_STATES = 20_000
 """Of one program, as far as its displays are compared."""
@@ -30,12 +30,22 @@ MOST_WORK = 300_000
 """States in the sets that are made to compare displays."""
 
 
+WRITES = frozenset(("store", "popb", "popc", "fetch_add", "fetch_update", "swap", "compare_swap", "await_add"))
+"""The kinds of events that write."""
+DEEPEST = 4
+"""Transfers, one after the other, through which it is followed who has stored what one brings."""
+Writer = tuple[object, ...]
+"""Who has stored a value: the rank, where, and for a transfer who has stored what it brings; () at the beginning."""
+COMMUTING: Writer = ("updates",)
+
+
 class Reading(NamedTuple):
-    """A value that a rank has read: where, from which cell."""
+    """A value that a rank has read: where, from which cell, and who has stored it where that counts."""
 
     site: int
     cell: str
     value: int
+    writer: Writer = ()
 
 
 class Letter(NamedTuple):
@@ -72,16 +82,46 @@ class TooMany(Exception):
 
 
 class _Onlooker(Viewer):
-    """Looks at runs on their way alone: nothing counts at their end."""
+    """Looks at runs on their way alone: nothing counts at their end. ``watched``: the cells of which it counts who has
+    stored what they hold; ``sites``: where the commands of each rank are."""
+
+    def __init__(self, instance: Instance, watched: Collection[int], sites: Mapping[tuple[int, int], int]) -> None:
+        super().__init__(instance)
+        self._watched, self._sites = watched, sites
+        self._numbers: dict[Writer, int] = {}
+        self._writers: list[Writer] = []
 
     def follow(self, node: Node[S], word: Word, state: S) -> tuple[Node[S], list[Sight]]:
         after, sights = super().follow(node, word, state)
-        return Node(after.state), sights
+        return Node(after.state, (), self._stored(node, word) if self._watched else ()), sights
+
+    def writer(self, node: Node[S], cell: Cell) -> Writer:
+        """Who has stored what ``cell`` holds at ``node``."""
+        return next((self._writers[number] for read, number in node.found if read.cell == cell), ())
+
+    def _stored(self, node: Node[S], word: Word) -> tuple[tuple[Read, int], ...]:
+        """The number of the writer of each cell, after ``word``."""
+        stored = {read.cell: number for read, number in node.found}
+        source: Writer = ()
+        site = self._sites.get((word[0].rank, word[0].which), 0)
+        for letter in word:
+            if letter.cell is None or self.instance.index(letter.cell) not in self._watched:
+                continue
+            if letter.kind not in WRITES:
+                source = self._writers[stored[letter.cell]] if letter.cell in stored else ()
+                continue
+            writer = COMMUTING if letter.commutes else (letter.rank, site, *source[: 2 * DEEPEST])
+            if writer not in self._numbers:
+                self._numbers[writer] = len(self._writers)
+                self._writers.append(writer)
+            stored[letter.cell] = self._numbers[writer]
+        return tuple((Read(0, 0, cell), number) for cell, number in sorted(stored.items()))
 
 
 class Seen:
     """The runs of ``instance`` with ``places`` as they are seen: under SC, or ``on_the_network``. ``site``: where a
-    span of its text is in the text that others are compared with. ``names``: the cells whose values count.
+    span of its text is in the text that others are compared with. ``names``: the cells whose values count; ``writers``:
+    so does who has stored them, in SC runs.
 
     Raises :class:`TooMany`.
     """
@@ -93,6 +133,7 @@ class Seen:
         site: Callable[[Span], int],
         names: Collection[str],
         on_the_network: bool,
+        writers: bool = False,
     ) -> None:
         self.instance, self.places = instance, places
         self._names = {address for address in instance.program.own if instance.program.cell_name(address) in names}
@@ -104,13 +145,14 @@ class Seen:
         self.controls: list[tuple[int, ...]] = []
         self.moves: list[list[Move]] = []
         self.ends: set[int] = set()
-        viewer = _Onlooker(instance)
+        sites = {command: site for command, (site, _) in self._sites.items()}
+        viewer = _Onlooker(instance, self._names if writers and not on_the_network else (), sites)
         if on_the_network:
             self._explore(Runs.on_the_network(viewer), viewer)
         else:
             self._explore(Runs.under_sc(viewer), viewer)
 
-    def _explore(self, runs: Runs[S], viewer: Viewer) -> None:
+    def _explore(self, runs: Runs[S], viewer: _Onlooker) -> None:
         numbers: dict[Node[S], int] = {}
 
         def number(node: Node[S]) -> int:
@@ -126,23 +168,26 @@ class Seen:
             if runs.states > MOST_STATES:
                 raise TooMany
             at = number(node)
-            self.moves[at] += [self._move(word, number(after), sights) for word, after, sights in edges]
+            for word, after, sights in edges:
+                read = tuple(
+                    Reading(
+                        self._sites[found.rank, found.occurrence][0],
+                        self.instance.cell_name(found.cell),
+                        value,
+                        viewer.writer(node, found.cell),
+                    )
+                    for found, value in (each for each in sights if isinstance(each, Found))
+                    if self.instance.index(found.cell) in self._names
+                )
+                self.moves[at].append(self._move(word, number(after), read))
             if not edges and viewer.end(node) is not None:
                 self.ends.add(at)
 
-    def _move(self, word: Word, to: int, sights: Sequence[Sight]) -> Move:
+    def _move(self, word: Word, to: int, read: tuple[Reading, ...]) -> Move:
         first = word[0]
         place = first.cell if first.cell in self._places else None
-        read = tuple(
-            Reading(self._sites[each.read.rank, each.read.occurrence][0], self._cell(each.read.cell), each.value)
-            for each in sights
-            if isinstance(each, Found) and self.instance.index(each.read.cell) in self._names
-        )
         site, writes = self._sites.get((first.rank, first.which), (0, False))
         return Move(to, first.rank, site, place, writes, read)
-
-    def _cell(self, cell: Cell) -> str:
-        return self.instance.cell_name(cell)
 
 
 def accessors(instance: Instance, place: Place) -> tuple[frozenset[int], frozenset[int]]:

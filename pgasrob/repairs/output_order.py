@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from pgasrob.diagnostics import SourceError
+from pgasrob.program.assumptions import Kind
 from pgasrob.repairs.displays import END, Difference, Letter, Seen, TooMany, accessors, first_difference
 from pgasrob.repairs.edits import Edit, Origins
 from pgasrob.repairs.source_statements import Statements
@@ -61,6 +63,12 @@ class _Version:
         return any(len(frozenset().union(*accessors(self.instance, place))) > 1 for place in self.places)
 
     @property
+    def asks(self) -> bool:
+        """Whether the program goes by answers of the system, which are not known: with other answers a value may be
+        what it could be before."""
+        return any(each.kind is Kind.UNKNOWN_VALUES for each in self.program.assumptions)
+
+    @property
     def names(self) -> set[str]:
         """Of the cells that are variables of the source."""
         return {self.instance.program.cell_name(address) for address in self.instance.program.own}
@@ -78,12 +86,18 @@ class Watched:
 
     def compared(self, after: CProgram, text: str, edits: Collection[Edit], count: int, loosens: Loosens) -> Shown:
         """What is seen of ``after``, with the ``text`` that ``edits`` make, on ``count`` nodes."""
-        if count not in self._versions:
-            self._versions[count] = _Version.of(self._program, count, self._terminal)
-        before = self._versions[count]
-        if loosens == "nothing" or not before.places:
+        if loosens == "nothing":
             return Shown()
-        edited = _Version.of(after, count, self._terminal)
+        try:
+            if count not in self._versions:
+                self._versions[count] = _Version.of(self._program, count, self._terminal)
+            before = self._versions[count]
+            if not before.places:
+                return Shown()
+            edited = _Version.of(after, count, self._terminal)
+        except SourceError as error:
+            why = f"on {count} nodes it is not known what is seen of files and output: {error.diagnostics[0].message}"
+            return Shown(why, None, undecided=True)
         on_the_network = False
         if edited.is_shared:
             verdict = self._check(edited.program, count)
@@ -97,7 +111,7 @@ class Watched:
         names = frozenset(before.names & edited.names)
         try:
             old = self._of_source(before, count, names, on_the_network)
-            new = Seen(edited.instance, edited.places, _origin(text, edits), names, on_the_network)
+            new = Seen(edited.instance, edited.places, _origin(text, edits), names, on_the_network, before.asks)
             found = first_difference(new, old)
         except TooMany:
             why = f"on {count} nodes there are too many runs to see that files and output keep their order"
@@ -113,7 +127,7 @@ class Watched:
         key = count, names, on_the_network
         if key not in self._seen:
             site = _origin(self._statements.text, ())
-            self._seen[key] = Seen(before.instance, before.places, site, names, on_the_network)
+            self._seen[key] = Seen(before.instance, before.places, site, names, on_the_network, before.asks)
         return self._seen[key]
 
     def _difference(self, found: Difference) -> str:

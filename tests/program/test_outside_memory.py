@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pgasrob.program.commands import Load, Mark, Store
 from pgasrob.program.expressions import Const
-from pgasrob.program.outside_memory import ANY_FILE, EVERYWHERE, TERMINAL, Outside, may_be_the_same, with_places
+from pgasrob.program.outside_memory import (
+    ANY_FILE,
+    EVERYWHERE,
+    TERMINAL,
+    Anything,
+    Outside,
+    may_be_the_same,
+    with_places,
+)
 from pgasrob.program.parser import parse
 from pgasrob.program.statements import Do, statements_in
 from pgasrob.program.variants import with_commands
@@ -81,6 +91,31 @@ def test_a_file_that_is_not_known_may_be_any_but_not_the_terminal() -> None:
     assert names == ["a file", TERMINAL]
     assert accesses[:4] == [["write a file"], ["read a file"], ["read a file"], [f"write {TERMINAL}"]]
     assert sorted(accesses[4]) == ["write a file", f"write {TERMINAL}"]
+
+
+def test_values_that_are_not_known_are_told_apart_by_where_they_are_stored() -> None:
+    """In the order of the text, however many lines there are before."""
+    values = []
+    for lines in (0, 8):
+        text = "memory x, y;" + "\n" * lines + " process 0 { mem[x] <- 7; mem[y] <- 8;\n mem[x] <- 7; }"
+        program = parse(text + " process 1 { mem[x] <- 7; }")
+
+        def forget(statement: Do) -> tuple[Do]:
+            command = statement.command
+            assert isinstance(command, Store)
+            value = Anything(0) if command.value == Const(7) else command.value
+            return (Do(Store(command.address, value), statement.span),)
+
+        made, _ = with_places(replace(with_commands(program, forget), uncertain=("x",)), terminal=True)
+        commands = [
+            [each.command.value for each in statements_in(process.body) if isinstance(each, Do)
+             if isinstance(each.command, Store)]
+            for process in made.processes
+        ]  # fmt: skip
+        values.append(commands)
+        assert made.uncertain == ()
+    first, eight, second = values[0][0]
+    assert eight == Const(8) and len({first, second, values[0][1][0]}) == 3 and values[0] == values[1]
 
 
 def test_names_that_a_call_joins_are_those_of_one_place() -> None:

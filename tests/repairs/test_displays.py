@@ -234,6 +234,34 @@ int main(void) {
         first_difference(later, later)
 
 
+def test_only_what_is_read_of_the_named_cells_counts() -> None:
+    reads = 'printf("%ld", shmem_long_atomic_fetch(&x, 1));'
+    text = program([[["shmem_long_atomic_set(&x, 1, 1);"], []], [[], [reads]]])
+    pairs = [with_cells(each, 2)[2:] for each in (without(text, 0), text)]
+    for names, differ in (({"x"}, True), ({"y"}, False)):
+        new, old = (Seen(*each, lambda span: span.line, names, False) for each in pairs)
+        assert (first_difference(new, old) is not None) == differ
+
+
+def test_who_has_stored_a_value_counts_where_that_is_asked_for() -> None:
+    """The 0 of the beginning is not the 0 that rank 0 has put there; nor is a copy of the one a copy of the other."""
+    reads = 'printf("%ld", shmem_long_atomic_fetch(&y, 1));'
+    for copies in ("", "shmem_long_get(&y, &y, 1, 0);"):
+        puts = f"shmem_long_p(&y, 0, {0 if copies else 1}); shmem_quiet();"
+        text = program([[[puts], []], [[], [copies, reads]]])
+        pairs = [with_cells(each, 2)[2:] for each in (without(text, 0), text)]
+        for writers in (True, False):
+            new, old = (Seen(*each, lambda span: span.line, {"y"}, False, writers) for each in pairs)
+            assert (first_difference(new, old) is not None) == writers
+
+
+def test_states_that_differ_in_what_has_been_read_are_one() -> None:
+    """The values are in the letters; each read of three gives 0 or 1."""
+    reads = "if (shmem_long_atomic_fetch(&x, 1)) shmem_quiet();" * 3
+    [one] = [with_cells(program([[["shmem_long_atomic_set(&x, 1, 1);", 'puts("a");'], [reads, 'puts("b");']]]), 2)[2:]]
+    assert len(seen(*one).moves) == 26
+
+
 def test_too_many_states_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     text = program([[['printf("a");'] * 3, ['printf("b");'] * 3], [[], ['printf("c");']]])
     old = with_cells(text, 2)[2:]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from pgasrob.api import check
-from pgasrob.frontends.lower import parse_c
+from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.frontends.lower import CProgram, parse_c
 from pgasrob.program.outside_memory import TERMINAL
 from pgasrob.program.parser import parse
 from pgasrob.render.thrift_text import why_not
@@ -44,8 +45,8 @@ def left_out(found: Thrift) -> dict[str, list[bool]]:
 
 def test_there_are_programs_enough() -> None:
     texts = [path.read_text() for path in SEEN]
-    assert len(SEEN) == 37 and sum(text.count(STAYS) for text in texts) == 26
-    assert sum(text.count(GOES) for text in texts) == 13
+    assert len(SEEN) == 39 and sum(text.count(STAYS) for text in texts) == 28
+    assert sum(text.count(GOES) for text in texts) == 14
 
 
 @pytest.mark.parametrize("path", SEEN, ids=lambda path: path.stem)
@@ -63,7 +64,7 @@ def test_nothing_goes_that_changes_what_is_seen(path: Path) -> None:
 FREE = {
     "asked_and_answered", "errors_and_results", "gaspi_log", "header_then_rows", "rows_in_turns", "rounds",
     "sent_is_printed", "what_is_printed_together", "result_before_abort", "result_before_exit", "armci_error",
-    "pipe_to_sort", "result_before_return",
+    "gaspi_kill", "pipe_to_sort", "result_before_return", "value_from_a_file",
 }  # fmt: skip
 """Programs of which all that is seen is on the terminal."""
 
@@ -118,6 +119,10 @@ int main(void) {
     assert not barrier.is_safe and barrier.tried.undecided
     assert barrier.tried.why == "on 2 nodes there are too many runs to see that files and output keep their order"
     assert thrift(program, parse_c, (2,), output_order="free").judged[0].is_safe
+    quiet = text.replace("  for", "  shmem_quiet();\n  for")
+    found = thrift(parse_c(quiet), parse_c, (2,))
+    [left_out] = [each for each in found.judged if each.saving.call == "shmem_quiet()" and not each.saving.instead]
+    assert left_out.is_safe, "SC runs are those that there were"
 
 
 NOT_ROBUST_WITH_OUTPUT = """#include <shmem.h>
@@ -141,6 +146,17 @@ int main(void) {
 """
 
 
+def test_what_cannot_be_lowered_with_its_output_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_large(*_: object) -> None:
+        raise SourceError([Diagnostic("PG141", "more than 2 commands", "a.c")])
+
+    path = Path(__file__).parent / "seen" / "one_prints.c"
+    monkeypatch.setattr(CProgram, "with_places", too_large)
+    found = thrifty(path)
+    assert found.state == "thrifty" and all(each.tried.undecided for each in found.judged)
+    assert "it is not known what is seen of files and output: more than 2 commands" in found.judged[0].tried.why
+
+
 @pytest.mark.parametrize(("more", "goes"), [("", True), ('printf("x is there\\n");', False)])
 def test_where_the_network_shows_more_already_all_that_it_shows_is_compared(more: str, goes: bool) -> None:
     """`sent x`, `looking`, 0 is seen on the network alone; with the second line that may not come behind it."""
@@ -154,7 +170,7 @@ def test_where_the_network_shows_more_already_all_that_it_shows_is_compared(more
     assert quiet.is_safe == goes, quiet.tried.why
 
 
-def test_a_repair_does_not_take_order_from_output_either() -> None:
+def test_a_repair_does_not_take_order_from_output_either(monkeypatch: pytest.MonkeyPatch) -> None:
     """A put with signal in the place of the put would set the flag before the line is printed."""
     text = """#include <shmem.h>
 #include <stdio.h>
@@ -181,6 +197,10 @@ int main(void) {
         "on 2 nodes the printf of rank 1 in line 14 may come before the printf of rank 0 in line 10, "
         "and both use the terminal"
     )
+    monkeypatch.setattr(displays, "MOST_STATES", 2)
+    fences = repair(parse_c(text), parse_c, (2,)).answers
+    assert [answer.candidates[0].text for answer in fences] == ["shmem_fence();"] * 2, "they only add order"
+    monkeypatch.undo()
     silent = text.replace('printf("first\\n");', "")
     assert any("put_signal" in each.candidates[0].text for each in repair(parse_c(silent), parse_c, (2,)).answers)
 

@@ -21,6 +21,7 @@ from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.core import Role
 from pgasrob.program.expressions import Const, Expr, Register, rewritten
+from pgasrob.program.outside_memory import Anything
 from pgasrob.program.statements import (
     Block,
     Choose,
@@ -217,7 +218,7 @@ class Flows:
             return value
         for each in cells:
             self.facts.doubt(*each)
-        return Const(0)
+        return Anything(0) if self.world.outside else Const(0)
 
     def _flow(self, of: Scalars, to: Scalars) -> None:
         """What is in the cells ``of`` may come to the cells ``to``."""

@@ -12,9 +12,9 @@ int main(void) {
   int me = shmem_my_pe(), n = shmem_n_pes();
   if (me == 0) { FILE *f = fopen("a.txt", "w"); fputs("1", f); fclose(f); }
   shmem_barrier_all();
-  if (me == 1) { FILE *f = fopen("a.txt", "r"); if (f) fclose(f); }
-  shmem_barrier_all();  /* goes */
   if (me == 2) { FILE *f = fopen("a.txt", "r"); if (f) fclose(f); }
+  shmem_barrier_all();  /* goes */
+  if (me == 1) { FILE *f = fopen("a.txt", "r"); if (f) fclose(f); }
   shmem_finalize();
   return 0;
 }
