@@ -56,7 +56,7 @@ class Kind(Enum):
     # and every one on C
     SPECIFICATION = "specification", "C", True, "calls keep what {names} promises, and may do all that it allows"
     CALLS_ALLOWED = ("calls-allowed", "C", False,
-        "calls are made where their API allows them: in epochs, and collectives by all, in one order")
+        "calls keep the rules of their API that are not checked: about buffers, and what ranks have to do alike")
     SIZES = "sizes", "C", True, "arrays, loops and transfers are as long as the text says"
     PLATFORM = ("platform", "C", True,
         "types have the sizes, layout and byte order of 64-bit Unix on x86, and so do the compiler's macros")

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-not-initialized
 // After MPI_Finalize no call of MPI is allowed.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // The barrier comes before MPI_Finalize.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal, stuck)
 // races: none
 // illegal: mpi-no-epoch, mpi-complete-unstarted
 // MPI_Win_start is forgotten: the put is in no epoch, there is nothing to complete, and the targets wait for ever.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // A start before the put, to which the post of the peer belongs.
 #include <mpi.h>

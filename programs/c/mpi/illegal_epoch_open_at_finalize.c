@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-open-at-finalize
 // The program ends between a lock and its unlock, on one way through it: where nothing is to be done.

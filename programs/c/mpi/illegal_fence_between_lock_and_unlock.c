@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-epochs-overlap
 // All ranks hold locks while they meet at a fence.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // A barrier is enough between a lock and its unlock.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-flush-unlocked
 // The unlock has completed the put and ended the epoch; the flush behind it is outside of any.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // The flush stands before the unlock, where it is allowed (and not needed).
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-flush-unlocked
 // A flush is for epochs of locks. Between fences the next fence completes the put.

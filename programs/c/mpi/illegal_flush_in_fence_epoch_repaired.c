@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // The fence alone completes the put.
 #include <mpi.h>

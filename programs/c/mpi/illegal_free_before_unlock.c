@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-free-in-epoch
 // An error path leaves the lock held, and the window is freed.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-epochs-overlap
 // The put behind the first fence makes an epoch of the two fences, and the lock begins another one within.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // A fence completes the first epoch before the lock begins another one. Fences without communication between them begin
 // none.

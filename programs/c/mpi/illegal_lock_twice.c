@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-lock-twice
 // The loop locks in every round and unlocks once, behind it: the second lock is of a target that is locked already.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // One lock before the loop, one unlock behind it.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-false-assertion
 // MPI_MODE_NOCHECK says that the peer has posted its window when the start is called. Nothing sees to that.

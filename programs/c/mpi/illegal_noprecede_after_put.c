@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal, race)
 // races: 1 pair
 // illegal: mpi-false-assertion
 // The second fence says that no communication precedes it (MPI_MODE_NOPRECEDE), so it need not be a barrier; but a put

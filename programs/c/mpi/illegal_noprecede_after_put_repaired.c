@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // Only the first fence is one that nothing precedes.
 #include <mpi.h>

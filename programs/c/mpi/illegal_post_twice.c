@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-post-twice
 // The window is posted twice before the first epoch has ended, and waited for once.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // One post for each wait.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-false-assertion
 // The first fence says that no communication follows it (MPI_MODE_NOSUCCEED), and a put does.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // It is the last fence that nothing follows.
 #include <mpi.h>

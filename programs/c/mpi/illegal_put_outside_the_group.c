@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// synchronised: no (illegal, not robust)
 // races: 1 pair
 // illegal: mpi-no-epoch
 // Each rank starts an epoch with its peer alone, and puts to itself. Nothing completes the put: load -> put by the

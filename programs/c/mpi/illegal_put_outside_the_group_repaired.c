@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // The put goes to the peer, which has posted its window.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-no-epoch, mpi-flush-unlocked
 // A flush completes the put, so every run looks like an SC run; but neither of them may be called without a lock, and

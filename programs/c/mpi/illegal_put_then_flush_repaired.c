@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // Between a lock and its unlock both are allowed.
 #include <mpi.h>

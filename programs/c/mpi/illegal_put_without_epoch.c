@@ -1,5 +1,6 @@
 // expect: not robust
 // nodes: 2
+// synchronised: no (illegal, not robust)
 // races: 1 pair
 // illegal: mpi-no-epoch
 // The put stands in no epoch: nothing allows it, and nothing completes it before the barrier. Rank 1 may read the old

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // A lock opens the epoch of the put, and the unlock completes it before the barrier.
 #include <mpi.h>

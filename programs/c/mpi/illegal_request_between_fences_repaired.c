@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // Between fences it is MPI_Put; the fence completes it.
 #include <mpi.h>
@@ -9,7 +10,6 @@ int main(int argc, char **argv)
 {
     int rank, size, *shared, one = 1;
     MPI_Win win;
-    MPI_Request request;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

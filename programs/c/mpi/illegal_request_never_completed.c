@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-open-at-finalize
 // The unlock completes the put, but nobody waits for its request.

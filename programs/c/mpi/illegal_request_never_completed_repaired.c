@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // The request is waited for.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-unlock-unlocked
 // MPI_Win_unlock_all ends what MPI_Win_lock_all has begun, and not the lock of one target.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // Lock all and unlock all belong together.
 #include <mpi.h>

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-no-epoch, mpi-unlock-unlocked
 // Rank 0 locks its own window by mistake, puts to rank 1, and unlocks rank 1, which it never locked.

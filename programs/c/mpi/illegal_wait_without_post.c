@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal, stuck)
 // races: none
 // illegal: mpi-wait-unposted
 // Rank 1 waits for the end of an epoch that it has not begun, and rank 0 waits for its post for ever.

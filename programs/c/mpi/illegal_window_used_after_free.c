@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: no (illegal)
 // races: none
 // illegal: mpi-window-freed
 // The last fence comes after the window has been freed.

@@ -1,5 +1,6 @@
 // expect: robust
 // nodes: 2
+// synchronised: yes
 // races: none
 // The fence behind MPI_Win_free is left out.
 #include <mpi.h>

@@ -7,14 +7,38 @@ ended the latest epoch ("closed").
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Protocol, cast
 
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NEVER, Steps
 from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.targets import Closed, Target, Window, named, shown
-from pgasrob.program.illegal_calls import Opened
+from pgasrob.program.expressions import Expr
+from pgasrob.program.illegal_calls import Opened, Rule
+
+
+class Caller(Protocol):
+    """Who makes a call of that ``name``."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def rank(self) -> int: ...
+
+
+class Noting(Protocol):
+    """What the rules need of :class:`~pgasrob.frontends.apis.call_steps.Steps`; recorded calls have it, too."""
+
+    @property
+    def call(self) -> Caller: ...
+    def note(self, key: str, value: Hashable) -> None: ...
+    def recall(self, key: str, default: Hashable = None) -> Hashable: ...
+    def opened(self) -> Opened: ...
+    def illegal(
+        self, rule: Rule, sentence: str, opened: Opened | None = None, remedy: str = "", unless: Expr = NEVER
+    ) -> None: ...
+
 
 ALL = "all"
 """The name under which all targets are locked at once, where the number of ranks is not known."""
@@ -41,27 +65,27 @@ class Fence:
     first: Opened | None = field(default=None, compare=False)
 
 
-def held(steps: Steps, of: Window) -> Held:
+def held(steps: Noting, of: Window) -> Held:
     return cast(Held, steps.recall(of.key("held"), ()))
 
 
-def hold(steps: Steps, of: Window, targets: Held) -> None:
+def hold(steps: Noting, of: Window, targets: Held) -> None:
     steps.note(of.key("held"), tuple(sorted(targets, key=lambda each: str(each[0]))))
 
 
-def started(steps: Steps, of: Window) -> Group | None:
+def started(steps: Noting, of: Window) -> Group | None:
     return cast("Group | None", steps.recall(of.key("started")))
 
 
-def posted(steps: Steps, of: Window) -> Group | None:
+def posted(steps: Noting, of: Window) -> Group | None:
     return cast("Group | None", steps.recall(of.key("posted")))
 
 
-def fenced(steps: Steps, of: Window) -> Fence | None:
+def fenced(steps: Noting, of: Window) -> Fence | None:
     return cast("Fence | None", steps.recall(of.key("fence")))
 
 
-def close(steps: Steps, of: Window) -> None:
+def close(steps: Noting, of: Window) -> None:
     """The call ends an epoch."""
     steps.note(of.key("closed"), Closed(steps.opened()))
 
@@ -69,7 +93,7 @@ def close(steps: Steps, of: Window) -> None:
 # Communication
 
 
-def communicates(steps: Steps, of: Window, target: Target, request: bool) -> None:
+def communicates(steps: Noting, of: Window, target: Target, request: bool) -> None:
     """The call communicates with ``target``, with a ``request`` or not: it has to be in an epoch for it."""
     name, locked = named(target), dict(held(steps, of))
     fence, group = fenced(steps, of), started(steps, of)
@@ -102,7 +126,7 @@ def communicates(steps: Steps, of: Window, target: Target, request: bool) -> Non
         steps.illegal(rule, f"{call} outside of an epoch{after}", ended)
 
 
-def flushes(steps: Steps, of: Window, target: Target | None) -> None:
+def flushes(steps: Noting, of: Window, target: Target | None) -> None:
     """The call is a flush of ``target``, or of all (None)."""
     locked = dict(held(steps, of))
     if locked and (
@@ -132,7 +156,7 @@ def flushes(steps: Steps, of: Window, target: Target | None) -> None:
 # Epochs
 
 
-def begins(steps: Steps, of: Window) -> None:
+def begins(steps: Noting, of: Window) -> None:
     """The call begins an access epoch by a lock or a start, so that no epoch of another kind may be open."""
     lock, fence, group = "lock" in steps.call.name, fenced(steps, of), started(steps, of)
     if group is not None:
@@ -146,7 +170,53 @@ def begins(steps: Steps, of: Window) -> None:
     steps.note(of.key("fence"), None)
 
 
-def fences(steps: Steps, of: Window, noprecede: bool, nosucceed: bool) -> None:
+def may_lock(steps: Noting, of: Window, target: Target) -> bool:
+    """Whether the call, a lock of ``target``, is of one that is not locked."""
+    locks_own(steps, of, target)
+    already = dict(held(steps, of))
+    name = named(target) if named(target) in already else ALL
+    if name in already:
+        why = f"{steps.call.name} of rank {shown(target)}, which is locked already"
+        steps.illegal(rules.LOCK_TWICE, why, already[name][1])
+    return name not in already
+
+
+def may_lock_all(steps: Noting, of: Window) -> bool:
+    """Whether the call, a lock of all targets, comes where none is locked."""
+    if already := held(steps, of):
+        steps.illegal(rules.LOCK_TWICE, f"{steps.call.name} of a window that is locked already", already[0][1][1])
+    return not already
+
+
+def unlocks(steps: Noting, of: Window, target: Target) -> int | None:
+    """The kind of the lock of ``target`` that the call gives back; None where it may not."""
+    locked, name = dict(held(steps, of)), named(target)
+    if name not in locked:
+        steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} of rank {shown(target)}, which is not locked")
+        return None
+    kind, opened = locked.pop(name)
+    if _is_of_all(opened) and not steps.call.name.endswith("unlock_all"):
+        why = f"{steps.call.name} of rank {shown(target)} alone, after {opened.name}"
+        steps.illegal(rules.UNLOCK_UNLOCKED, why, opened, "call MPI_Win_unlock_all")
+        return None
+    hold(steps, of, tuple(locked.items()))
+    close(steps, of)
+    return kind
+
+
+def to_unlock_all(steps: Noting, of: Window) -> list[int | str]:
+    """The targets whose locks the call, an unlock of all, gives back."""
+    locked = held(steps, of)
+    if not locked or not _is_of_all(locked[0][1][1]):
+        steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} without MPI_Win_lock_all")
+    return [target for target, _ in locked]
+
+
+def _is_of_all(opened: Opened) -> bool:
+    return opened.name.endswith("lock_all")
+
+
+def fences(steps: Noting, of: Window, noprecede: bool, nosucceed: bool) -> None:
     """The call is a fence."""
     locked, group, fence = held(steps, of), started(steps, of), fenced(steps, of)
     if locked or group is not None:
@@ -158,7 +228,7 @@ def fences(steps: Steps, of: Window, noprecede: bool, nosucceed: bool) -> None:
     steps.note(of.key("fence"), Fence(steps.opened(), nosucceed))
 
 
-def posts(steps: Steps, of: Window, origins: tuple[int, ...]) -> None:
+def posts(steps: Noting, of: Window, origins: tuple[int, ...]) -> None:
     """The call exposes the window to ``origins``."""
     already, name = posted(steps, of), of.members.index(steps.call.rank)
     if already is not None:
@@ -168,7 +238,7 @@ def posts(steps: Steps, of: Window, origins: tuple[int, ...]) -> None:
     steps.note(of.key("posted"), Group(origins, steps.opened()))
 
 
-def locks_own(steps: Steps, of: Window, target: Target) -> None:
+def locks_own(steps: Noting, of: Window, target: Target) -> None:
     """The call locks ``target``: not the rank's own window while it is exposed."""
     exposed = posted(steps, of)
     if exposed is not None and steps.call.rank in of.ranks(target):
@@ -191,7 +261,7 @@ def agrees_on_checks(steps: Steps, of: Window, other: str, ranks: tuple[int, ...
             steps.illegal(rules.FALSE_ASSERTION, why, remedy="give it to both calls, or to none")
 
 
-def frees(steps: Steps, of: Window) -> None:
+def frees(steps: Noting, of: Window) -> None:
     """The call frees the window."""
     for note in (started(steps, of), posted(steps, of), held(steps, of), fenced(steps, of)):
         for opened, how in _open(note):
@@ -201,10 +271,10 @@ def frees(steps: Steps, of: Window) -> None:
     steps.note(of.key("freed"), Closed(steps.opened()))
 
 
-def left_open(steps: Steps) -> list[tuple[Opened, str]]:
+def left_open(notes: Mapping[str, Hashable]) -> list[tuple[Opened, str]]:
     """The calls by which epochs of any window are open, each with how it is."""
     keys = tuple(f"mpi.{what}." for what in ("started", "posted", "held", "fence"))
-    return [found for key, note in steps.call.state.items() if key.startswith(keys) for found in _open(note)]
+    return [found for key, note in notes.items() if key.startswith(keys) for found in _open(note)]
 
 
 def _open(note: Hashable) -> list[tuple[Opened, str]]:

@@ -69,7 +69,7 @@ def init_thread(call: Call, steps: Steps) -> None:
 @does("Finalize(void)")
 def finalize(call: Call, steps: Steps) -> None:
     """What has been begun has to be complete (11.2.2)."""
-    for opened, how in epochs.left_open(steps):
+    for opened, how in epochs.left_open(call.state):
         steps.illegal(rules.OPEN_AT_END, f"{call.name} {how}", opened)
         break
     for *_, opened in sorted(live_requests(steps), key=lambda each: (each[3].span.line, each[3].span.column))[:1]:

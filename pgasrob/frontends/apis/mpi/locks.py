@@ -16,9 +16,8 @@ from pgasrob.frontends.apis.mpi.header import LOCK_EXCLUSIVE, LOCK_SHARED, NOCHE
 from pgasrob.frontends.apis.mpi.targets import SOMEWHERE, Target, Window, at_target, modes, named, shown, window
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import AwaitAdd, FetchAdd
+from pgasrob.program.commands import AwaitAdd, Fetch, FetchAdd
 from pgasrob.program.expressions import Binary, Const, Expr
-from pgasrob.program.illegal_calls import Opened
 
 
 @calls("Win_lock(int lock_type, int rank, int assert, MPI_Win win)")
@@ -44,9 +43,9 @@ def lock_all(call: Call, steps: Steps) -> None:
     call.publish(of.key("shared"), True)
     epochs.begins(steps, of)
     with of.marked(steps, "lock_all"):
-        if held := epochs.held(steps, of):
-            steps.illegal(rules.LOCK_TWICE, f"{call.name} of a window that is locked already", held[0][1][1])
-        elif of.members is EVERYONE:
+        if not epochs.may_lock_all(steps, of):
+            return
+        if of.members is EVERYONE:
             _acquire_all(steps, of)
         else:
             for target in range(len(of.members)):
@@ -72,16 +71,9 @@ def unlock_all(call: Call, steps: Steps) -> None:
         if of.members is EVERYONE:
             _release_all(steps, of)
             return
-        locked = epochs.held(steps, of)
-        if not locked or not _is_of_all(locked[0][1][1]):
-            steps.illegal(rules.UNLOCK_UNLOCKED, f"{call.name} without MPI_Win_lock_all")
-        for target, _ in locked:
+        for target in epochs.to_unlock_all(steps, of):
             assert isinstance(target, int)
             _release(steps, of, target)
-
-
-def _is_of_all(opened: Opened) -> bool:
-    return opened.name.endswith("lock_all")
 
 
 def _acquire(steps: Steps, of: Window, target: Target, kind: int, unchecked: bool) -> None:
@@ -90,10 +82,7 @@ def _acquire(steps: Steps, of: Window, target: Target, kind: int, unchecked: boo
     ``unchecked``: by MPI_MODE_NOCHECK, so that nobody may hold a lock that excludes it (12.5.5).
     """
     held, name = epochs.held(steps, of), named(target)
-    epochs.locks_own(steps, of, target)
-    if name in dict(held) or ALL in dict(held):
-        _, opened = dict(held)[name if name in dict(held) else ALL]
-        steps.illegal(rules.LOCK_TWICE, f"{steps.call.name} of rank {shown(target)}, which is locked already", opened)
+    if not epochs.may_lock(steps, of, target):
         return
     if name == SOMEWHERE:
         steps.call.number_needed(f"{steps.call.name} of a rank that is read from memory")
@@ -107,25 +96,16 @@ def _acquire(steps: Steps, of: Window, target: Target, kind: int, unchecked: boo
     for cell in cells:
         if unchecked:
             held_before = steps.call.register("held")
-            steps.do(FetchAdd(held_before, rank, cell, change))
+            steps.do(Fetch(held_before, rank, cell))
             why = f"{steps.call.name} of rank {shown(target)} with MPI_MODE_NOCHECK, which another rank has locked"
             steps.illegal(rules.FALSE_ASSERTION, why, unless=Binary("==", held_before, Const(0)))
-        else:
-            steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
+        steps.do(AwaitAdd(rank, cell, "==", Const(0), change))
 
 
 def _release(steps: Steps, of: Window, target: Target) -> None:
-    held, name = dict(epochs.held(steps, of)), named(target)
-    if name not in held:
-        steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} of rank {shown(target)}, which is not locked")
+    kind = epochs.unlocks(steps, of, target)
+    if kind is None:
         return
-    kind, opened = held.pop(name)
-    if _is_of_all(opened) and not steps.call.name.endswith("unlock_all"):
-        why = f"{steps.call.name} of rank {shown(target)} alone, after {opened.name}"
-        steps.illegal(rules.UNLOCK_UNLOCKED, why, opened, "call MPI_Win_unlock_all")
-        return
-    epochs.hold(steps, of, tuple(held.items()))
-    epochs.close(steps, of)
     rank, change = of.rank(target), Const(1 if kind == LOCK_EXCLUSIVE else -1)
     for cell in reversed(_lock_cells(steps.call, of, kind)):
         steps.do(FetchAdd(steps.call.register("lock"), rank, cell, change))
@@ -142,7 +122,6 @@ def _release_all(steps: Steps, of: Window) -> None:
     """Give up all locks that `_acquire_all` has taken."""
     if ALL not in dict(epochs.held(steps, of)):
         steps.illegal(rules.UNLOCK_UNLOCKED, f"{steps.call.name} without MPI_Win_lock_all")
-        return
     epochs.hold(steps, of, ())
     epochs.close(steps, of)
 

@@ -36,7 +36,7 @@ from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Handle, Value
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import AwaitAdd, FetchAdd, Notify, Wait, WaitLocal
+from pgasrob.program.commands import AwaitAdd, Fetch, Notify, Wait, WaitLocal
 from pgasrob.program.expressions import Binary, Const
 
 # Creation
@@ -314,9 +314,8 @@ def start(call: Call, steps: Steps) -> None:
     with of.marked(steps, "start", targets):
         for target in targets:
             if unchecked:
-                _take_unchecked(steps, of, target)
-            else:
-                steps.do(_take(call, of, "posted", target))
+                _has_posted(steps, of, target)
+            steps.do(_take(call, of, "posted", target))
     steps.note(of.key("started"), epochs.Group(targets, steps.opened()))
 
 
@@ -362,10 +361,10 @@ def test(call: Call) -> list[Way]:
     return [all_at_once(steps, steps.outcome(SUCCESS)), not_yet.outcome(SUCCESS)]
 
 
-def _take_unchecked(steps: Steps, of: Window, target: int) -> None:
-    """With MPI_MODE_NOCHECK the target has to have posted when the start is called (12.5.5): nobody waits for it."""
+def _has_posted(steps: Steps, of: Window, target: int) -> None:
+    """With MPI_MODE_NOCHECK the target has to have posted when the start is called (12.5.5)."""
     call, posts = steps.call, steps.call.register("posts")
-    steps.do(FetchAdd(posts, call.me, of.cell(call, "posted", target), Const(-1)))
+    steps.do(Fetch(posts, call.me, of.cell(call, "posted", target)))
     why = f"{call.name} with MPI_MODE_NOCHECK before rank {target} has posted its window"
     steps.illegal(rules.FALSE_ASSERTION, why, unless=Binary(">", posts, Const(0)))
 
