@@ -466,14 +466,16 @@ def effect(result: Result) -> str:
         return f"Whether an outcome depends on it is unknown, since {detail['reason']}."
     if assertion := detail["assertion"]:
         there = "" if result["assertions"] == "hold" else _there(assertion)
-        return f"On the network an assertion of rank {_at(assertion)} can fail; it fails in no SC run{there}."
+        run = _network(_shows(result, assertion["rank"]))
+        return f"{run} an assertion of rank {_at(assertion)} can fail; it fails in no SC run{there}."
     if place := detail["place"]:
         way = "can end behind" if place.get("ended") else "can come to"
         where = _at(place).partition(" in ")[2]
-        return f"On the network rank {place['rank']} {way} {where}; it does in no SC run{_there(place)}."
+        run = _network(_shows(result, place["rank"]))
+        return f"{run} rank {place['rank']} {way} {where}; it does in no SC run{_there(place)}."
     values, ending, failed = detail["values"], detail["ending"], detail["failed"]
     if len(values) == 1 and ending is None and failed is None:
-        return _one_value(values[0])
+        return _one_value(values[0], _network(_shows(result, values[0]["rank"], values[0])))
     pieces = [] if ending is None else [ENDS[ending]]
     if failed is not None:
         broken = [f"a failing assertion of rank {_at(each)}" for each in failed]
@@ -483,8 +485,23 @@ def effect(result: Result) -> str:
         pieces.insert(0, f"with {listed(held)}")
     if read := [f"rank {each['rank']} can {_read(each)}" for each in values if each["line"] is not None]:
         ends = f", which ends {', '.join(pieces)}" if pieces else ""
-        return f"In a run on the network {listed(read)}{ends}; no SC run does that{same}."
+        another = "a" if all(_shows(result, each["rank"], each) for each in values) else "another"
+        return f"In {another} run on the network {listed(read)}{ends}; no SC run does that{same}."
     return f"A run on the network can end {', '.join(pieces)}; no SC run does{same}."
+
+
+def _network(shown: bool) -> str:
+    """The beginning of a sentence about what a run on the network can do; it need not be the one that is ``shown``."""
+    return "On the network" if shown else "In another run on the network"
+
+
+def _shows(result: Result, rank: int, read: EffectValue | None = None) -> bool:
+    """Whether the run that is shown, which ends where its cycle is closed, may go on so that ``rank`` does what no SC
+    run does: it does something in it, and where it reads for the last time what it should ``read``, it reads that."""
+    witness = result["witness"]
+    events = [event for event in witness["computation"] if event["rank"] == rank] if witness else []
+    there = [event["read"] for event in events if read and event["line"] == read["line"] and event["read"] is not None]
+    return bool(events) and (not read or not there or read["value"] in there)
 
 
 def looked_at_the_network(result: Result) -> bool:
@@ -508,17 +525,17 @@ def _there(what: EffectPlace | EffectValue) -> str:
     return " in the same iteration or call" if (what["copies"] or 1) > 1 else ""
 
 
-def _one_value(value: EffectValue) -> str:
+def _one_value(value: EffectValue, run: str) -> str:
     found = value["in_sc"]
     others = listed([str(each) for each in found], "or") if 0 < len(found) <= MOST_SC_VALUES else ""
     if value["line"] is None:
         in_sc = f"in SC runs it ends as {others}" if others else "in no SC run it does"
-        return f"On the network {_of_rank(value['name'])} can end as {value['value']}; {in_sc}."
+        return f"{run} {_of_rank(value['name'])} can end as {value['value']}; {in_sc}."
     in_sc = (
         f"in SC runs it {'receives' if _is_unnamed(value) else 'reads'} {others}" if others else "in no SC run it does"
     )
     command = visible(value["command"] or "")
-    return f"On the network rank {value['rank']} can {_read(value)} (`{command}`); {in_sc}{_there(value)}."
+    return f"{run} rank {value['rank']} can {_read(value)} (`{command}`); {in_sc}{_there(value)}."
 
 
 def _read(value: EffectValue) -> str:
