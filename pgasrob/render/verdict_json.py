@@ -119,6 +119,7 @@ class Result(TypedDict):
     ``assertions_beyond`` (each assertion) and ``deadlock_beyond`` (that there is none) say what is known of those from
     ``cutoff`` on, where there is a proof. ``one_block``: the program is for any number of nodes.
 
+    ``always_stuck``: it is known that every SC run ends in a deadlock.
     ``legal``: whether all calls are allowed where SC runs come to them; ``illegal_calls``: those that are not, one for
     each rule and place, in the order of the source.
 
@@ -148,6 +149,7 @@ class Result(TypedDict):
     limit: NotRequired[str | None]
     assertions: Literal["hold", "violated", "unknown"] | None
     deadlock: bool | Literal["unknown"] | None
+    always_stuck: NotRequired[bool]
     legal: NotRequired[Legal | None]
     illegal_calls: NotRequired[list[IllegalCall]]
     faults: NotRequired[Literal["none", "unknown"] | None]
@@ -244,6 +246,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "limit": None if verdict.reason is None else verdict.reason.option,
         "assertions": verdict.assertions,
         "deadlock": verdict.deadlock,
+        "always_stuck": verdict.always_stuck,
         "legal": verdict.legal,
         "illegal_calls": illegal_calls_to_json(verdict.illegal_calls),
         "faults": verdict.faults,

@@ -33,8 +33,6 @@ MOST_INITIAL, MOST_ELEMENTS = 20, 8
 """Initial values, and elements of an array among them, up to which all are listed."""
 PAIRS = re.compile(r"(?<=\bstep|\brank|\bline) (?=\d)| (?==)|(?<==) ")
 """Blanks at which a sentence is not broken: `step 7`, `x@0 = 1`."""
-SHORT_HEADLINE = 3
-"""Pieces of a headline that is no more than a verdict, a node count, and whether that was expected."""
 NO_COMMUNICATION = "No rank accesses the memory of another one: is that the node count the program is for?"
 LIMITS = "--max-states, --timeout and --memory-limit set the limits."
 
@@ -94,7 +92,7 @@ def _headline(result: Result, width: int) -> list[Line]:
         line.append((wrong, "bad") if wrong else (" (as expected)", "good"))
     file = f"{visible(result['file'])}: "
     # A verdict on so many nodes stands beside a long path, too.
-    is_short = line[0][0] == result["verdict"] and len(line) <= SHORT_HEADLINE
+    is_short = line[0][0] == result["verdict"] and len(line) == 2 + ("as_expected" in result)
     return [[(file, "heading"), *line]] if is_short else headline(file, line, width)
 
 

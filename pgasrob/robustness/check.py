@@ -10,9 +10,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from pgasrob.program.instance import Instance
+from pgasrob.robustness.always_stuck import every_run_is_stuck
 from pgasrob.robustness.counterexample import Counterexample, fault_reached, fault_witness
 from pgasrob.robustness.engine import PASSING, SEARCHING, wanted_reductions
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES, attack_engine
@@ -238,6 +240,7 @@ class Shown:
     fault: Witness | None = None
     assertion_run: Witness | None = None
     deadlock_run: Witness | None = None
+    always_stuck: bool = False
     illegal_calls: tuple[FoundIllegalCall, ...] = ()
     hardware: Hardware | None = None
     cannot_fault: bool = False
@@ -291,6 +294,7 @@ class Check:
             witness=first,
             assertion_run=shown.assertion_run,
             deadlock_run=shown.deadlock_run,
+            always_stuck=shown.always_stuck,
             illegal_calls=shown.illegal_calls,
             communicates=instance.communicates,
             polls=instance.polls,
@@ -348,6 +352,9 @@ class Check:
             shown.illegal_calls += (found,)
         # A rank that has come to a gap goes no further here, and others may wait for it.
         shown.deadlock_run = self._replayed("deadlock", None if decided.instance.program.gaps else facts.deadlock)
+        if shown.deadlock_run is not None and not shown.fault and facts.complete:
+            look = partial(self._session.watch.look_around, SC_RUNS)
+            shown.always_stuck = every_run_is_stuck(decided.instance, look)
 
     def _answer(self, ended: Reason | None) -> tuple[Answer, Reason | None, Witness | None]:
         """The answer, why it is none or not the whole one, and the run that shows it."""

@@ -275,6 +275,7 @@ class Verdict(Result):
     robust, and one block is for all ranks but some that are named, so it is for any number of nodes. ``every``: what is
     known of every number of nodes, where that was asked for; with ``nodes`` None the verdict is about all of them, and
     so are the facts: of those that were checked alone ``every`` has them.
+    ``always_stuck``: whether it is known that every SC run ends in a deadlock.
     ``asked``: the lines of whether it is correctly synchronised that were asked, and ``facts``: further ones that
     count where the answer is bad (:mod:`~pgasrob.robustness.synchronisation`). ``races``: whether how SC runs end
     depends on races, where that was asked. ``count_note``: why the program is not
@@ -294,6 +295,7 @@ class Verdict(Result):
     witness: Witness | None = None
     assertion_run: Witness | None = None
     deadlock_run: Witness | None = None
+    always_stuck: bool = False
     legal: Legal | None = None
     illegal_calls: tuple[FoundIllegalCall, ...] = ()
     errors: tuple[Diagnostic, ...] = ()

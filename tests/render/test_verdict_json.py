@@ -18,7 +18,7 @@ RESULT = {
     "schema", "file", "program", "nodes", "engine", "verdict", "reason", "reason_code", "limit", "assertions",
     "deadlock", "faults", "communicates", "polls", "stats", "witness", "assertion_run", "deadlock_run", "errors",
     "effect", "effect_detail", "effect_run",
-    "failed_polls", "conflicts", "assumptions", "legal", "illegal_calls", "synchronised",
+    "failed_polls", "conflicts", "assumptions", "legal", "illegal_calls", "synchronised", "always_stuck",
 }  # fmt: skip
 WITNESS = {
     "shows", "nodes", "computation", "cycle", "cycle_type", "complete", "memory", "registers", "standing", "fault",
