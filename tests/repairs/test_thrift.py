@@ -236,3 +236,20 @@ def test_no_set_saves_more() -> None:
                 counts["sets"] += 1
     assert counts["can save"] >= examples(8, 400) and counts["thrifty"] >= examples(2, 100), counts
     assert counts["together"] >= examples(2, 100), counts
+
+
+def test_what_a_function_has_read_counts_though_its_variables_are_gone_at_the_end() -> None:
+    text = """#include <shmem.h>
+static long x;
+static int wrong(void) { long got; shmem_long_get(&got, &x, 1, 0); return got != 1; }
+int main(void) {
+  shmem_init();
+  if (shmem_my_pe() == 0) { shmem_long_p(&x, 1, 0); shmem_quiet(); }
+  shmem_barrier_all();
+  return shmem_my_pe() == 1 && wrong();
+}
+"""
+    [barrier] = [
+        each for each in thrifty(text).judged if each.saving.call == "shmem_barrier_all()" and not each.saving.instead
+    ]
+    assert barrier.tried.why == "on 2 nodes SC runs end or read otherwise than before"

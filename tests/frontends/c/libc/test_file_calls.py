@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pgasrob.frontends.c.driver import lower
+from pgasrob.frontends.c.driver import Marks, lower
 from pgasrob.frontends.c.libc import file_calls
 from pgasrob.frontends.c.libc.library_calls import TABLE
 from pgasrob.frontends.lower import parse_c
-from pgasrob.program.commands import Mark
-from pgasrob.program.outside_memory import ANY_FILE, EVERYWHERE, TERMINAL
+from pgasrob.program.commands import Mark, Store
+from pgasrob.program.expressions import Const
+from pgasrob.program.outside_memory import ANY_FILE, EVERYWHERE, TERMINAL, Anything
 from pgasrob.program.statements import Do, statements_in
 
 PROGRAM = """#include <shmem.h>
@@ -85,6 +86,16 @@ def test_nothing_is_noted_where_it_is_not_asked_for() -> None:
     program = parse_c(PROGRAM.replace("BODY", 'printf("a"); fopen("a", "w"); abort();')).program(2)
     commands = [each.command for each in statements_in(program.processes[0].body) if isinstance(each, Do)]
     assert not any(isinstance(each, Mark) for each in commands)
+
+
+@pytest.mark.parametrize("marks", ["none", "outside"])
+def test_a_value_that_is_not_known_is_marked_where_that_is_asked_for(marks: Marks) -> None:
+    compiled = parse_c(PROGRAM.replace("BODY", "shmem_long_p(&x, 1, 1); x = rand();")).compiled
+    commands = (
+        each.command for each in statements_in(lower(compiled, 2, marks).processes[0].body) if isinstance(each, Do)
+    )
+    stored = [each.value for each in commands if isinstance(each, Store)]
+    assert stored == [Anything(0) if marks == "outside" else Const(0)]
 
 
 def test_every_name_is_that_of_a_function() -> None:
