@@ -92,7 +92,7 @@ def _of_sc_runs(result: Result, where: str) -> Iterator[str]:
     if run := result["deadlock_run"]:
         where = every_count_text.where(result, run) or where
         for rank in words.stuck(run["standing"])[:1]:
-            at = rank["next"][0]
+            at = words.stuck_at(rank)
             severity = synchronised_text.severity(result, "progress")
             standing = visible(words.standing(rank, run["standing"]))
             place = located(result["file"], at["line"], at["column"])

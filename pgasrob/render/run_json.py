@@ -170,12 +170,14 @@ class NextCommand(TypedDict):
 
 
 class Standing(TypedDict):
-    """Where a rank stands at the end of a run; it has ended when there is no next command."""
+    """Where a rank stands at the end of a run; it has ended when there is no next command. ``loop``: the commands of
+    the loop that it goes round for ever, in the order of the text; none where it does not."""
 
     rank: int
     ended: bool
     next: list[NextCommand]
     registers: dict[str, int]
+    loop: NotRequired[list[NextCommand]]
 
 
 class Witness(TypedDict):
@@ -236,7 +238,7 @@ def witness_to_json(witness: library.Witness | None) -> Witness | None:
         "registers": list(instance.program.registers),
         "doubles": sorted(instance.program.doubles),
         "temporaries": instance.program.temporaries,
-        "standing": [_standing(run, rank, texts) for rank in range(instance.nodes)],
+        "standing": _standings(witness.shows, run, texts),
         "fault": None if witness.fault is None else _fault(witness.fault, run, texts),
         "source": instance.program.source.text,
     }
@@ -406,6 +408,29 @@ def _faulting_command(fault: library.Fault, run: Run, texts: WrittenCommands) ->
         if (show(transition.command), span.line, span.column) == (fault.command, fault.line, fault.column):
             return texts.text(fault.rank, transition.occurrence)
     return fault.command
+
+
+def _standings(shows: str, run: Run, texts: WrittenCommands) -> list[Standing]:
+    found = [_standing(run, rank, texts) for rank in range(run.instance.nodes)]
+    if shows == "deadlock":
+        from pgasrob.analysis.spinning import spinning
+
+        for each, loop in zip(found, spinning(run.instance, run.control, run.registers, run.memory), strict=True):
+            commands = sorted(loop, key=lambda edge: (edge.span.line, edge.span.column))
+            each["loop"] = [_in_loop(each["rank"], edge, texts) for edge in commands]
+    return found
+
+
+def _in_loop(rank: int, transition: Transition, texts: WrittenCommands) -> NextCommand:
+    """A command that is issued again and again, with other operands maybe."""
+    return {
+        "event": transition.command.kind,
+        "command": texts.text(rank, transition.occurrence),
+        "line": transition.span.line,
+        "column": transition.span.column,
+        "address": None,
+        "value": None,
+    }
 
 
 def _standing(run: Run, rank: int, texts: WrittenCommands) -> Standing:

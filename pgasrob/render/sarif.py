@@ -68,7 +68,7 @@ RULES = {
     "deadlock": (
         "Deadlock",
         "A sequentially consistent run ends in a deadlock",
-        "No rank can go on, and some rank is stuck before something other than false assumes alone.",
+        "Nothing changes any more, and some rank is stuck before more than false assumes, or spins for ever.",
         SEQUENTIAL,
     ),
     "race-that-matters": (
@@ -339,9 +339,9 @@ def _deadlock(result: Result, witness: Witness, counts: bool) -> Object:
     standing = witness["standing"]
     stuck = words.stuck(standing)
     sentences = [f"Rank {each['rank']} {words.standing(each, standing)}." for each in stuck]
-    places = [_point(result, witness, each["next"][0]) for each in stuck]
+    places = [_point(result, witness, words.stuck_at(each)) for each in stuck]
     text = " ".join([f"A deadlock in a sequentially consistent run{english.on_nodes(witness['nodes'])}.", *sentences])
-    commands = " ".join(each["next"][0]["command"] for each in stuck)
+    commands = " ".join(words.stuck_at(each)["command"] for each in stuck)
     found = _result(result, "deadlock", text, places[0] if places else _location(result, None), commands)
     found["relatedLocations"] = [
         {"id": number, **place, "message": _message(sentence)}

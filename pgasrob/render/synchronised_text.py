@@ -88,14 +88,16 @@ def _but(result: Result, found: Synchronised) -> Iterator[tuple[str, str]]:
 
 
 def deadlock(result: Result) -> str:
-    """The clause that says which rank is stuck where: ``every run ends in a deadlock: rank 0 waits in line 12``."""
+    """The clause that says which rank is stuck where: ``every run ends in a deadlock: rank 0 waits in line 12``, or
+    ``spins for ever in line 9``."""
     run = result["deadlock_run"]
     sc = "run" if result["verdict"] == "robust" else "SC run"
     which = f"every {sc}" if result.get("always_stuck") else f"{'a' if sc == 'run' else 'an'} {sc}"
     ends = f"{which} ends in a deadlock{_where(result, run)}"
     for rank in words.stuck(run["standing"])[:1] if run else ():
-        command = rank["next"][0]
-        return f"{ends}: rank {rank['rank']} waits in line {command['line']} ({visible(command['command'])})"
+        command = words.stuck_at(rank)
+        how = "spins for ever" if rank.get("loop") else "waits"
+        return f"{ends}: rank {rank['rank']} {how} in line {command['line']} ({visible(command['command'])})"
     return ends
 
 

@@ -117,7 +117,9 @@ class Result(TypedDict):
     known of two ranks at once (`proofs/every-n.md`, section 4), ``obstacles`` what is in its way, and ``checked``
     has the numbers that were checked one by one. ``assertions`` and ``deadlock`` are about all numbers then too:
     ``assertions_beyond`` (each assertion) and ``deadlock_beyond`` (that there is none) say what is known of those from
-    ``cutoff`` on, where there is a proof. ``one_block``: the program is for any number of nodes.
+    ``cutoff`` on, where there is a proof. ``one_block``: the program is for any number of nodes. ``deadlock_kind``, of
+    the deadlock that is shown: some rank goes round a loop for ever ("spins"), or all that have not ended wait
+    ("blocked").
 
     ``always_stuck``: it is known that every SC run ends in a deadlock.
     ``legal``: whether all calls are allowed where SC runs come to them; ``illegal_calls``: those that are not, one for
@@ -150,6 +152,7 @@ class Result(TypedDict):
     assertions: Literal["hold", "violated", "unknown"] | None
     deadlock: bool | Literal["unknown"] | None
     always_stuck: NotRequired[bool]
+    deadlock_kind: NotRequired[Literal["blocked", "spins"] | None]
     legal: NotRequired[Legal | None]
     illegal_calls: NotRequired[list[IllegalCall]]
     faults: NotRequired[Literal["none", "unknown"] | None]
@@ -231,9 +234,16 @@ class RaceResult(TypedDict):
     count_note: NotRequired[CountNote]
 
 
+def deadlock_kind(run: Witness | None) -> Literal["blocked", "spins"] | None:
+    """Of which kind the deadlock is to which ``run`` leads."""
+    if run is None:
+        return None
+    return "spins" if any(rank.get("loop") for rank in run["standing"]) else "blocked"
+
+
 def to_json(verdict: library.Verdict) -> Result:
     """``verdict`` as an object that `json.dumps` can write."""
-    witness = witness_to_json(verdict.witness)
+    witness, deadlock_run = witness_to_json(verdict.witness), witness_to_json(verdict.deadlock_run)
     found: Result = {
         "schema": SCHEMA,
         "file": unicode_name(verdict.file),
@@ -262,7 +272,8 @@ def to_json(verdict: library.Verdict) -> Result:
         "stats": stats_to_json(verdict.stats),
         "witness": witness,
         "assertion_run": witness_to_json(verdict.assertion_run),
-        "deadlock_run": witness_to_json(verdict.deadlock_run),
+        "deadlock_run": deadlock_run,
+        "deadlock_kind": deadlock_kind(deadlock_run),
         "effect_run": None if verdict.effect is None else witness_to_json(verdict.effect.run),
         "errors": errors_to_json(verdict.errors, verdict.file),
     }

@@ -298,14 +298,25 @@ def standing(rank: Standing, all_ranks: list[Standing]) -> str:
     """Where a rank stands at the end of a run: ``has ended``, or before which commands and what they wait for."""
     if rank["ended"]:
         return "has ended"
+    if rank.get("loop"):
+        return f"spins for ever in line {stuck_at(rank)['line']}"
     return "stands before " + " or ".join(f"{each['command']} ({_waiting(each, all_ranks)})" for each in rank["next"])
 
 
 def stuck(standing: list[Standing]) -> list[Standing]:
-    """The ranks that have not ended, those that wait before those that an assume stops: a deadlock is reported at the
-    first."""
+    """The ranks that have not ended: those that spin, then those that wait, then those that an assume stops. A deadlock
+    is reported at the first."""
     waiting = [each for each in standing if each["next"]]
-    return sorted(waiting, key=lambda each: all(command["event"] == "assume" for command in each["next"]))
+    stopped = {each["rank"] for each in waiting if all(command["event"] == "assume" for command in each["next"])}
+    return sorted(waiting, key=lambda each: (not each.get("loop"), each["rank"] in stopped))
+
+
+def stuck_at(rank: Standing) -> NextCommand:
+    """The command at which a rank that has not ended is stuck: the first one of its loop, those that only compute and
+    decide left out where there are others; or its next one."""
+    loop = rank.get("loop") or []
+    accesses = [command for command in loop if command["event"] not in ("assume", "assign")]
+    return (accesses or loop or rank["next"])[0]
 
 
 def stands(witness: Witness) -> bool:
