@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from pgasrob.frontends.lower import parse_c
 
 from pgasrob.api import check
+from pgasrob.frontends.lower import parse_c
 from pgasrob.render.verdict_json import to_json
 
 SHMEM = """#include <shmem.h>
