@@ -134,3 +134,29 @@ def test_conflicts(program: Program, unified: str, separate: str) -> None:
     compiled = parse_c(in_c(program))
     assert (status(program, True), status(program, False)) == (unified, separate)
     assert tuple(decide(compiled, model).status for model in MODELS) == (unified, separate)
+
+
+BUFFERS = """#include <mpi.h>
+int main(int argc, char **argv) {{
+  int me, *m, other = 1; MPI_Win w; MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &me); (void)other;
+  MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &m, &w); MPI_Win_lock_all(0, w);
+  if (me == 0) {{ {}; MPI_Win_flush(1, w); }}
+  else {{ MPI_Put(&other, 1, MPI_INT, 0, 3, 1, MPI_INT, w); MPI_Win_flush(0, w); }}
+  MPI_Win_unlock_all(w); MPI_Win_free(&w); MPI_Finalize(); return 0;
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("call", "separate"),
+    [
+        ("MPI_Get(&m[1], 1, MPI_INT, 1, 0, 1, MPI_INT, w)", "undefined"),  # a store into the window of rank 0
+        ("MPI_Get(&other, 1, MPI_INT, 1, 0, 1, MPI_INT, w)", "defined"),  # in no window
+        ("MPI_Put(&m[1], 1, MPI_INT, 1, 0, 1, MPI_INT, w)", "defined"),  # no store
+        ("MPI_Put(&m[3], 1, MPI_INT, 1, 0, 1, MPI_INT, w)", "undefined"),  # read where the other one writes
+    ],
+)
+def test_a_buffer_in_the_window_is_in_its_private_copy(call: str, separate: str) -> None:
+    """Beside a put of rank 1 to another place of the window, but for the last one."""
+    compiled = parse_c(BUFFERS.format(call))
+    assert decide(compiled, "separate").status == separate
+    assert decide(compiled, "unified").status == ("undefined" if "m[3]" in call else "defined")
