@@ -21,6 +21,7 @@ from pgasrob.recording import collective_flow, onesided
 from pgasrob.recording.events import Recorded
 from pgasrob.recording.memory_places import STATIC, NotSupported, Places
 from pgasrob.recording.recorded_calls import Made, RankCalls, Request, Spans
+from pgasrob.recording.recorded_legality import MPI, NO_PRECEDE, Legality
 from pgasrob.recording.signals import NotSent, Signals
 from pgasrob.runtime.record.records import (
     Access,
@@ -45,8 +46,7 @@ _RELATIONS = ("==", "!=", ">", "<=", "<", ">=")
 _DONE_AT_RETURN = {
     Operation.WAIT_UNTIL, Operation.SET_LOCK, Operation.TEST_LOCK, Operation.TEST, Operation.LOCK, Operation.LOCK_ALL,
 }  # fmt: skip
-_NO_PRECEDE = 2 | 8192
-"""`MPI_MODE_NOPRECEDE` of Open MPI and of MPICH."""
+_OF_A_GROUP = (Operation.POST, Operation.START)
 _WHOLE_WORD = (1 << 64) - 1
 
 
@@ -71,6 +71,7 @@ class Lowering:
         self._signals = Signals(self._places.own("signals"))
         self._messages = self._places.own("messages")
         self._brought: dict[tuple[int, int], dict[int, int]] = {}
+        self.legality = Legality(trace.ranks) if trace.api == MPI else None
 
     @property
     def queues(self) -> int:
@@ -156,6 +157,8 @@ class Lowering:
     def _call(self, made: Made) -> Iterator[Recorded]:
         """The commands of a call when it is made; for the operations of `_DONE_AT_RETURN`, when it returns."""
         rank, named, operation = made.rank, made.named, made.call.operation
+        if self.legality is not None:
+            self.legality.look_at(made, self._members(made, "group") if operation in _OF_A_GROUP else ())
         match operation:
             case Operation.PUT | Operation.GET | Operation.PUT_SIGNAL:
                 yield from self._transfer(made)
@@ -257,7 +260,7 @@ class Lowering:
         """A fence with MPI_MODE_NOPRECEDE need not wait for the other ranks: these wait for it before they access the
         memory of this one (MPI 4.1, 12.5.1)."""
         rank, window = made.rank, made.named["window"]
-        alone = made.call.operation is Operation.WINDOW_FENCE and made.named["assertion"] & _NO_PRECEDE
+        alone = made.call.operation is Operation.WINDOW_FENCE and made.named["assertion"] & NO_PRECEDE
         yield from self._complete(made, STANDS_FOR_ALL)
         for member, number in self._ranks[rank].unmet.pop(window, {}).items():
             if alone:
@@ -290,8 +293,11 @@ class Lowering:
                 for target in self._ranks[rank].epochs["started", named["window"]]:
                     yield made.event(signals.receive("post", named["window"], target, rank), 1)
             case Operation.WAIT | Operation.TEST_EXPOSURE:
-                if made.call.operation is Operation.TEST_EXPOSURE and not results[0]:
-                    return
+                if made.call.operation is Operation.TEST_EXPOSURE:
+                    if not results[0]:
+                        return
+                    if self.legality is not None:
+                        self.legality.look_at(made)
                 for origin in self._ranks[rank].epochs.pop(("posted", named["window"]), ()):
                     number = signals.number("completed", named["window"], origin, rank)
                     yield made.event(signals.receive("complete", named["window"], origin, rank, number), 1)

@@ -32,7 +32,7 @@ from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import NoProgram, Reason, TooManyUpdates
 from pgasrob.robustness.stopping import until_limit
-from pgasrob.robustness.verdict import RECORDED, Stats, Verdict, Witness
+from pgasrob.robustness.verdict import RECORDED, FoundIllegalCall, Stats, Verdict, Witness
 from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.runtime.record.records import Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
@@ -96,13 +96,14 @@ class RecordedTrace:
         self.source = Source(first or path, _text(first), shows_commands=False, others=texts)
         self.program = Path(str(next(iter(self._trace.about.get("command") or []), path))).name
         self.events = 0
+        self._lowering: Lowering | None = None
 
     def segments(self) -> Iterator[Recording]:
         """The recording, segment by segment. Raises :class:`NotSupported` and :class:`TraceError`."""
         for log in self._trace.logs():
             if log.thread:
                 raise NotSupported(f"rank {log.rank} has several threads, of whose order nothing is recorded")
-        lowering = Lowering(self._trace, self.source)
+        lowering = self._lowering = Lowering(self._trace, self.source)
         names: dict[int, str] = {}
         symbols: dict[int, list[tuple[int, int, str]]] = {}
         for module, offset, size, name in (self._trace.appendix or {}).get("symbols", ()):
@@ -134,6 +135,15 @@ class RecordedTrace:
             raise NotSupported(
                 f"rank {', '.join(map(str, cut))} crashed or was ended, and what would have come after is not known"
             )
+
+    @property
+    def illegal_calls(self) -> tuple[FoundIllegalCall, ...] | None:
+        """The calls so far that are not allowed; None where nobody looks, as the program does not use MPI."""
+        legality = self._lowering and self._lowering.legality
+        if not legality:
+            return None
+        found = sorted(legality.found.items(), key=lambda each: (each[0].span.line, each[0].rule.code))
+        return tuple(FoundIllegalCall(call, rank) for call, rank in found)
 
     def _lowered(self, lowering: Lowering) -> Iterator[Recorded]:
         try:
@@ -216,7 +226,14 @@ def check_trace(
         answer = replace(answer, program=gone.trace.program, nodes=gone.trace.nodes)
     if gone.trace is None or gone.reason is not None:
         return replace(answer, verdict="error" if gone.errors else "unknown")
-    answer = replace(answer, stats=_stats(gone.trace, watch))
+    illegal = gone.trace.illegal_calls
+    answer = replace(
+        answer,
+        stats=_stats(gone.trace, watch),
+        legal=None if illegal is None else "no" if illegal else "yes",
+        illegal_calls=illegal or (),
+        facts=("legal",),
+    )
     if isinstance(found, Witness):
         return replace(answer, verdict="not robust", witness=found)
     return replace(answer, verdict="robust" if found is None else "unknown", reason=found)

@@ -16,7 +16,6 @@ from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
 from pgasrob.program.statements import Span
 from pgasrob.reference.trace_search import TraceSearch
-from pgasrob.repairs.verifier import _worse_in_sc
 from pgasrob.robustness.engine import Facts, Stepwise, Subtrees
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.native_attack import NativeFacts, NativeSearch
@@ -191,12 +190,6 @@ def test_every_number_of_nodes() -> None:
     assert (illegal.verdict, illegal.legal) == ("robust", "no") and found(illegal) == [("mpi-unlock-unlocked", 0, 8)]
     later = check_every_count(parse_c(PROGRAM.replace("%s", f"{LOCKED.format(READ)} if (me == 6) {UNLOCK}")))
     assert later.legal != "yes"
-
-
-def test_a_repair_makes_no_call_illegal() -> None:
-    before, after = of(LOCKED.format("")), of(AGAIN)
-    assert "MPI_Win_lock of rank 0, which is locked already" in _worse_in_sc(before, after)
-    assert _worse_in_sc(after, after) == "" == _worse_in_sc(after, before)
 
 
 def test_findings_are_equal_by_rule_and_place() -> None:

@@ -45,11 +45,11 @@ def test_openshmem(name: str, verdict: str, races: set[tuple[int, int]], tmp_pat
 @needs("mpicc")
 def test_mpi_beside_must_rma(tmp_path: Path) -> None:
     path = recorded("mpicc", "mpi/must_rma/figure_1.c", tmp_path)
-    assert [race.lines for race in trace_races(path, Races()).races] == [(20, 23)]
-    assert [alarm.lines for alarm in trace_alarms(path)] == [(20, 23)]
+    assert [race.lines for race in trace_races(path, Races()).races] == [(21, 24)]
+    assert [alarm.lines for alarm in trace_alarms(path)] == [(21, 24)]
     result = CliRunner().invoke(cli, ["race", path, "--analysis", "must-rma", "--format", "json"])
     told = json.loads(result.output)
-    assert result.exit_code == 1 and told["verdict"] == "race" and told["must_rma"] == [[20, 23]]
+    assert result.exit_code == 1 and told["verdict"] == "race" and told["must_rma"] == [[21, 24]]
     assert CliRunner().invoke(cli, ["check", path]).exit_code == 0
 
 

@@ -43,11 +43,11 @@ def corpus_instance(path: Path) -> Instance:
 
 
 ONE_ORDER = {
-    "figure_1": {(20, 23)},
+    "figure_1": {(21, 24)},
     "figure_3a": {(20, 21)},
     "figure_3b": {(19, 20)},
-    "figure_4b": {(21, 27)},
-    "figure_4c": {(20, 20)},
+    "figure_4b": {(22, 28)},
+    "figure_4c": {(21, 21)},
     "figure_4c_exclusive": set(),
     "figure_7": set(),
     "limitation_false_alarm": {(20, 26)},
@@ -70,7 +70,7 @@ def test_a_race_is_missed_in_one_of_two_orders() -> None:
     instance = corpus_instance(path)
     found = Counter(frozenset(reported(instance, seed)) for seed in range(20))
     race = exact(path, instance.nodes)
-    assert race == {(26, 32)} and set(found) == {frozenset(), frozenset(race)}, found
+    assert race == {(27, 33)} and set(found) == {frozenset(), frozenset(race)}, found
 
 
 def test_corpus() -> None:
@@ -78,6 +78,8 @@ def test_corpus() -> None:
     each program, or ten with --nightly."""
     counts: Counter[str] = Counter()
     for path in sorted(CORPUS.glob("*.c")):
+        if path.name.startswith("illegal_"):
+            continue
         instance = corpus_instance(path)
         truth = "// races: none\n" not in path.read_text()
         for seed in range(examples(1, nightly=10)):
