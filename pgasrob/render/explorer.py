@@ -84,7 +84,7 @@ def to_html(result: Result, *, cycle_only: bool = False) -> str:
         "heading": html.escape(_program(result)),
         "verdict": html.escape(_verdict(result)),
         "further": "".join(f' <span class="verdict error">{sentence}</span>' for sentence in _further(result)),
-        "kind": (result["verdict"] or "run").replace(" ", "-"),
+        "kind": _kind(result).replace(" ", "-"),
         "file": html.escape(visible(result["file"])),
         "sentences": "".join(
             f'<p class="{style}">{html.escape(sentence)}</p>' for sentence, style in _sentences(result)
@@ -227,6 +227,12 @@ def _verdict(result: Result) -> str:
     if result["verdict"]:
         return "".join(text for text, _ in synchronised_text.headline(result))
     return one_run_text.kind(result) + english.on_nodes(result["nodes"])
+
+
+def _kind(result: Result) -> str:
+    """The verdict by which the answer is coloured: a robust program may have been asked for more."""
+    found = result.get("synchronised")
+    return synchronised_text.HEADLINES[found["answer"]] if found else result["verdict"] or "run"
 
 
 def _further(result: Result) -> list[str]:

@@ -13,6 +13,7 @@ from pgasrob.program.parser import parse
 from pgasrob.render import synchronised_json, synchronised_text
 from pgasrob.render.baseline import Baseline
 from pgasrob.render.brief import brief
+from pgasrob.render.explorer import to_html
 from pgasrob.render.lines import plain
 from pgasrob.render.result_report import report
 from pgasrob.render.results import short
@@ -180,3 +181,10 @@ process 0 { choose { mem[y] <- 1; } or { mem[y] <- 2; await(mem[x] == 1); } } pr
 def test_it_is_said_where_every_run_gets_stuck_and_where_some_do() -> None:
     assert ", but a run ends in a deadlock: rank 0 waits in line 2" in headline(result(SOME))
     assert result(STUCK).get("always_stuck") is True and result(SOME).get("always_stuck") is False
+
+
+def test_the_page_of_a_run_has_both_orders_and_the_colour_of_what_is_wrong() -> None:
+    page = to_html(result(example("matters/mpi_store_after_post.c")))
+    assert '<span class="verdict not-robust">not correctly synchronised on 2 nodes: 1 race that changes' in page
+    assert page.count('class="drawing"') == 2
+    assert "An SC run in which rank 0 writes mine[0]@0 first" in page
