@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.portfolio import EVENTS_PER_COMMAND, EVENTS_PER_STATE, SMALL
-from pgasrob.robustness.question import EngineChoice, Question, Robustness
+from pgasrob.robustness.question import EngineChoice, Question, Resources, Robustness
+from pgasrob.robustness.reasons import ScRunsLeft, ScStateLimit
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.turns import FIRST, Part, budgets
 from pgasrob.robustness.verdict import Verdict
@@ -152,3 +154,25 @@ def test_the_default_settles_what_one_engine_settles(name: str, nodes: int, most
         for fact in ("faults", "assertions", "deadlock"):
             known = getattr(alone, fact)
             assert known in ("unknown", None) or getattr(default, fact) in (known, None), (engine, fact)
+
+
+@pytest.mark.skipif(not twins.available(), reason="the kernel has not been built")
+def test_what_is_found_does_not_depend_on_threads() -> None:
+    instance = case_of("work stealing", 6)
+    asked, limits = Robustness(effect=False), Limits(60_000)
+    one, four = (
+        check(Session(Question(instance.program, 6, asked, limits=limits, resources=Resources(threads))))
+        for threads in (1, 4)
+    )
+    assert (one.verdict, one.stats.settled_by) == (four.verdict, four.stats.settled_by) == ("robust", "attack")
+    assert replace(one.stats, seconds=0.0) == replace(four.stats, seconds=0.0)
+
+
+@pytest.mark.skipif(not twins.available(), reason="the kernel has not been built")
+def test_facts_that_are_left_have_a_limit_of_states_of_their_own() -> None:
+    """Infeasibility has settled the rest, so the verdict stands."""
+    instance = case_of("a counter of arrivals", 7)
+    limits = Limits(1_000, max_sc_states=200)
+    found = check(Session(Question(instance.program, 7, Robustness(effect=False), limits=limits)))
+    assert (found.verdict, found.faults, found.assertions) == ("robust", "none", "unknown")
+    assert found.reason == ScRunsLeft(ScStateLimit(200))
