@@ -437,7 +437,7 @@ class Runs(Generic[S]):
             return self._viewer.end(node)
         if not self._rules.has_loops or _pending(node.state):
             return None
-        stays = self._rules.standstill.stays(node.state)
+        stays = self._rules.standstill.stays(node.state, there=True)
         return None if stays is None else self._viewer.end(node, stays)
 
     def expanded(self) -> Iterator[tuple[Node[S], list[tuple[Word, Node[S], list[Sight]]]]]:

@@ -7,7 +7,7 @@ write, that nobody can see to write, that pass barriers, that end by choice, by 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 from .chances import Chances
 from .expressions import Expr, Name, op
@@ -48,14 +48,17 @@ WAYS = {
 }  # fmt: skip
 
 
-def spinning(seed: int) -> Program:
-    return _Spinning(random.Random(seed).randrange).program()
+def spinning(seed: int, without: Collection[str] = (), most_ranks: int = 3) -> Program:
+    """The program of this seed; ``without`` some of :data:`WAYS`."""
+    ways = {way: weight for way, weight in WAYS.items() if way not in without}
+    return _Spinning(random.Random(seed).randrange, ways, most_ranks).program()
 
 
 class _Spinning(Chances):
-    def __init__(self, below: Callable[[int], int]) -> None:
+    def __init__(self, below: Callable[[int], int], ways: Mapping[str, int], most_ranks: int) -> None:
         super().__init__(below)
-        self.nodes = self.pick((1, 2, 3), (1, 6, 2))
+        self.ways = ways
+        self.nodes = min(most_ranks, self.pick((1, 2, 3), (1, 6, 2)))
 
     def program(self) -> Program:
         memory = tuple(Cell(name, None, (self.pick((0, 1, 2), (4, 2, 1)),)) for name in CELLS)
@@ -72,7 +75,7 @@ class _Spinning(Chances):
         return tuple(each for _ in range(1 + self.below(most)) for each in self.part())
 
     def part(self) -> list[Statement]:
-        return getattr(self, "_" + self.pick(list(WAYS), list(WAYS.values())).replace(" ", "_"))()
+        return getattr(self, "_" + self.pick(list(self.ways), list(self.ways.values())).replace(" ", "_"))()
 
     def rank(self) -> int:
         return self.below(self.nodes)

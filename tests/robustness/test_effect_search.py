@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pgasrob.api import check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import parse
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING
 from pgasrob.robustness import effect_search as searching
 from pgasrob.robustness import maximal_runs
@@ -30,7 +31,11 @@ from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import Run, replay
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 from pgasrob.semantics.state_space import State, StateSpace, computation_of
+from tests.oracle.effects import TooMany as TooManyStates
+from tests.oracle.effects import has_effect
 from tests.oracle.polls_and_updates import random_program
+from tests.oracle.spinning import spinning
+from tests.oracle.syntax import to_pgas
 from tests.support import FURTHER, SHARING, TooMany, computations, examples, tiny_instances, translated
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -267,8 +272,6 @@ def message(command: str) -> Verdict:
 
 
 def _program(text: str) -> Any:
-    from pgasrob.program.parser import parse
-
     return parse(f"program p; {text}")
 
 
@@ -486,3 +489,30 @@ def test_a_run_that_shows_nothing_is_not_believed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(searching.EffectSearch, "_continuation_of", liar)
     effect = effect_of(check(program, 2))
     assert effect.kind == "none found" and effect.reason is not None and effect.reason.code == "internal-error"
+
+
+# Against all runs and their ends, from the definition
+
+
+def compared_effect(seed: int) -> Counter[str]:
+    source = spinning(seed, ("look", "assert", "exit"), most_ranks=2)
+    verdict = check(parse(to_pgas(source)), source.nodes, limits=Limits(max_states=20_000))
+    if verdict.verdict != "not robust" or effect_of(verdict).reason is not None:
+        return Counter(left_out=1)
+    try:
+        effect, _, network = has_effect(source)
+    except TooManyStates:
+        return Counter(left_out=1)
+    assert (effect_of(verdict).kind == "outcome") == effect, seed
+    spins = any("spins" in end.ranks for end in network.outcomes)
+    return Counter(compared=1, effect=effect, spins=spins, spins_without_effect=spins and not effect)
+
+
+SEEDS = (273, 605, 622, 883, 1075, 1076, 1154, 1304, 1307, 1308, 1395, 1679, 1739, 1931, 2019, 2093, 2123, 2239, 2473)
+"""Programs that are not robust. In 1739 a rank spins, another one polls, and its read of x came before the write."""
+
+
+def test_effects_of_programs_that_spin_are_those_of_the_oracle() -> None:
+    seen: Counter[str] = sum(map(compared_effect, (*SEEDS, *range(4_000, examples(4_000, nightly=40_000)))), Counter())
+    assert seen["compared"] >= len(SEEDS)
+    assert min(seen["effect"], seen["spins"], seen["spins_without_effect"]) >= 6, seen
