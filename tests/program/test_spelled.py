@@ -44,7 +44,7 @@ def bare(part: Any) -> Any:
         case Barrier(name):
             return "Barrier", NO_NAME.sub("_", name).strip("_")
     if is_dataclass(part):
-        return type(part).__name__, *(bare(getattr(part, field.name)) for field in fields(part))
+        return type(part).__name__, *(bare(getattr(part, field.name)) for field in fields(part) if field.compare)
     return part
 
 
