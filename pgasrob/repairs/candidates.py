@@ -298,26 +298,36 @@ class _Clause:
         self, passed: list[_Passed], first: int, last: int, kind: Kind, text: str, ahead_of: Statement | None = None
     ) -> Iterator[Candidate]:
         """``text`` at each place between the commands ``passed[first]`` and ``passed[last]``, or from the start or to
-        the end where these are out of range; only before ``ahead_of`` in its function, if it is given."""
-        statements = [None, *(each.statement for each in passed), None]
+        the end where these are out of range; only before ``ahead_of`` in its function, if it is given.
+
+        Commands that edits have put in have no place in the source: they are looked past.
+        """
+        known = [each.statement for each in passed]
         for number in range(first, last):
-            before, after = statements[number + 1], statements[number + 2]
+            before = next(filter(None, reversed(known[: number + 1])), None)
+            after = next(filter(None, known[number + 1 :]), None)
             early = min(last - number - 1, MOST_EARLY)
-            for statement in self._with_callers(before):
-                if not statement.head and not statement.leaves and _is_ahead(statement, ahead_of):
-                    yield replace(self._inserted(statement, kind, text, after=True), burden=_burden(text) + early)
-            for statement in self._with_callers(after):
-                if statement.insertable and (before != after or not statement.head) and _is_ahead(statement, ahead_of):
-                    yield replace(self._inserted(statement, kind, text, after=False), burden=_burden(text) + early)
-            known = before is not None and after is not None and before.function == after.function
-            if before is not None and (known or number + 1 == len(passed)):
-                for statement in self._statements.enclosing(before, after):
-                    if _is_ahead(statement, ahead_of):
-                        yield replace(self._inserted(statement, kind, text, after=True), burden=_burden(text) + early)
-            if after is not None and (known or number < 0):
-                for statement in self._statements.enclosing(after, before):
-                    if statement.insertable and _is_ahead(statement, ahead_of):
-                        yield replace(self._inserted(statement, kind, text, after=False), burden=_burden(text) + early)
+            behind = [each for each in self._with_callers(before) if not each.head and not each.leaves]
+            behind += self._around(before, after)
+            ahead = [each for each in self._with_callers(after) if before != after or not each.head]
+            ahead += self._around(after, before)
+            for statement, is_behind in (*((each, True) for each in behind), *((each, False) for each in ahead)):
+                if (is_behind or statement.insertable) and _is_ahead(statement, ahead_of):
+                    new = self._inserted(statement, kind, text, after=is_behind)
+                    yield replace(new, burden=_burden(text) + early)
+
+    def _around(self, statement: Statement | None, other: Statement | None) -> list[Statement]:
+        """The `if` statements and loops around ``statement`` that a rank may leave, or enter, between it and ``other``,
+        the command before or after it.
+
+        Loops whose rounds are known test nothing: between two commands of one there may be the end of a loop inside.
+        """
+        if statement is None:
+            return []
+        if other is None or statement.function != other.function:
+            return self._statements.enclosing(statement, None)
+        again = [each for each in self._statements.enclosing(statement, None) if each.loops] if self._in_c else []
+        return list(dict.fromkeys([*self._statements.enclosing(statement, other), *again]))
 
     def _with_callers(self, statement: Statement | None) -> list[Statement]:
         """``statement``, and all calls that may lead to its function."""

@@ -12,6 +12,8 @@ T = TypeVar("T", bound=Hashable)
 class Cheapest(Generic[T]):
     """Enumerates the sets of things that meet all demands made so far, cheapest first, by MaxSAT (RC2, in PySAT).
 
+    With its heuristics for cores that overlap: without, many barriers of one cost take it exponential time.
+
     ``things``: those that a set may have, in the order in which they were added.
     """
 
@@ -19,7 +21,7 @@ class Cheapest(Generic[T]):
         from pysat.examples.rc2 import RC2  # type: ignore[import-untyped]
         from pysat.formula import WCNF  # type: ignore[import-untyped]
 
-        self._solver = RC2(WCNF(), solver="g4")
+        self._solver = RC2(WCNF(), solver="g4", adapt=True, exhaust=True, minz=True)
         self._numbers: dict[T, int] = {}
         self.things: list[T] = []
 

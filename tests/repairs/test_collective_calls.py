@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.statements import Span
 from pgasrob.repairs import Costs, repair
@@ -140,6 +141,32 @@ def test_ranks_that_never_end_stand_where_they_stood() -> None:
         place = STUCK.index(line)
         tried = verifier.tried([Edit(place, place, 0, inserted), FENCED], acts_in_sc=True)
         assert (tried.violation, tried.why) == (None, why)
+
+
+IN_C = """#include <shmem.h>
+static long y, f;
+static void turn(int me) {
+    if (me == 1) { long r = f; r = y; }
+    if (me == 0) { shmem_long_p(&y, 1, 1); shmem_long_p(&f, 1, 1); }
+}
+int main(void) {
+    shmem_init();
+    int me = shmem_my_pe();
+    for (int i = 0; i < 2; i++)
+        if (i == me) turn(me);
+    shmem_finalize();
+    return 0;
+}
+"""
+
+
+def test_ways_to_a_barrier_in_a_function_of_c() -> None:
+    """The loop is written out and the conditions are known: only the marks say in which round a rank is."""
+    found = repair(parse_c(IN_C, "p.c"), lambda changed: parse_c(changed, "p.c"), (2,), CHEAP_BARRIERS)
+    assert found.state == "repaired"
+    assert not any(each.kind == "barrier" for answer in found.answers for each in answer.candidates)
+    refused = [each for each in found.rejected if "not all ranks reach it" in each.why]
+    assert {each.line for tried in refused for each in tried.candidates} == {6, 11}
 
 
 ORDERED = STUCK.replace("    await(mem[g] == 1);\n", "")
