@@ -344,6 +344,17 @@ def test_a_poll_that_fails_for_now_is_no_end(condition: str) -> None:
     assert (effect_of(verdict).kind, effect_of(verdict).reason) == ("none found", None)
 
 
+def test_where_a_read_leads_that_never_fails_is_an_outcome() -> None:
+    """It has a condition by which it would fail, but no value satisfies that; the fence is in the loop."""
+    inside = "if (a * 2 == 1) { goto again; } if (a == 0) { b <- b + 1; fence(q); if (b < 2) { goto again; } }"
+    text = f"{SENT} process 1 {{ await(mem[f] == 1); again: a <- mem[x]; {inside} a <- 0; b <- 0; }}"
+    program = _program(text).instantiate(2)
+    (read,) = (edge for edge in program.automata[1].transitions if edge.command.kind == "load")
+    assert read.form.until is not None
+    effect = effect_of(check(program.program, 2))
+    assert (effect.kind, effect.place is not None and effect.place.rank) == ("outcome", 1)
+
+
 @pytest.mark.parametrize(
     ("loop", "kind"),
     [
@@ -351,6 +362,7 @@ def test_a_poll_that_fails_for_now_is_no_end(condition: str) -> None:
         ("while (a != 2) { a <- fetch(1, x); }", "none found"),  # in SC runs, too
         ("a <- fetch(1, x); while (a == 0) { b <- fetch(1, x); }", "outcome"),
         ("a <- fetch(1, x); b <- 1; while (b != a) { b <- compare_swap(1, y, 7, 8); }", "outcome"),
+        ("a <- fetch(1, x); b <- 5; while (b != a) { b <- swap(1, y, 1); }", "outcome"),  # by its end alone
         ("a <- fetch(1, x); b <- 5; while (a == 0) { b <- swap(1, x, 0); }", "outcome"),
     ],
 )

@@ -66,6 +66,8 @@ TAKE = "s <- 1; while (s != 0) { s <- compare_swap(0, f, 0, 1); }"
         (("while (r == 0) { r <- mem[x]; }",), ("spins",)),
         (("while (!(r && s)) { r <- mem[f]; s <- mem[x]; }",), ("spins",)),
         (("while (!(r && s)) { r <- mem[x]; s <- mem[y]; }", "r <- swap(0, x, 1); r <- swap(0, y, 1);"), None),
+        (("while (r + s < 2) { r <- mem[x]; s <- mem[y]; } mem[f] <- 7;", "r <- swap(0, x, 1); r <- swap(0, y, 1);"),
+         None),
         # a look that fails leads to a wait
         (("r <- mem[x]; if (r == 0) { await(mem[x] != 0); }",), ("waits",)),
         # loops that write: what is there already, what nobody looks at, what another one looks at
@@ -99,6 +101,10 @@ def test_how_ranks_stay(blocks: tuple[str, ...], how: tuple[str, ...] | None) ->
         for _ in search.explore():
             pass
         assert search.complete and (search.deadlock is None) == (how is None), reductions
+    traces = trace_search(program, longest=100)
+    for _ in traces.run():
+        pass
+    assert not traces.facts.complete or (traces.facts.deadlock is None) == (how is None)
 
 
 def test_what_is_told_of_a_loop() -> None:
