@@ -124,7 +124,9 @@ def test_a_second_engine_agrees_on_c_where_it_can_decide(engine: str) -> None:
 
 def test_robust_programs_in_c_have_no_finding_but_those_that_their_headers_name() -> None:
     """One in ten; with --nightly all. A program about robustness that is repaired has nothing else that is wrong."""
-    chosen = sampled([path for path in C if "\n// illegal:" not in path.read_text()], 10)
+    litmus = {"2_09_sb_shmem_quiet.c", "own_flag.c", "own_flag_fence.c"}  # store buffering: who is first decides
+    others = [path for path in C if "\n// illegal:" not in path.read_text() and path.name not in litmus]
+    chosen = sampled(others, 10)
     robust = [one for one in checked(DEFAULT_ENGINE, chosen) if one.verdict.verdict == "robust"]
     assert len(robust) > len(chosen) // 3
     assert {Path(one.file).name: answer_of(one.verdict) for one in robust} == {

@@ -19,6 +19,7 @@ RESULT = {
     "deadlock", "faults", "communicates", "polls", "stats", "witness", "assertion_run", "deadlock_run", "errors",
     "effect", "effect_detail", "effect_run",
     "failed_polls", "conflicts", "assumptions", "legal", "illegal_calls", "synchronised", "always_stuck",
+    "deadlock_kind",
 }  # fmt: skip
 WITNESS = {
     "shows", "nodes", "computation", "cycle", "cycle_type", "complete", "memory", "registers", "standing", "fault",
