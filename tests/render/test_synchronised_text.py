@@ -188,3 +188,14 @@ def test_the_page_of_a_run_has_both_orders_and_the_colour_of_what_is_wrong() -> 
     assert '<span class="verdict not-robust">not correctly synchronised on 2 nodes: 1 race that changes' in page
     assert page.count('class="drawing"') == 2
     assert "An SC run in which rank 0 writes mine[0]@0 first" in page
+
+
+def test_of_a_loop_the_round_is_marked_in_which_the_accesses_race() -> None:
+    text = """nodes 2; memory x, y; register r, s; queue q;
+process 0 { while (r < 2) { mem[x] <- r + 1; barrier; r <- r + 1; } }
+process 1 { barrier; read(y, 0, x, q); wait(q); s <- mem[y]; barrier; }"""
+    found = result(text, ("robust", "races"))
+    [race] = found["consequences"]["matters"]
+    before = len(race["race"]["computation"])
+    marked = [run.get("marked", []) for run in race["runs"]]
+    assert before and all(len(places) == 2 and min(places) >= before for places in marked)

@@ -44,6 +44,11 @@ def asked(text: str) -> bool:
         ("barrier;", "skip;", True),
         (WAIT, "loop { mem[y] <- s; s <- 1 - s; }", True),  # nobody reads what rank 1 goes on to change
         (WAIT, "loop { mem[y] <- s; s <- 2 - s; put(y, 0, x, q); wait(q); }", False),  # rank 0 reads it
+        (
+            WAIT,  # it may go on for ever, or end
+            "choose { mem[y] <- 3; } or { mem[y] <- 2; loop { mem[y] <- s; s <- 2 - s; put(y, 0, x, q); wait(q); } }",
+            False,
+        ),
         (WAIT, "assume(0);", True),
         ("assume(0);", "assume(0);", False),  # both are stopped by the program's will
         (f"choose {{ mem[y] <- 1; exit; }} or {{ mem[y] <- 2; {WAIT} }}", "skip;", False),
