@@ -69,6 +69,9 @@ class RecordedCall:
         assert isinstance(value, Known), f"argument {index} is not known"
         return value.value
 
+    def outside(self, done: object) -> None:
+        """What calls do to files is not marked here."""
+
     def try_each(self, index: int) -> None:
         """No argument is an unknown value here."""
 

@@ -70,6 +70,8 @@ FUNCTIONS.returns("int armci_domain_nprocs(armci_domain_t domain, int id)", lamb
 @FUNCTIONS.does("int armci_domain_my_id(armci_domain_t domain); int armci_domain_id(armci_domain_t domain, int proc)")
 def domain_id(call: Call, steps: Steps) -> int:
     process = call.rank if call.name.endswith("my_id") else call.known(1)
+    if not 0 <= process < call.nodes:
+        call.fail(f"there is no process {process} of {call.nodes}", "check the program with as many nodes as it needs")
     return _domains(call).index(call.neighbours(of=process))
 
 
