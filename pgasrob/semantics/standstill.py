@@ -26,8 +26,9 @@ from pgasrob.semantics.computation import POPS
 from pgasrob.semantics.effect import put
 from pgasrob.semantics.state_space import Letter
 
-MOST = 4_000
-"""Configurations of one rank that are looked at from a state, and ways to pass barriers."""
+MOST, MOST_AFTER = 4_000, 64
+"""Configurations of one rank that are looked at from a state, and ways to pass barriers; and once that was too few
+somewhere, so that it is open anyway whether there is a deadlock."""
 
 How = Literal["waits", "spins", "stopped", "exits", "free", "ended"]
 """How a rank stays, the worst first: it waits, for a value or at a barrier; it goes round a loop; it is before false
@@ -199,7 +200,7 @@ class Standstill(Generic[S]):
         return found
 
     def _count(self, number: int) -> None:
-        if number > MOST:
+        if number > (MOST_AFTER if self.undecided else MOST):
             self.undecided = True
             raise _Open
 

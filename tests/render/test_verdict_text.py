@@ -188,7 +188,8 @@ def test_a_limit_leaves_everything_open() -> None:
     text = flat(told("memory x; register r; process { loop { r <- r + 1; mem[x] <- r; assert(1); } }", max_states=50))
     assert "unknown on 2 nodes" in text and "the limit of 50 states was reached" in text
     assert "says nothing about robustness. --max-states, --timeout and --memory-limit set the limits." in text
-    assert "Not all sequentially consistent (SC) runs were seen, so it is unknown whether the assertions hold." in text
+    unknown = "it is unknown whether the assertions hold and whether there is a deadlock."
+    assert f"Not all sequentially consistent (SC) runs were seen, so {unknown}" in text
     assert "robust on" not in text
 
 
@@ -392,9 +393,8 @@ def test_a_fault_that_is_not_excluded_is_a_line_of_its_own_and_the_verdict_stand
     assert (found["reason_code"], found["limit"]) == ("fault-possible", "max-states")
     said = flat(styled.plain(report(found)))
     assert "a fault cannot be excluded: the limit of 500 states was reached" in said
-    assert (
-        "it is unknown whether a command faults and whether the assertions hold. --max-states sets the limit." in said
-    )
+    unknown = "whether a command faults, whether the assertions hold and whether there is a deadlock"
+    assert f"it is unknown {unknown}. --max-states sets the limit." in said
     found = result(text.format("r | 1"), max_states=500)
     assert (found["verdict"], found["faults"], found["reason_code"]) == ("robust", "none", "sc-runs-left")
     assert "fault" not in flat(styled.plain(report(found)))

@@ -13,7 +13,7 @@ from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sequential import SequentialFacts, SequentialSpace, SequentialState
-from pgasrob.semantics.standstill import Stay
+from pgasrob.semantics.standstill import Standstill, Stay
 from pgasrob.twins import search_of_sc_runs, trace_search
 from tests.oracle.ends import graph_of
 from tests.oracle.readings import Reading
@@ -162,3 +162,19 @@ def test_deadlocks_of_programs_that_spin_are_those_of_the_oracle() -> None:
     seen: Counter[str] = sum(map(compared, range(examples(10, nightly=7_000))), Counter())
     of_each = min(seen["spins"], seen["waits alone"], seen["tried"] - seen["stuck"], seen["by traces"])
     assert of_each >= examples(1, nightly=300), seen
+
+
+def test_once_too_much_was_looked_at_less_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A counter without an end: the first state costs 4,000 configurations, and each later one 64."""
+    counted: list[int] = []
+    count = Standstill._count
+
+    def noted(self: Standstill[SequentialState], number: int) -> None:
+        counted.append(number)
+        count(self, number)
+
+    monkeypatch.setattr(Standstill, "_count", noted)
+    endless = SequentialFacts(instance(["loop { r <- r + 1; mem[x] <- r; }"], 1))
+    for _ in endless.explore(most=20):
+        pass
+    assert not endless.complete and counted.count(4_001) == 1 and counted.count(65) == 21

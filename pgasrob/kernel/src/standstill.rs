@@ -15,6 +15,8 @@ use crate::world::World;
 
 /// Configurations of one rank that are looked at from a state, and ways to pass barriers.
 const MOST: usize = 4000;
+/// The same once that was too few somewhere, so that it is open anyway whether there is a deadlock.
+const MOST_AFTER: usize = 64;
 
 /// How a rank stays, the worst first: it waits; it goes round a loop; it is before false assumes alone; before an exit;
 /// it goes round a loop that it may leave by ending, or for an assume that stops it; it has ended.
@@ -125,8 +127,9 @@ impl Standstill {
 
     /// Whether that was too many.
     fn is_too_many(&mut self, number: usize) -> bool {
-        self.undecided |= number > MOST;
-        number > MOST
+        let too_many = number > if self.undecided { MOST_AFTER } else { MOST };
+        self.undecided |= too_many;
+        too_many
     }
 
     /// All that `rank` can do by itself from `start` on; None where it faults, or where that is too much.
