@@ -111,7 +111,7 @@ def cli() -> None:
 
 
 COMMANDS = {
-    "check": "Decide whether programs are robust.",
+    "check": "Decide whether programs are correctly synchronised.",
     "certify": "Check a certificate that `pgasrob check --certificate` has written.",
     "race": "Decide whether programs have races.",
     "outcomes": "List the final values of a program's runs.",

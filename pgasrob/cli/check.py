@@ -65,11 +65,14 @@ Examples:
 
 @command(CheckOptions, examples=EXAMPLES)
 def check(options: CheckOptions) -> int:
-    """Decide whether programs are robust.
+    """Decide whether programs are correctly synchronised.
 
-    For a program that is not, a run on the network is shown that no sequentially consistent run looks like. Folders
-    are searched for .pgas and .c files, with --network for .litmus files, too, hidden ones left out. Several programs
-    give a table of their verdicts. `-` is a program on the standard input.
+    Of C: whether calls are legal, no rank gets stuck, the program is robust, and no race changes the result; of .pgas
+    whether it is robust, and what else is found. Runs show what is wrong: for a program that is not robust one on the
+    network that no sequentially consistent run looks like.
+
+    Folders are searched for .pgas and .c files, with --network for .litmus files, too, hidden ones left out. Several
+    programs give a table of their verdicts. `-` is a program on the standard input.
 
     A C file with `main` is a program, together with those of the other C files that define what it needs. With
     --compile-commands and no FILE all programs of the database are checked.

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pgasrob.diagnostics import visible
@@ -40,8 +41,19 @@ def sentence(race: Race) -> str:
 def phrases(race: Race) -> tuple[str, str]:
     """The two accesses in words: `the shmem_put of rank 0 arrives at x@1`, `rank 1 reads x@1`."""
     computation = with_accesses(race)["computation"]
-    one, other = (visible(words.phrase(place, computation)) for place in (-2 + len(computation), -1 + len(computation)))
+    one, other = (
+        _phrase(words.phrase(len(computation) - 2 + each, computation), race["accesses"][each]) for each in (0, 1)
+    )
     return one, other
+
+
+def _phrase(issued: str, access: RacingAccess) -> str:
+    """What an access does. Where a command is made at once that writes behind its issue, it is not the issue that
+    counts: ``the shmem_int_p of rank 0 writes x@1``."""
+    whole = re.fullmatch(r"rank (\d+) issues the (\w+)( of .*)?", issued)
+    if whole is None or access["pending"] or access["access"] != "write":
+        return visible(issued)
+    return visible(f"the {whole[2]} of rank {whole[1]} writes {access['cell']}")
 
 
 def excerpts(file: str, race: Race, width: int) -> Iterator[Line]:
