@@ -232,8 +232,9 @@ def differences(instance: Instance, one: AnEnd, other: AnEnd) -> Iterator[str]:
     for failed in sorted({*one.failed} ^ {*other.failed}):
         yield f"the assertion of rank {failed.rank} in line {failed.line} fails or holds"
     values, others = dict(one.values), dict(other.values)
+    changing = one.changing | other.changing
     for place in [*values, *(place for place in others if place not in values)]:
-        if values.get(place) != others.get(place):
+        if place not in changing and values.get(place) != others.get(place):
             yield f"{_named(instance, place)} is " + " or ".join(
                 _shown(instance, place, each.get(place)) for each in (values, others)
             )

@@ -98,6 +98,7 @@ class AllEnds:
         self._ends: list[int] = []
         self._known: list[AnEnd] = []
         self.complete = False
+        self._open = False  # whether some rank goes on by polls that fail now, which are not followed here
 
     @property
     def states(self) -> int:
@@ -120,7 +121,7 @@ class AllEnds:
             at += 1
             yield
         self._gather_ends()
-        self.complete = True
+        self.complete = not self._open
 
     def _number(self, node: ScNode, before: int, word: Word) -> int:
         number = self.numbers.setdefault(node, len(self._nodes))
@@ -146,6 +147,7 @@ class AllEnds:
                     ends |= found[component[target]]
             if not targets:
                 end: AnEnd | None = self._viewer.end(self._nodes[own[0]])
+                self._open |= end is None and not self._viewer.is_wrong_guess(self._nodes[own[0]])
             else:
                 going = all(component[target] == root for target in targets)
                 end = GoesOn(frozenset(self._nodes[each].state.memory for each in own)) if going else None
@@ -316,7 +318,7 @@ def one_end(viewer: Viewer, most: int) -> Generator[None, None, bool]:
         return False
     runs = Runs.under_sc(viewer)
     runs.begin()
-    found = yield from _ends_of(runs, most)
+    found = yield from _ends_of(viewer, runs, most)
     return found is not None and len(found) <= 1
 
 
@@ -344,7 +346,7 @@ def difference_after(
             searches = [_runs_from(viewer, after) for _, after in orders]
             seen = []
             for search in searches:
-                seen.append((yield from _ends_of(search, most)))
+                seen.append((yield from _ends_of(viewer, search, most)))
             ends, turned = seen
             if ends is None or turned is None or not ends or not turned or ends.keys() == turned.keys():
                 continue
@@ -371,14 +373,19 @@ def _runs_from(viewer: Viewer, node: ScNode) -> Runs[SequentialState]:
     return runs
 
 
-def _ends_of(runs: Runs[SequentialState], most: int) -> Generator[None, None, dict[AnEnd, ScNode] | None]:
-    """The ends of ``runs``, each with a node at which a run ends so; None where there are more than ``most`` states."""
+def _ends_of(
+    viewer: Viewer, runs: Runs[SequentialState], most: int
+) -> Generator[None, None, dict[AnEnd, ScNode] | None]:
+    """The ends of ``runs``, each with a node at which a run ends so; None where there are more than ``most`` states, or
+    it is not known of all whether they are ends."""
     found: dict[AnEnd, ScNode] = {}
-    for seen in runs.explore():
+    for node, edges in runs.expanded():
         if runs.states > most:
             return None
-        if seen is None:
-            yield
-        elif isinstance(seen[1], End):
-            found.setdefault(seen[1], seen[0])
-    return found
+        end = runs.end(node, bool(edges))
+        if end is not None:
+            found.setdefault(end, node)
+        elif not edges and not viewer.is_wrong_guess(node):
+            return None
+        yield
+    return None if runs.undecided else found

@@ -257,6 +257,7 @@ def to_json(verdict: library.Verdict) -> Result:
         "assertions": verdict.assertions,
         "deadlock": verdict.deadlock,
         "always_stuck": verdict.always_stuck,
+        "deadlock_kind": deadlock_kind(deadlock_run),
         "legal": verdict.legal,
         "illegal_calls": illegal_calls_to_json(verdict.illegal_calls),
         "faults": verdict.faults,
@@ -273,7 +274,6 @@ def to_json(verdict: library.Verdict) -> Result:
         "witness": witness,
         "assertion_run": witness_to_json(verdict.assertion_run),
         "deadlock_run": deadlock_run,
-        "deadlock_kind": deadlock_kind(deadlock_run),
         "effect_run": None if verdict.effect is None else witness_to_json(verdict.effect.run),
         "errors": errors_to_json(verdict.errors, verdict.file),
     }

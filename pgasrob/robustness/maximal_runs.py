@@ -175,10 +175,7 @@ class Viewer:
         for polls that fail, or where the ranks are known to stay as ``stays`` says. None: it is no end; a poll that
         fails goes round and may get out, or an assumed value was wrong, so that it is no run."""
         control, registers, memory = node.state.control, node.state.registers, node.state.memory
-        if assumes_are_guesses(self.instance) and any(
-            {edge.command.kind for edge in automaton.out[at]} == {"assume"}
-            for automaton, at in zip(self.instance.automata, control, strict=True)
-        ):
+        if self.is_wrong_guess(node):
             return None
         state = SequentialState(control, registers, memory)
         ending = None if stays else immediate_ending(self._space, state)
@@ -191,6 +188,13 @@ class Viewer:
         kept = ((place.name, place.value(registers, memory)) for place in self._places if place.name not in changing)
         found = (each for each in node.found if each[0] not in changing)
         return End(ending, (*found, *kept), node.failed, changing)
+
+    def is_wrong_guess(self, node: Node[S]) -> bool:
+        """Whether no run comes to ``node``, where no rank can move: a front end has guessed a value wrongly."""
+        return assumes_are_guesses(self.instance) and any(
+            {edge.command.kind for edge in automaton.out[at]} == {"assume"}
+            for automaton, at in zip(self.instance.automata, node.state.control, strict=True)
+        )
 
     def _changing(self, stays: Sequence[Stay], found: Iterable[tuple[Read, int]]) -> Iterator[str | Read]:
         """What goes on changing while the ranks stay so: registers and cells that their loops set, and what is read in

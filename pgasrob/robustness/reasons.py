@@ -223,7 +223,7 @@ class EffectLimit(Reason, code="effect-limit", sentence="the search for outcomes
 class ConsequencesLimit(
     Reason,
     code="consequences-limit",
-    sentence="there are more than {states:,} SC states in which the order of two accesses may matter",
+    sentence="not all SC states were looked at in which the order of two accesses may matter, but {states:,} at most",
 ):
     """The bound of the search for races that matter."""
 

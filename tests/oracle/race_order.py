@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .semantics import ATOMIC, Event, Machine, Run
-from .syntax import Await, Exit, Program, Statement
+from .syntax import Assume, Await, Exit, Program, Statement
 
 Failed = frozenset[tuple[int, int]]
 End = tuple[object, ...]
@@ -108,7 +108,9 @@ class RaceOrder:
         elif any(isinstance(each, Exit) for each in nexts):
             ending = "exited"
         else:
-            ending = "deadlock" if machine.is_deadlock(run) else "stopped"
+            waiting = (machine.edges(run, rank) for rank in range(machine.nodes))
+            stopped = all(isinstance(edge.command, Assume) for edges in waiting for edge in edges)
+            ending = "stopped" if stopped else "deadlock"
         return ending, run.registers, run.memory, failed
 
 

@@ -66,6 +66,8 @@ def test_what_is_shown_is_read_back(path: Path) -> None:
     if text.startswith(NOT_READ_BACK):
         assert path.name in DOUBLES and instance.program.doubles
         return
+    if instance.illegal_calls:
+        return  # that a call is not allowed there is read back as an assertion of the program
     again = parse(text).instantiate()
     assert (again.nodes, again.program.cells, again.memory) == (instance.nodes, instance.program.cells, instance.memory)
     assert automata(again) == automata(instance)
@@ -78,7 +80,8 @@ def test_the_verdict_is_the_same(path: Path) -> None:
     text = to_source(program.program())
     if not text.startswith(NOT_READ_BACK):
         first, second = check(program), check(parse(text))
-        assert (first.verdict, first.assertions) == (second.verdict, second.assertions)
+        assert first.verdict == second.verdict
+        assert first.illegal_calls or first.assertions == second.assertions
         assert first.deadlock == second.deadlock or (first.deadlock is False and ends_in_a_guess(second))
 
 

@@ -132,7 +132,11 @@ def test_what_goes_on_for_ever_is_an_end() -> None:
         )
     )
     assert answer.answer == "matters" and answer.reason is None
-    assert answer.matters[0].differs == ("some ranks go on for ever, or the run ends",)
+    assert answer.matters[0].differs == (
+        "it ends in a deadlock, or the run ends",
+        "r@1 at the end is 2 or 1",
+        "y@1 at the end is 2 or 1",
+    )
     assert all(run.complete for each in answer.matters for run in each.runs)
 
 

@@ -108,14 +108,15 @@ def test_a_deadlock_says_where_each_rank_stands() -> None:
         "event": "barrier", "command": "barrier", "line": 6, "column": 3, "address": None, "value": None, "barrier": ""
     }  # fmt: skip
     assert standing == [
-        {"rank": 0, "ended": False, "next": [barrier], "registers": {"r": 3}},
+        {"rank": 0, "ended": False, "next": [barrier], "registers": {"r": 3}, "loop": []},
         {
             "rank": 1,
             "ended": False,
             "next": [waits | {"command": "await(mem[flag] == 2)"}],
             "registers": {"r": 0},
+            "loop": [],
         },
-        {"rank": 2, "ended": True, "next": [], "registers": {"r": 0}},
+        {"rank": 2, "ended": True, "next": [], "registers": {"r": 0}, "loop": []},
     ]
 
 
