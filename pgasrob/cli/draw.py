@@ -213,5 +213,10 @@ def _has(result: AnyResult, run: str) -> bool:
 
 def only(result: Result, run: str) -> Result:
     """``result`` with that ``run`` alone."""
-    others: Any = {key: None for kind, key in RUNS.items() if kind != run}
-    return {**result, **others}
+    nothing: dict[str, list[object]] = {"illegal_calls": []}
+    others: Any = {key: nothing.get(key) for kind, key in RUNS.items() if kind != run}
+    kept: Any = {**result, **others}
+    kept.pop("synchronised", None)  # what it says of other lines is shown by their runs
+    if run != "race":
+        kept.pop("consequences", None)
+    return cast("Result", kept)

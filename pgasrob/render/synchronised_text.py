@@ -32,9 +32,10 @@ MARKS = {"yes": "ok", "no": "bad", "unknown": "?"}
 
 
 def is_whole(result: Result) -> bool:
-    """Whether it was asked whether the program is correctly synchronised, all lines of that."""
+    """Whether it was asked whether the program is correctly synchronised, or for lines of that beside robustness."""
     found = result.get("synchronised")
-    return found is not None and found["whole"]
+    asked = [line["line"] for line in found["lines"] if line["asked"]] if found else []
+    return found is not None and (found["whole"] or any(name != "robust" for name in asked))
 
 
 def headline(result: Result) -> Line:
@@ -54,6 +55,8 @@ def answer(result: Result, where: str) -> Line:
     robust = found and line_of(found, "robust")
     if not found or (not found["whole"] and robust and robust["asked"]):
         return [(verdict, verdict), (where, "heading"), *(_but(result, found) if found else ())]
+    if not found["lines"]:
+        return [("nothing of what was asked is there to answer", "open"), (where, "heading")]
     style, text = HEADLINES[found["answer"]], summary(found, where)
     first, behind, rest = text.partition(where) if where else (text, "", "")
     return [(first, style), (behind, "heading"), (rest, style if found["answer"] == "no" else "heading")]

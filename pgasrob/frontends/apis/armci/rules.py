@@ -15,7 +15,7 @@ HANDLE_IN_USE = Rule(
 )
 NEVER_WAITED_FOR = Rule(
     "armci-never-waited-for",
-    "an operation with a handle is waited for",
+    "an operation with a handle is waited for, or fenced, before ARMCI_Finalize",
     "ARMCI, ARMCI_Wait",
     "call ARMCI_Wait with the handle",
 )

@@ -9,6 +9,7 @@ from pgasrob.frontends.apis.flags import barrier
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.contexts import (
+    FINALIZED,
     Arguments,
     active_set,
     default_queue,
@@ -21,6 +22,7 @@ from pgasrob.frontends.apis.openshmem.header import FUNCTIONS
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.commands import AwaitAdd, Fence, Fetch, Swap, Wait
 from pgasrob.program.expressions import Binary, Const, Expr, IntType
+from pgasrob.program.illegal_calls import Opened
 
 LONG = IntType(64, True)
 LOCK = "lock"
@@ -65,6 +67,9 @@ OLD_NAMES = {
 def wait_for_all(steps: Steps) -> None:
     """The barrier over all PEs, which allocation and `shmem_finalize` include too."""
     call = steps.call
+    finalized = call.state.get(FINALIZED)
+    if isinstance(finalized, Opened):
+        raise NotAllowed(rules.FINALIZED, f"{call.name} after {finalized.name}", finalized)
     steps.do(Wait(default_queue(call)))
     barrier(steps, everyone(call), OLD_NAMES.get(call.name, call.name))
 
@@ -136,7 +141,7 @@ LOCKS = "shmem.locks"
 
 def _held(steps: Steps, holds: bool) -> bool:
     """Note whether this PE ``holds`` the lock in argument 0 from now on; whether it may have held it before."""
-    lock = Arguments(steps.call).pointer(0)
+    lock = Arguments(steps.call).symmetric(0)
     if not isinstance(lock.offset, int):
         return True
     name = f"{lock.object}+{lock.offset}"
@@ -150,4 +155,4 @@ def _acquire(cell: Expr) -> AwaitAdd:
 
 
 def _lock(call: Call) -> Expr:
-    return call.cell(Arguments(call).pointer(0), 8)
+    return call.cell(Arguments(call).symmetric(0), 8)

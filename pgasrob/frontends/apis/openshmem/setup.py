@@ -185,6 +185,8 @@ def free(call: Call, steps: Steps) -> None:
     before, object = dict(freed(call)), address.object
     if object in before:
         raise NotAllowed(rules.FREED_TWICE, f"{call.name} of memory that has been freed", before[object])
+    if object.kind != "symmetric" or address.offset != 0:
+        raise NotAllowed(rules.FREED_TWICE, f"{call.name} of what is no address that shmem_malloc has given")
     wait_for_all(steps)
     _free(steps, address)
 
