@@ -75,8 +75,7 @@ def decide(file: str, nodes: int, time_limit: float | None) -> dict[str, Any]:
             break
     seconds = time.perf_counter() - started
     if ended is None:
-        fault = any(part.facts and part.facts.fault for part in engine.parts.values())
-        ended = "not robust" if engine.violation else "error" if fault else "robust"
+        ended = "not robust" if engine.violation else "error" if engine.facts.fault else "robust"
     return {
         "ended": ended,
         "prepared": started - begun,
