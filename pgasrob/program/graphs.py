@@ -13,7 +13,7 @@ def components(successors: Successors) -> list[int]:
     """For each node a number that it shares with the nodes to and from which it leads (Kosaraju's algorithm)."""
     found = [-1] * len(successors)
     predecessors = _reversed(successors)
-    for root in reversed(_postorder(successors, range(len(successors)))):
+    for root in reversed(postorder(successors, range(len(successors)))):
         stack = [root] if found[root] < 0 else []
         while stack:
             node = stack.pop()
@@ -41,7 +41,7 @@ def dominators(successors: Successors, starts: Sequence[int]) -> list[int | None
     none, or no path (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm)."""
     root = len(successors)
     graph = [*successors, starts]
-    order = _postorder(graph, [root])
+    order = postorder(graph, [root])
     place = {node: number for number, node in enumerate(order)}
     predecessors = _reversed(graph)
     last: dict[int, int] = {root: root}
@@ -104,7 +104,7 @@ def _reversed(successors: Successors) -> list[list[int]]:
     return found
 
 
-def _postorder(successors: Successors, starts: Iterable[int]) -> list[int]:
+def postorder(successors: Successors, starts: Iterable[int]) -> list[int]:
     """The nodes reached from ``starts``, each after those that are first reached from it."""
     seen: set[int] = set()
     order: list[int] = []

@@ -8,9 +8,9 @@ matters is, and why that suffices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import float_value
@@ -30,6 +30,8 @@ from pgasrob.semantics.race import Race, RacingAccess
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sc_order import sc_places
 from pgasrob.semantics.state_space import Letter, computation_of
+
+T = TypeVar("T")
 
 MOST_STATES, MOST_STATES_AT_ONE_PLACE = 20_000, 2_000
 """SC states that are looked at: of the whole program, and after one race."""
@@ -80,7 +82,7 @@ class _Consequences:
             difference = self._after(race)
             if difference is not None:
                 self._note(difference)
-                self._open.pop(lines, None)
+                self._open.pop(lines, None)  # its places may be others of these lines
         if self._all_listed and (not self._open or self._watched(one_end(self._viewer, MOST_STATES))):
             self._close()
         elif not self._instance.program.gaps:
@@ -107,13 +109,14 @@ class _Consequences:
         self._known = True
         self._harmless = {lines: race for lines, race in self._open.items() if lines not in self._matters}
 
-    def _watched(self, search: Iterator[None]) -> bool:
+    def _watched(self, search: Generator[None, None, T]) -> T:
         """What ``search`` gives, held to the limits."""
         while True:
             try:
                 next(search)
             except StopIteration as end:
-                return bool(end.value)
+                found: T = end.value
+                return found
             self._look_around(0)
 
     def _look_around(self, states: int) -> None:
@@ -156,25 +159,14 @@ class _Consequences:
         if before is None:
             return None
         commands = (one.rank, one.occurrence), (other.rank, other.occurrence)
-        search = difference_after(self._viewer, self._pairs, before, commands, MOST_STATES_AT_ONE_PLACE)
-        while True:
-            try:
-                next(search)
-            except StopIteration as end:
-                found: Difference | None = end.value
-                return found
-            self._look_around(0)
+        return self._watched(difference_after(self._viewer, self._pairs, before, commands, MOST_STATES_AT_ONE_PLACE))
 
     def _note(self, difference: Difference) -> None:
         race = self._race(difference.accesses, difference.before)
-        known = self._open.get(race.lines)
-        runs = replay(self._instance, computation_of(difference.one)), replay(
-            self._instance, computation_of(difference.other)
-        )  # fmt: skip
-        matters = ConsequentialRace(race, tuple(differences(self._instance, *difference.ends)), runs)
+        one, other = (replay(self._instance, computation_of(words)) for words in (difference.one, difference.other))
+        matters = ConsequentialRace(race, tuple(differences(self._instance, *difference.ends)), (one, other))
         self._matters.setdefault(race.lines, matters)
-        if known is not None:
-            del self._open[race.lines]
+        self._open.pop(race.lines, None)
 
     def _race(self, accesses: tuple[Next, Next], before: list[Word]) -> Race:
         one, other = (self._pairs.racing(each, None) for each in accesses)

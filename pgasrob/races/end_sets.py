@@ -18,10 +18,9 @@ from typing import NamedTuple
 
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
-from pgasrob.program.graphs import components
+from pgasrob.program.graphs import components, postorder
 from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
 from pgasrob.robustness.maximal_runs import End, Node, Runs, Viewer, Word
-from pgasrob.semantics.effect import execute, put
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState, sequential_word
 
 ScNode = Node[SequentialState]
@@ -61,15 +60,9 @@ class Difference(NamedTuple):
 
 def steps_at(viewer: Viewer, node: ScNode, rank: int) -> Iterator[Step]:
     """The commands other than barriers that ``rank`` can make next at ``node``."""
-    state, instance = node.state, viewer.instance
-    for transition, operands in instance.evaluated(rank, state.control[rank], state.registers[rank]):
-        done = execute(operands, state.registers[rank], state.memory)
-        if done is not None:
-            registers, memory = done
-            control = put(state.control, rank, transition.target)
-            after = SequentialState(control, put(state.registers, rank, registers), memory)
-            word = sequential_word(rank, transition, operands)
-            yield Step(rank, transition, operands, word, viewer.follow(node, word, after)[0])
+    for transition, operands, after in SequentialSpace(viewer.instance).made_by(node.state, rank):
+        word = sequential_word(rank, transition, operands)
+        yield Step(rank, transition, operands, word, viewer.follow(node, word, after)[0])
 
 
 def racing(pairs: Pairs, one: Step, other: Step) -> tuple[Next, Next] | None:
@@ -138,7 +131,10 @@ class AllEnds:
             members.setdefault(of, []).append(number)
         bits: dict[AnEnd, int] = {}
         found: dict[int, int] = {}
-        for root in _deepest_first(members, self._targets, component):
+        roots = list(members)
+        place = {root: number for number, root in enumerate(roots)}
+        leads = [[place[component[to]] for each in own for to in self._targets[each]] for own in members.values()]
+        for root in (roots[number] for number in postorder(leads, range(len(roots)))):
             own = members[root]
             targets = {target for number in own for target in self._targets[number]}
             ends = 0
@@ -156,10 +152,6 @@ class AllEnds:
             found[root] = ends
         self._ends = [found[of] for of in component]
         self._known = list(bits)
-
-    def ends(self) -> list[AnEnd]:
-        """The ends of all SC runs."""
-        return self._known
 
     def differences(self) -> Iterator[Difference | None]:
         """One difference for each two places whose race matters somewhere, in the order of the states; None now and
@@ -216,15 +208,7 @@ class AllEnds:
 
     def _in_order(self, first: list[Step], second: Step) -> list[tuple[list[Word], ScNode]]:
         """The nodes after ``first`` and the command of ``second``, or after ``first`` alone where that blocks it."""
-        found: list[tuple[list[Word], ScNode]] = []
-        for step in first:
-            after = [
-                ([step.word, each.word], each.after)
-                for each in steps_at(self._viewer, step.after, second.rank)
-                if each.transition == second.transition
-            ]
-            found += after or [([step.word], step.after)]
-        return found
+        return [_both(self._viewer, step, second) for step in first]
 
     def _ends_of(self, nodes: list[tuple[list[Word], ScNode]]) -> int:
         ends = 0
@@ -269,29 +253,6 @@ class AllEnds:
         if isinstance(end, End):
             return not self._targets[number]
         return self._ends[number].bit_count() == 1 and self._nodes[number].state.memory in end.memories
-
-
-def _deepest_first(members: dict[int, list[int]], targets: Sequence[Sequence[int]], component: list[int]) -> list[int]:
-    """The components, each after those to which it leads."""
-    order: list[int] = []
-    seen: set[int] = set()
-    for start in members:
-        stack = [start] if start not in seen else []
-        while stack:
-            root = stack[-1]
-            fresh = [] if root in seen else [
-                component[target]
-                for number in members[root]
-                for target in targets[number]
-                if component[target] not in seen and component[target] != root
-            ]  # fmt: skip
-            seen.add(root)
-            if fresh:
-                stack += fresh
-            else:
-                stack.pop()
-                order.append(root)
-    return list(dict.fromkeys(order))
 
 
 def most_alike(ones: Sequence[AnEnd], others: Sequence[AnEnd]) -> tuple[AnEnd, AnEnd]:

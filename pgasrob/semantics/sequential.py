@@ -58,14 +58,18 @@ class SequentialSpace:
 
     def issues_of(self, state: SequentialState, rank: int) -> Iterator[Edge]:
         """The transitions by which ``rank`` alone issues a command."""
+        for transition, operands, after in self.made_by(state, rank):
+            yield sequential_word(rank, transition, operands), after
+
+    def made_by(self, state: SequentialState, rank: int) -> Iterator[tuple[Transition, Operands, SequentialState]]:
+        """The commands that ``rank`` alone can make, each with its operands and the state after it and its steps."""
         for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
             done = execute(operands, state.registers[rank], state.memory)
             if done is None:
                 continue
             registers, memory = done
             control = put(state.control, rank, transition.target)
-            after = SequentialState(control, put(state.registers, rank, registers), memory)
-            yield sequential_word(rank, transition, operands), after
+            yield transition, operands, SequentialState(control, put(state.registers, rank, registers), memory)
 
     def faults(self, state: SequentialState) -> Iterator[tuple[int, Transition, Fault]]:
         """The next commands of all ranks that fault, and why."""
