@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import cast
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value
+from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Exit, Mark
 from pgasrob.program.expressions import Const, Expr
@@ -26,6 +27,11 @@ def as_value(given: Given) -> Value:
         case Const(number):
             return Known(number)
     return given if isinstance(given, Value) else Unknown(given)
+
+
+def freed(call: Call, key: str) -> dict[ObjectId, Opened]:
+    """The objects of which this rank has noted under ``key`` that they have been given back, and by which calls."""
+    return dict(cast("tuple[tuple[ObjectId, Opened], ...]", call.state.get(key, ())))
 
 
 class NotAllowed(Exception):
@@ -95,6 +101,21 @@ class Steps:
         if key in self.state:
             return self.state[key]
         return self.call.state.get(key, default)
+
+    def hold(self, key: str, name: str, holds: bool) -> bool:
+        """Note under ``key`` whether this rank ``holds`` the lock ``name`` from now on; whether it has held it."""
+        held = cast("tuple[str, ...]", self.recall(key, ()))
+        self.note(key, tuple(sorted({*held, name} if holds else {*held} - {name})))
+        return name in held
+
+    def free(self, key: str, memory: Address) -> None:
+        """Note under ``key`` that this call has given ``memory`` back."""
+        known = {**freed(self.call, key), memory.object: self.opened()}
+        self.note(key, tuple(sorted(known.items(), key=lambda each: repr(each[0]))))
+
+    def allocated(self, key: str, memory: Address) -> None:
+        """Note under ``key`` that ``memory`` is new, though it may have been given back before."""
+        self.note(key, tuple(each for each in freed(self.call, key).items() if each[0] != memory.object))
 
     def count(self, key: str, modulus: int | None = None) -> int:
         """How often this method was called before for ``key`` on this rank, modulo ``modulus`` if there is one."""

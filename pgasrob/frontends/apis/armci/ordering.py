@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from pgasrob.frontends.apis.armci import queues, rules
 from pgasrob.frontends.apis.armci.collectives import barrier_of_all
@@ -128,10 +127,7 @@ LOCKED = "armci.locked"
 
 def _held(steps: Steps, process: Expr, holds: bool) -> bool:
     """Note whether this process ``holds`` the mutex in argument 0 from now on; whether it held it before."""
-    mutex = f"{steps.call.known(0)} of {queues.named(process)}"
-    locked = cast("tuple[str, ...]", steps.recall(LOCKED, ()))
-    steps.note(LOCKED, tuple(sorted({*locked, mutex} if holds else {*locked} - {mutex})))
-    return mutex in locked
+    return steps.hold(LOCKED, f"{steps.call.known(0)} of {queues.named(process)}", holds)
 
 
 # Notifications

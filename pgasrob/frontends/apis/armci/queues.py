@@ -19,12 +19,11 @@ from typing import cast
 
 from pgasrob.frontends.apis.armci import rules
 from pgasrob.frontends.apis.call_arguments import is_owner, target
-from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps, freed
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.c.values import Address, ObjectId
+from pgasrob.frontends.c.values import Address
 from pgasrob.program.commands import Wait, WaitLocal
 from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
-from pgasrob.program.illegal_calls import Opened
 
 Key = tuple[int | str, ...]
 Entry = tuple[Key, int | str, bool]
@@ -137,13 +136,9 @@ FREED = "armci.freed"
 """Key in the state of the objects that have been given back, each with the call that did so."""
 
 
-def freed(call: Call) -> tuple[tuple[ObjectId, Opened], ...]:
-    return cast("tuple[tuple[ObjectId, Opened], ...]", call.state.get(FREED, ()))
-
-
 def remote(call: Call, index: int, address: Address, process: Expr) -> Address:
     """``address``, of argument ``index``, which must be one of ``process``."""
-    opened = dict(freed(call)).get(address.object)
+    opened = freed(call, FREED).get(address.object)
     if opened is not None:
         raise NotAllowed(rules.FREED, f"{call.name} of memory that has been freed", opened)
     owner = call.me if address.owner is None else address.owner

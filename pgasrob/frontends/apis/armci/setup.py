@@ -100,7 +100,7 @@ def malloc(call: Call, steps: Steps) -> None:
     call.rests_on(Kind.CREATION_WAITS, call.name)
     table, size = target(call, 0), call.known(1)
     memory = call.allocate("segment", size, member_in(call, 0) or "memory")
-    steps.note(queues.FREED, tuple(each for each in queues.freed(call) if each[0] != memory.object))
+    steps.allocated(queues.FREED, memory)
     call.own_element(memory, table, "armci_msg_me()")
     name = f"armci.size.{memory.object.number}"
     call.publish(name, size, by_all=True)
@@ -127,8 +127,7 @@ def free(call: Call, steps: Steps) -> None:
     call.rests_on(Kind.FREED_MEMORY, call.name)
     address = call.pointer(0)
     if address is not None:
-        known = {**dict(queues.freed(call)), address.object: steps.opened()}
-        steps.note(queues.FREED, tuple(sorted(known.items(), key=lambda each: repr(each[0]))))
+        steps.free(queues.FREED, address)
 
 
 @DONE.does("int ARMCI_Finalize(void)")

@@ -90,6 +90,13 @@ def close(steps: Noting, of: Window) -> None:
     steps.note(of.key("closed"), Closed(steps.opened()))
 
 
+def _ended(steps: Noting, of: Window) -> tuple[Opened | None, str]:
+    """The call that has ended the latest epoch, if one has, and " after" it."""
+    closed = cast("Closed | None", steps.recall(of.key("closed")))
+    ended = None if closed is None else closed.call
+    return ended, "" if ended is None else f" after {ended.name}"
+
+
 # Communication
 
 
@@ -119,9 +126,7 @@ def communicates(steps: Noting, of: Window, target: Target, request: bool) -> No
         only = f"while {', '.join(f'rank {each}' for each in locked)} alone is locked"
         steps.illegal(rules.NO_EPOCH, f"{call}, {only}", others)
     else:
-        closed = cast("Closed | None", steps.recall(of.key("closed")))
-        ended = closed.call if closed is not None else None
-        after = f" after {ended.name}" if ended is not None else ""
+        ended, after = _ended(steps, of)
         rule = rules.REQUEST_OUTSIDE if request else rules.NO_EPOCH
         steps.illegal(rule, f"{call} outside of an epoch{after}", ended)
 
@@ -147,9 +152,7 @@ def flushes(steps: Noting, of: Window, target: Target | None) -> None:
         epoch = group.call if group is not None else fence.call  # type: ignore[union-attr]
         steps.illegal(rules.FLUSH_UNLOCKED, f"{steps.call.name}{which} in an epoch of {epoch.name}", epoch)
         return
-    closed = cast("Closed | None", steps.recall(of.key("closed")))
-    ended = closed.call if closed is not None else None
-    after = f" after {ended.name}" if ended is not None else ""
+    ended, after = _ended(steps, of)
     steps.illegal(rules.FLUSH_UNLOCKED, f"{steps.call.name}{which} outside of a lock{after}", ended)
 
 

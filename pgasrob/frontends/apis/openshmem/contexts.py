@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps
+from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, freed
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call, Handler, Outcome
 from pgasrob.frontends.apis.openshmem import rules
@@ -14,7 +14,7 @@ from pgasrob.frontends.apis.transfers import bounded
 from pgasrob.frontends.c.layout import shown
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import ULONG, CType, Pointer, Void
-from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, ObjectId, Unknown
+from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, Unknown
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, Nodes
 from pgasrob.program.illegal_calls import Opened
@@ -38,9 +38,7 @@ class Arguments:
     """The arguments of a call; ``index`` counts from the one after the context, if there is one."""
 
     def __init__(self, call: Call) -> None:
-        finalized = call.state.get(FINALIZED)
-        if isinstance(finalized, Opened):
-            raise NotAllowed(rules.FINALIZED, f"{call.name} after {finalized.name}", finalized)
+        refuse_after_finalize(call)
         self.call = call
         self.first = 1 if call.types and call.types[0] == CONTEXT else 0
 
@@ -65,7 +63,7 @@ class Arguments:
                 f"argument {self.first + index + 1} of {self.call.name} is a null pointer",
                 "pass the address of a symmetric object",
             )
-        opened = dict(freed(self.call)).get(address.object)
+        opened = freed(self.call, FREED).get(address.object)
         if opened is not None:
             which = f"argument {self.first + index + 1} of {self.call.name}"
             raise NotAllowed(rules.FREED, f"{which} is memory that has been freed", opened)
@@ -213,9 +211,11 @@ def live_contexts(call: Call) -> frozenset[int]:
     return live
 
 
-def freed(call: Call) -> tuple[tuple[ObjectId, Opened], ...]:
-    """The objects that have been given back, each with the call that did so."""
-    return cast("tuple[tuple[ObjectId, Opened], ...]", call.state.get(FREED, ()))
+def refuse_after_finalize(call: Call) -> None:
+    """Raises :class:`NotAllowed` where the use of the library has ended before the ``call``."""
+    finalized = call.state.get(FINALIZED)
+    if isinstance(finalized, Opened):
+        raise NotAllowed(rules.FINALIZED, f"{call.name} after {finalized.name}", finalized)
 
 
 def queue_of(call: Call, context: int) -> Const:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import barrier
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.contexts import (
-    FINALIZED,
     Arguments,
     active_set,
     default_queue,
@@ -17,12 +14,12 @@ from pgasrob.frontends.apis.openshmem.contexts import (
     everyone,
     group_of,
     is_invalid,
+    refuse_after_finalize,
 )
 from pgasrob.frontends.apis.openshmem.header import FUNCTIONS
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.commands import AwaitAdd, Fence, Fetch, Swap, Wait
 from pgasrob.program.expressions import Binary, Const, Expr, IntType
-from pgasrob.program.illegal_calls import Opened
 
 LONG = IntType(64, True)
 LOCK = "lock"
@@ -67,9 +64,7 @@ OLD_NAMES = {
 def wait_for_all(steps: Steps) -> None:
     """The barrier over all PEs, which allocation and `shmem_finalize` include too."""
     call = steps.call
-    finalized = call.state.get(FINALIZED)
-    if isinstance(finalized, Opened):
-        raise NotAllowed(rules.FINALIZED, f"{call.name} after {finalized.name}", finalized)
+    refuse_after_finalize(call)
     steps.do(Wait(default_queue(call)))
     barrier(steps, everyone(call), OLD_NAMES.get(call.name, call.name))
 
@@ -144,10 +139,7 @@ def _held(steps: Steps, holds: bool) -> bool:
     lock = Arguments(steps.call).symmetric(0)
     if not isinstance(lock.offset, int):
         return True
-    name = f"{lock.object}+{lock.offset}"
-    locks = cast("tuple[str, ...]", steps.recall(LOCKS, ()))
-    steps.note(LOCKS, tuple(sorted({*locks, name} if holds else {*locks} - {name})))
-    return name in locks
+    return steps.hold(LOCKS, f"{lock.object}+{lock.offset}", holds)
 
 
 def _acquire(cell: Expr) -> AwaitAdd:

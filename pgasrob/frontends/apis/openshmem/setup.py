@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 from pgasrob.frontends.apis.call_arguments import elements
-from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, ends_all
+from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, ends_all, freed
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.contexts import (
@@ -19,7 +19,6 @@ from pgasrob.frontends.apis.openshmem.contexts import (
     Arguments,
     context_of,
     does,
-    freed,
     is_invalid,
     live_contexts,
     live_teams,
@@ -127,7 +126,7 @@ def _allocated(steps: Steps, size: int | Extent) -> Value:
     if size == 0:
         return NULL
     memory = steps.call.allocate("symmetric", size)
-    steps.note(FREED, tuple(each for each in freed(steps.call) if each[0] != memory.object))
+    steps.allocated(FREED, memory)
     steps.note(_size_of(memory), size)
     return memory
 
@@ -172,7 +171,7 @@ def reallocate(call: Call, steps: Steps) -> Value:
     if isinstance(memory, Address) and old is not None and isinstance(held, int):
         copied(steps, memory, old, min(size, held))
         wait_for_all(steps)
-        _free(steps, old)
+        steps.free(FREED, old)
     return memory
 
 
@@ -182,19 +181,13 @@ def free(call: Call, steps: Steps) -> None:
     if address is None:
         return
     call.rests_on(Kind.FREED_MEMORY, call.name)
-    before, object = dict(freed(call)), address.object
+    before, object = freed(call, FREED), address.object
     if object in before:
         raise NotAllowed(rules.FREED_TWICE, f"{call.name} of memory that has been freed", before[object])
     if object.kind != "symmetric" or address.offset != 0:
         raise NotAllowed(rules.FREED_TWICE, f"{call.name} of what is no address that shmem_malloc has given")
     wait_for_all(steps)
-    _free(steps, address)
-
-
-def _free(steps: Steps, memory: Address) -> None:
-    """Note that ``memory`` has been given back."""
-    known = {**dict(freed(steps.call)), memory.object: steps.opened()}
-    steps.note(FREED, tuple(sorted(known.items(), key=lambda each: repr(each[0]))))
+    steps.free(FREED, address)
 
 
 # Contexts: each has its own queue. Numbers are used again, so that loops come back to the state they began in.
