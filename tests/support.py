@@ -6,6 +6,7 @@ Nothing here is clever: the enumerations are what the code under test is compare
 from __future__ import annotations
 
 import pathlib
+import re
 import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from pgasrob import api
+from pgasrob.frontends.options import FrontEnd
 from pgasrob.models.store_buffers import tso_check as on_tso
 from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Binary, Const, Expr, Register
@@ -26,7 +28,7 @@ from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.normal_form import NormalForm
-from pgasrob.robustness.question import Question, RobustnessOnTso
+from pgasrob.robustness.question import Asked, ProgramFile, Question, RobustnessOnTso
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.semantics.computation import POPS, Computation, Event
@@ -156,6 +158,15 @@ def instance(
     *blocks: str, nodes: int | None = None, declarations: str = DECLARATIONS, reading: Reading = DEFAULT_READING
 ) -> Instance:
     return program(*blocks, nodes=nodes, declarations=declarations).instantiate(reading=reading)
+
+
+def session_about(path: pathlib.Path, asked: Asked, *defines: str) -> Session:
+    """A session in which ``asked`` is asked about the C program in ``path``, on the nodes that its first line gives and
+    with these macros defined as 1."""
+    nodes = re.match(r"// nodes: (\d+)", path.read_text())
+    assert nodes is not None, path
+    front_end = FrontEnd(defines=tuple((each, "1") for each in defines))
+    return Session(Question(ProgramFile(str(path), front_end), int(nodes[1]), asked))
 
 
 def operands(command: str, registers: Registers = (0, 0), nodes: int = 1) -> Operands:

@@ -6,18 +6,16 @@ each with what is found; here the answer as a whole is compared.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
 from pgasrob.batch.answer import about_robustness
-from pgasrob.frontends.options import FrontEnd
 from pgasrob.render.verdict_json import to_json
-from pgasrob.robustness.question import ProgramFile, Question, Synchronisation
-from pgasrob.robustness.session import Session
+from pgasrob.robustness.question import Synchronisation
 from pgasrob.robustness.synchronisation import Synchronised, synchronised
 from pgasrob.robustness.verdict import Verdict
+from tests.support import session_about
 
 ANSWERS = Path(__file__).parent / "answers"
 WRONG = {"matters": "races", "stuck": "progress", "illegal": "legal"}
@@ -43,11 +41,8 @@ STUCK = {
 
 
 def decided(path: Path, *defines: str) -> tuple[Verdict, Synchronised]:
-    nodes = re.match(r"// nodes: (\d+)", path.read_text())
-    assert nodes is not None
-    front_end = FrontEnd(defines=tuple((each, "1") for each in defines))
     asked = Synchronisation(effect=False)
-    verdict = about_robustness(Session(Question(ProgramFile(str(path), front_end), int(nodes[1]), asked)), asked)
+    verdict = about_robustness(session_about(path, asked, *defines), asked)
     found = synchronised(verdict)
     assert found is not None and found.whole
     return verdict, found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +10,6 @@ from unittest.mock import ANY
 
 import pytest
 
-from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.races import consequences as decided_by
@@ -19,14 +17,14 @@ from pgasrob.races.consequences import race_consequences
 from pgasrob.races.end_sets import AllEnds, ScNode, Step
 from pgasrob.robustness.check import check
 from pgasrob.robustness.maximal_runs import Viewer, Word
-from pgasrob.robustness.question import ProgramFile, Question, Robustness
+from pgasrob.robustness.question import Question, Robustness
 from pgasrob.robustness.reasons import ConsequencesLimit
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import RaceConsequences
 from tests.oracle.race_order import RaceOrder, TooLarge
 from tests.oracle.strategies import random_program
 from tests.oracle.syntax import numbered, to_pgas
-from tests.support import program
+from tests.support import program, session_about
 
 CHOICES = (
     ("load", "store", "write", "wait", "barrier", "if", "choose"),
@@ -181,10 +179,7 @@ ANSWERS = Path(__file__).parents[1] / "frontends" / "answers"
 
 
 def of_file(path: Path, *defines: str) -> tuple[str, RaceConsequences]:
-    nodes = re.match(r"// nodes: (\d+)", path.read_text())
-    assert nodes is not None
-    front_end = FrontEnd(defines=tuple((each, "1") for each in defines))
-    session = Session(Question(ProgramFile(str(path), front_end), int(nodes[1]), asked=Robustness(effect=False)))
+    session = session_about(path, Robustness(effect=False), *defines)
     verdict = check(session)
     return verdict.verdict, race_consequences(session, verdict)
 

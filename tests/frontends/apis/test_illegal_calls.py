@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,11 @@ from pgasrob.frontends.apis.armci import rules as armci
 from pgasrob.frontends.apis.gasnet import rules as gasnet
 from pgasrob.frontends.apis.gaspi import rules as gaspi
 from pgasrob.frontends.apis.openshmem import rules as openshmem
-from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.illegal_calls import Rule
 from pgasrob.robustness.check import check
-from pgasrob.robustness.question import ProgramFile, Question, Robustness
-from pgasrob.robustness.session import Session
+from pgasrob.robustness.question import Robustness
 from pgasrob.robustness.verdict import Verdict
+from tests.support import session_about
 
 ANSWERS = Path(__file__).parents[1] / "answers" / "illegal"
 FOUND: dict[str, list[tuple[Rule, int]]] = {
@@ -42,10 +40,7 @@ FOUND: dict[str, list[tuple[Rule, int]]] = {
 
 
 def decided(path: Path, *defines: str) -> Verdict:
-    nodes = re.match(r"// nodes: (\d+)", path.read_text())
-    assert nodes is not None
-    front_end = FrontEnd(defines=tuple((each, "1") for each in defines))
-    return check(Session(Question(ProgramFile(str(path), front_end), int(nodes[1]), asked=Robustness(effect=False))))
+    return check(session_about(path, Robustness(effect=False), *defines))
 
 
 @pytest.mark.parametrize("name", FOUND)
