@@ -10,6 +10,7 @@ pub mod barriers;
 pub mod code;
 pub mod commands;
 pub mod facts;
+pub mod graphs;
 pub mod intern;
 pub mod intervals;
 pub mod layout;

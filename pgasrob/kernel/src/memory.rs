@@ -103,6 +103,13 @@ pub fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
     Ok(copy)
 }
 
+/// Appends `item` to what is needed for a moment, which no budget is charged for.
+pub fn append<T>(items: &mut Vec<T>, item: T) -> Result<()> {
+    items.try_reserve(1)?;
+    items.push(item);
+    Ok(())
+}
+
 /// Appends `item`, charging `budget` when the vector grows.
 pub fn push<T>(items: &mut Vec<T>, item: T, budget: &mut Budget) -> Result<()> {
     if items.len() == items.capacity() {
