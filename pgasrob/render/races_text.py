@@ -10,7 +10,7 @@ from typing import cast
 from pgasrob.diagnostics import visible
 from pgasrob.render import assumptions_text, count_note_json, english, words
 from pgasrob.render.errors import error_lines, in_one_line
-from pgasrob.render.lines import UNICODE, Glyphs, Line, paragraph
+from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph
 from pgasrob.render.one_race_json import Race, with_accesses
 from pgasrob.render.one_race_text import distinct, excerpts, lines_race, sentence
 from pgasrob.render.races_json import counted
@@ -34,7 +34,7 @@ def race_report(
     ``list_assumptions``: name all that it rests on. ``full``: show every event of a run. ``every_run``: show a run to
     each race, and not to the first alone.
     """
-    lines: list[Line] = [_headline(result)]
+    lines = headline(f"{visible(result['file'])}: ", _headline(result), width)
     lines += error_lines(result["file"], result["errors"])
     lines += _body(result, width)
     if list_assumptions:
@@ -71,7 +71,7 @@ def _beside(result: RaceResult, width: int) -> list[Line]:
 
 
 def _headline(result: RaceResult) -> Line:
-    line: Line = [(f"{visible(result['file'])}: ", "heading"), (result["verdict"], result["verdict"])]
+    line: Line = [(result["verdict"], result["verdict"])]
     if result["nodes"] is not None:
         line.append((english.on_nodes(result["nodes"]), "heading"))
     line.append((_number(result), "heading"))

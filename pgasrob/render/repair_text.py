@@ -10,7 +10,7 @@ from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.english import capital, count, listed, on_counts
 from pgasrob.render.errors import diagnostic_lines
-from pgasrob.render.lines import Line, paragraph
+from pgasrob.render.lines import Line, headline, paragraph
 from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
 from pgasrob.render.verdict_json import Change, Fix, Result, to_json
 from pgasrob.repairs.edits import Edit, Origins, applied
@@ -203,16 +203,18 @@ def repair_to_sarif(repair: Repair) -> str:
 
 def repair_lines(file: str, repair: Repair, width: int) -> list[Line]:
     """The report of a repair, with the diff of every answer."""
-    head: Line = [(f"{visible(file)}: ", "heading"), *_headline(repair)]
-    lines = beginning(head, repair.verdicts, sentences(repair), width)
+    lines = beginning(file, _headline(repair), repair.verdicts, sentences(repair), width)
     for number, answer in enumerate(repair.answers, 1):
         lines += [[], *_answer(repair, answer, number, width)]
     return lines
 
 
-def beginning(head: Line, verdicts: Sequence[Verdict], sentences: Iterable[tuple[str, str]], width: int) -> list[Line]:
-    """The beginning of a report about edits: its ``head``, the errors of the text, ``sentences`` with styles."""
-    lines = [head, *diagnostic_lines(error for verdict in verdicts for error in verdict.errors)]
+def beginning(
+    file: str, head: Line, verdicts: Sequence[Verdict], sentences: Iterable[tuple[str, str]], width: int
+) -> list[Line]:
+    """The beginning of a report about edits: ``file`` and ``head``, errors of the text, ``sentences`` with styles."""
+    lines = headline(f"{visible(file)}: ", head, width)
+    lines += diagnostic_lines(error for verdict in verdicts for error in verdict.errors)
     for sentence, style in sentences:
         lines += paragraph(sentence, width, style, "  ")
     return lines

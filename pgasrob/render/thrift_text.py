@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypedDict
 
-from pgasrob.diagnostics import visible
 from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.english import capital, count, on_counts
 from pgasrob.render.lines import Line, paragraph
@@ -113,8 +112,7 @@ def _assumed(thrift: Thrift) -> list[str]:
 def thrift_lines(file: str, thrift: Thrift, width: int) -> list[Line]:
     """The report: each wait, fence, barrier and blocking call, and the diff of what saves most together."""
     on = on_counts(thrift.nodes)
-    head: Line = [(f"{visible(file)}: ", "heading"), *_headline(thrift), (on, "heading")]
-    lines = beginning(head, thrift.verdicts, _sentences(thrift), width)
+    lines = beginning(file, [*_headline(thrift), (on, "heading")], thrift.verdicts, _sentences(thrift), width)
     for each in thrift.judged:
         lines += _judged(each, thrift.text, on, width)
     if thrift.together:

@@ -101,8 +101,11 @@ FREE = (
 
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize(("order", "sentence", "saved"), [("kept", KEPT, 4), ("free", FREE, 12)])
-def test_every_output_says_what_is_assumed_of_output(columns: int, order: str, sentence: str, saved: int) -> None:
-    arguments = ["thrift", str(HEADER), "--output-order", order]
+def test_every_output_says_what_is_assumed_of_output(
+    monkeypatch: pytest.MonkeyPatch, columns: int, order: str, sentence: str, saved: int
+) -> None:
+    monkeypatch.chdir(HEADER.parent)
+    arguments = ["thrift", HEADER.name, "--output-order", order]
     text = CliRunner().invoke(cli, arguments, env={"COLUMNS": str(columns)}).stdout
     assert sentence in " ".join(text.split()) and max(map(len, text.splitlines())) <= columns
     found = json.loads(CliRunner().invoke(cli, [*arguments, "--format", "json"]).stdout)
@@ -131,3 +134,13 @@ def test_what_is_assumed_is_said_where_nothing_can_go_and_not_where_nothing_was_
     assert KEPT in thrift(path).stdout
     assert "Assumes" not in thrift(THREE).stdout
     assert "Assumes" not in thrift(PROGRAMS / "c/openshmem/message_passing_no_fence.c").stdout
+
+
+@pytest.mark.parametrize("name", ["thrift", "repair", "race"])
+def test_a_long_path_does_not_widen_the_headline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("a" * 70) / "p.pgas"
+    path.parent.mkdir()
+    path.write_text("memory x, y; queue q; process 0 { write(x, 1, y, q); wait(q); } process { skip; }")
+    first, second, *_ = CliRunner().invoke(cli, [name, str(path)], env={"COLUMNS": "80"}).stdout.splitlines()
+    assert first == f"{path}:" and second.startswith("  ") and len(second) <= 80
