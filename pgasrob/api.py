@@ -93,7 +93,7 @@ def check(
     <Verdict one_to_one_wait.pgas: robust on every number of nodes>
     """
     from pgasrob.batch.answer import about_robustness
-    from pgasrob.robustness.question import FACTS, RobustnessOnEveryCount, Synchronisation
+    from pgasrob.robustness.question import RobustnessOnEveryCount, Synchronisation
     from pgasrob.robustness.session import Session
     from pgasrob.robustness.verdict import LINES
 
@@ -108,9 +108,8 @@ def check(
     if isinstance(nodes, str) and not every:
         raise ValueError(f'nodes is {nodes!r}; it is a number, or "all" for every number')
     question = _question(program, None if isinstance(nodes, str) else nodes, limits, engine=engine, **options)
-    facts = FACTS if only is None else tuple(line for line in FACTS if line in only)
     lines = None if only is None else tuple(line for line in LINES if line in only)
-    asked = RobustnessOnEveryCount(effect, facts) if every else Synchronisation(lines, effect)
+    asked = (RobustnessOnEveryCount if every else Synchronisation)(lines, effect)
     return about_robustness(Session(question, progress), asked)
 
 

@@ -28,33 +28,51 @@ def about_robustness(session: Session, asked: AboutRobustness) -> Verdict:
             return check(session)
         case Synchronisation():
             return _synchronisation(session, asked)
-        case RobustnessOnTso():
-            from pgasrob.models.store_buffers.tso_check import check_on_tso
-
-            return replace(check_on_tso(session), facts=asked.facts)
-        case RobustnessOnEveryCount():
-            from pgasrob.robustness.every_n.every_count_check import check_every_count
-
-            return replace(check_every_count(session), facts=asked.facts)
         case _:
             assert_never(asked)
 
 
 def _synchronisation(session: Session, asked: Synchronisation) -> Verdict:
     """Robustness and the facts of SC runs, and what depends on races where that is ``asked``."""
-    from pgasrob.robustness.check import check
-
-    session = session.asking(replace(session.question, asked=Robustness(asked.effect)))
-    verdict = check(session)
+    verdict = _robustness(session, asked)
     program = session.question.program
     lines, facts = asked.of(not isinstance(program, ProgramFile) and not program.source.shows_commands)
     verdict = replace(verdict, asked=lines, facts=facts)
-    if "races" not in lines or verdict.verdict == "error":
+    if "races" not in (*lines, *facts) or verdict.verdict == "error":
         return verdict
-    from pgasrob.races.consequences import race_consequences
 
     def interrupted(reason: Reason) -> Verdict:
         return replace(verdict, races=RaceConsequences("unknown", reason=reason))
 
     with session.interruptible(interrupted):
-        return replace(verdict, races=race_consequences(session, verdict))
+        return replace(verdict, races=_races(session, verdict))
+
+
+def _robustness(session: Session, asked: Synchronisation) -> Verdict:
+    match asked:
+        case RobustnessOnTso():
+            from pgasrob.models.store_buffers.tso_check import check_on_tso
+
+            return check_on_tso(session)
+        case RobustnessOnEveryCount():
+            from pgasrob.robustness.every_n.every_count_check import check_every_count
+
+            return check_every_count(session)
+        case _:
+            from pgasrob.robustness.check import check
+
+            return check(session.asking(replace(session.question, asked=Robustness(asked.effect))))
+
+
+def _races(session: Session, verdict: Verdict) -> RaceConsequences:
+    """Which races matter. SC runs know of no store buffers: with these, too, races are those of the program without,
+    which is robust where it was asked what the buffers add."""
+    from pgasrob.races.consequences import race_consequences
+
+    if verdict.every is not None:
+        from pgasrob.races.races_on_counts import races_on_counts
+
+        return races_on_counts(session, verdict)
+    if verdict.on_tso is not None:
+        verdict = replace(verdict, verdict="robust", reason=None)
+    return race_consequences(session, verdict)

@@ -211,7 +211,7 @@ class Checker:
         if expectation:
             expected = expectation.at("all" if verdict.every else verdict.nodes, verdict.reading, job.machine)
         expected_races = expectation.races_at(verdict.nodes) if expectation and job.races else None
-        whole = set(LINES) <= set(verdict.asked)
+        whole = set(LINES) <= set(verdict.asked) and not job.machine and not job.every_count
         synchronised = expectation.synchronised_at(verdict.nodes) if expectation and whole else None
         return Checked(file, verdict, True, expected, (), False, races, expected_races, synchronised)
 

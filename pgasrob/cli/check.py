@@ -154,12 +154,11 @@ def _job(options: CheckOptions, front_end: FrontEnd, headers: Mapping[str, Heade
 
 def _asked(options: CheckOptions) -> AboutRobustness:
     """The machine and the node counts that are asked about."""
-    from pgasrob.robustness.question import FACTS, RobustnessOnEveryCount, RobustnessOnTso, Synchronisation
+    from pgasrob.robustness.question import RobustnessOnEveryCount, RobustnessOnTso, Synchronisation
 
-    facts = FACTS if options.only is None else tuple(line for line in FACTS if line in options.only)
     if options.every_count:
-        return RobustnessOnEveryCount(facts=facts)
-    return RobustnessOnTso(facts=facts) if options.cpu == "tso" else Synchronisation(options.only)
+        return RobustnessOnEveryCount(options.only)
+    return RobustnessOnTso(options.only) if options.cpu == "tso" else Synchronisation(options.only)
 
 
 def _results(options: CheckOptions, found: Found, job: Job, display: Display | None) -> Iterable[Result]:

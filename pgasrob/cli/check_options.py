@@ -142,12 +142,6 @@ RULES: tuple[Rule[CheckOptions], ...] = (
         lambda o: o.every_count,
         ("--cpu", "--network", "--why", "--races"),
     ),
-    Rule(
-        "--only races, or without robust, is about some node counts and --cpu sc.",
-        lambda o: (
-            o.only is not None and ("races" in o.only or "robust" not in o.only) and (o.every_count or o.cpu == "tso")
-        ),
-    ),
 )
 OF_THE_CALCULUS = (
     *("--engine", "--no-reduction", "--without", "--cpu", "--cluster", "--witness", "--fold", "--strict", "--report"),

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
 from pgasrob.diagnostics.suggestions import closest
@@ -167,6 +167,11 @@ class Expectation:
         return next((verdict for verdict in found if verdict), None) or _at(self.cases, nodes)
 
 
+def _implied(case: Case) -> Case:
+    """What a case of the `synchronised:` line expects of robustness."""
+    return replace(case, verdict="not robust" if "not robust" in case.verdict else "robust")
+
+
 def _at(cases: Iterable[Case], nodes: int | Literal["all"] | None) -> str | None:
     cases = tuple(cases)
     if nodes == "all":
@@ -222,7 +227,7 @@ class _Head:
             self.misplaced(later["entry"], later.start("entry"), hint)
         if not any((self.cases, self.nodes, self.races, self.models, self.networks, self.synchronised)):
             return None
-        default = self.cases.pop(DEFAULT_READING, ())
+        default = self.cases.pop(DEFAULT_READING, ()) or tuple(map(_implied, self.synchronised))
         models, networks = tuple(self.models.items()), tuple(self.networks.items())
         readings = tuple(self.cases.items())
         return Expectation(default, self.nodes, readings, self.races, models, networks, self.synchronised)

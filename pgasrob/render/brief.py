@@ -104,6 +104,9 @@ def _of_races(result: Result, where: str) -> Iterator[str]:
     consequences = result.get("consequences")
     if not consequences:
         return
+    if open_ := synchronised_text.races_left(result):
+        yield f"{visible(result['file'])}: note{where}: {visible(open_)}"
+    where = synchronised_text.where_they_race(result) or where
     for race in consequences["matters"]:
         first = race["race"]["accesses"][0]
         place = located(result["file"], first["line"], first["column"])

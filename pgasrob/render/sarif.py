@@ -27,7 +27,7 @@ from pgasrob.render.races_json import is_about_races
 from pgasrob.render.run_json import Fault, NextCommand, Witness
 from pgasrob.render.shared_json import Error
 from pgasrob.render.synchronised_json import ConsequentialRace, left_open
-from pgasrob.render.synchronised_text import because, illegal_call
+from pgasrob.render.synchronised_text import because, illegal_call, races_left
 from pgasrob.render.verdict_json import Fix, RaceResult, Result
 from pgasrob.robustness.reasons import InternalError
 from pgasrob.version import VERSION
@@ -291,7 +291,7 @@ def _one_race(result: Result | RaceResult, race: Race, rule: str, consequence: s
     witness = with_accesses(race)
     places = range(len(race["computation"]), len(witness["computation"]))
     commands = " ".join(access["command"] for access in race["accesses"])
-    text = f"{_begun(sentence(race))}{_on(result)}{': ' * bool(consequence)}{consequence}."
+    text = f"{_begun(sentence(race))}{english.on_nodes(race['nodes'])}{': ' * bool(consequence)}{consequence}."
     found = _result(result, rule, text, _place(result, witness, places[0]), commands)
     found["relatedLocations"] = [
         {"id": number, **_place(result, witness, place), "message": _message(phrase)}
@@ -405,31 +405,33 @@ def notifications(result: Result | RaceResult) -> Iterator[Object]:
     yield from _open_lines(result)
     witness = result.get("witness")
     placed = result["errors"] or (witness and witness["fault"])
-    left_open = result["verdict"] == "unknown" or result.get("faults") == "unknown"
-    if left_open or (result["verdict"] == "error" and not placed):
-        yield {
-            "descriptor": {"id": UNKNOWN, "index": 0},
-            "level": "warning" if left_open else "error",
-            "message": _message(
-                f"{_begun(result['verdict'])}{_on(result)}: {result['reason'] or 'no reason is known'}"
-            ),
-            "locations": [_location(result, None)],
-        }
+    is_open = result["verdict"] == "unknown" or result.get("faults") == "unknown"
+    if is_open or (result["verdict"] == "error" and not placed):
+        text = f"{_begun(result['verdict'])}{_on(result)}: {result['reason'] or 'no reason is known'}"
+        yield _notification(result, "warning" if is_open else "error", text)
 
 
 def _open_lines(result: Result | RaceResult) -> Iterator[Object]:
-    """Notifications about lines that were asked and are open although robustness is known."""
-    found = cast(Result, result).get("synchronised")
+    """Notifications about lines that were asked and are open although robustness is known; and as a note, that races
+    are which would count where they were found."""
+    verdict = cast(Result, result)
+    found = verdict.get("synchronised")
     open_ = [] if not found or result["verdict"] == "unknown" else left_open(found)
     if open_:
-        reason = because(cast(Result, result))
+        reason = because(verdict)
         text = f"{_begun(english.listed(open_))} could not be decided{_on(result)}{reason and ': '}{reason}"
-        yield {
-            "descriptor": {"id": UNKNOWN, "index": 0},
-            "level": "warning",
-            "message": _message(text),
-            "locations": [_location(result, None)],
-        }
+        yield _notification(result, "warning", text)
+    if races := races_left(verdict):
+        yield _notification(result, "note", _begun(races))
+
+
+def _notification(result: Result | RaceResult, level: str, text: str) -> Object:
+    return {
+        "descriptor": {"id": UNKNOWN, "index": 0},
+        "level": level,
+        "message": _message(text),
+        "locations": [_location(result, None)],
+    }
 
 
 # --- Places and messages ---------------------------------------------------------------------------------------------

@@ -57,6 +57,8 @@ def answer(result: Result, where: str) -> Line:
         return [(verdict, verdict), (where, "heading"), *(_but(result, found) if found else ())]
     if not found["lines"]:
         return [("nothing of what was asked is there to answer", "open"), (where, "heading")]
+    if found["answer"] == "no" and every_count_text.is_about_all(result):
+        where = english.on_range(sorted({run["nodes"] for run in _of_lines(result)}))
     style, text = HEADLINES[found["answer"]], summary(found, where)
     first, behind, rest = text.partition(where) if where else (text, "", "")
     return [(first, style), (behind, "heading"), (rest, style if found["answer"] == "no" else "heading")]
@@ -85,9 +87,18 @@ def _but(result: Result, found: Synchronised) -> Iterator[tuple[str, str]]:
             yield f"{link} {illegal_call(result['illegal_calls'][0])}", "bad"
         case ["assertions"]:
             yield f"{link} {failing_assertion(result)}", "bad"
+        case ["races"]:
+            yield f"{link} {_counted_races(lines[0]['found'])}{where_they_race(result)}", "bad"
         case _:
             others: Synchronised = {**found, "lines": lines}
             yield f"{link} with {english.listed(wrong(others))}", "bad"
+
+
+def _of_lines(result: Result) -> Iterator[Witness]:
+    """A run for each line in which something was found."""
+    yield from filter(None, (result["witness"], result["assertion_run"], result["deadlock_run"]))
+    yield from words.illegal_call_runs(result)
+    yield from words.race_runs(result)
 
 
 def deadlock(result: Result) -> str:
@@ -200,6 +211,7 @@ def cell(found: Synchronised | None, assertions: Assertions | None, deadlock: De
 
 def _races(result: Result, count: int) -> str:
     found = result["consequences"]
+    where = where_they_race(result)
     harmless = english.count(len(found["harmless"]), "race") if found["harmless"] else ""
     if count > len(found["matters"]):
         return f"{count} that change the result" if count > 1 else "1 that changes the result"
@@ -209,7 +221,35 @@ def _races(result: Result, count: int) -> str:
         verb = "changes" if len(found["harmless"]) == 1 else "change"
         return f"none that matters; {harmless} {verb} nothing in how SC runs end"
     several = f"{len(found['matters'])} that change the result; " if len(found["matters"]) > 1 else ""
-    return several + "; ".join(map(consequential, found["matters"]))
+    return several + "; ".join(map(consequential, found["matters"])) + where
+
+
+def _counted_races(count: int) -> str:
+    return "1 race changes the result" if count == 1 else f"{count} races change the result"
+
+
+def where_they_race(result: Result) -> str:
+    """`` on 3 nodes``: where the races that matter were found; "" where the result is about one number of nodes."""
+    runs = words.race_runs(result)
+    return every_count_text.where(result, runs[0]) if runs else ""
+
+
+def races_left(result: Result) -> str:
+    """Why races are open that were looked for, and would count where they were found; "" where that is not so."""
+    found = result.get("synchronised")
+    line = line_of(found, "races") if found else None
+    return because(result) if line and line["answer"] == "unknown" and not line["asked"] else ""
+
+
+def beside_robustness(result: Result) -> Iterator[tuple[str, str]]:
+    """The sentence on races for a report that is about robustness first: those that matter, or that they are open;
+    nothing where they were not looked for, or none matters."""
+    found = result.get("synchronised")
+    line = line_of(found, "races") if found else None
+    if line and line["answer"] == "no":
+        yield f"Races: {_races(result, line['found'])}.", "bad"
+    elif open_ := races_left(result):
+        yield f"{english.capital(open_)}.", "open"
 
 
 def consequential(race: ConsequentialRace) -> str:

@@ -175,6 +175,7 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
         yield f"There is a deadlock{where}, already in an SC run (below){why}.", "bad"
     if every_count_text.is_about_all(result):
         yield from every_count_text.facts(result)
+    yield from synchronised_text.beside_robustness(result)
     of_assertions, of_deadlocks = every_count_text.left_open(result)
     open_ = ["whether a command faults"] * (result.get("faults") == "unknown")
     open_ += ["whether the assertions hold"] * of_assertions + ["whether there is a deadlock"] * of_deadlocks
@@ -189,6 +190,13 @@ def _beside_the_lines(result: Result, assumed: bool) -> Iterator[tuple[str, str]
     yield from _count_note(result)
     if result["communicates"] is False and "count_note" not in result:
         yield NO_COMMUNICATION, "open"
+    if every_count_text.is_about_all(result):
+        if result["verdict"] == "robust":
+            yield f"{english.capital(every_count_text.how(result))}.", ""
+        yield from every_count_text.what_is_known(result)
+        found = result.get("synchronised")
+        if found and any(line["line"] in ("progress", "assertions") for line in found["lines"]):
+            yield from every_count_text.facts(result)
     if result.get("limit"):
         yield LIMITS, "open"
     yield from _effect(result)

@@ -34,22 +34,6 @@ class Robustness:
 
 
 @dataclass(frozen=True, slots=True)
-class RobustnessOnTso:
-    """The same where each processor has a store buffer, as those of x86 have."""
-
-    effect: bool = True
-    facts: tuple[LineName, ...] = FACTS
-
-
-@dataclass(frozen=True, slots=True)
-class RobustnessOnEveryCount:
-    """The same on every number of nodes at once."""
-
-    effect: bool = True
-    facts: tuple[LineName, ...] = FACTS
-
-
-@dataclass(frozen=True, slots=True)
 class Synchronisation:
     """Whether a program is correctly synchronised, by these ``lines``; None: what is asked of its language.
 
@@ -65,6 +49,22 @@ class Synchronisation:
         if self.lines is not None:
             return self.lines, ()
         return (LINES, ()) if c_program else (("robust",), FACTS)
+
+
+@dataclass(frozen=True, slots=True)
+class RobustnessOnTso(Synchronisation):
+    """The same where each processor has a store buffer, as those of x86 have."""
+
+
+@dataclass(frozen=True, slots=True)
+class RobustnessOnEveryCount(Synchronisation):
+    """The same on every number of nodes at once. As not all lines can be proved of C, those beside robustness are facts
+    there, too."""
+
+    def of(self, c_program: bool) -> tuple[tuple[LineName, ...], tuple[LineName, ...]]:
+        if self.lines is not None:
+            return self.lines, ()
+        return ("robust",), (*FACTS, "races") if c_program else FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class RobustnessOnNetwork:
         return f"{self.network} {self.variant}".strip()
 
 
-AboutRobustness = Robustness | Synchronisation | RobustnessOnTso | RobustnessOnEveryCount
+AboutRobustness = Robustness | Synchronisation
 Asked = AboutRobustness | RobustnessOnNetwork | Races
 
 

@@ -205,6 +205,22 @@ class CountLeft(Reason, code="count-left", sentence="on {nodes} nodes: {because}
     because: Reason
 
 
+class RacesOnCounts(
+    Reason,
+    code="races-on-counts",
+    sentence="it is not proved for every number of nodes that no race changes the result",
+):
+    """That no race matters is not proved for every number of nodes; ``counts``: those on which none does."""
+
+    counts: tuple[int, ...]
+
+    def __str__(self) -> str:
+        if not self.counts:
+            return f"{self.sentence}; -n 2..4 asks about some"
+        on = str(self.counts[0]) if len(self.counts) == 1 else f"{self.counts[0]}..{self.counts[-1]}"
+        return f"{self.sentence}: on {on} none does, and -n asks about others"
+
+
 class RunsLeftOut(Reason, code="runs-left-out", sentence="not all runs were looked at: {gaps}"):
     """What was looked at is not violating, but the program stands for more runs than were looked at."""
 

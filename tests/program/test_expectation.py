@@ -279,6 +279,16 @@ def test_synchronisation() -> None:
     assert read_expectation("// synchronised programs have no race that matters.\nprocess { }") is None
 
 
+def test_synchronisation_alone() -> None:
+    """It says what is expected of robustness, too."""
+    found = read_expectation("// synchronised: yes at 2, no (race, stuck) at 3, no (not robust)\nprocess { }")
+    assert found is not None and found.counts == (2, 3)
+    assert [found.at(nodes) for nodes in (2, 3, 4, "all")] == ["robust", "robust", "not robust", "not robust"]
+    assert read_expectation("// synchronised: yes\n// expect with all conflicts: not robust\nprocess { }") is not None
+    stated = read_expectation("// expect: not robust\n// synchronised: yes\nprocess { }")
+    assert stated is not None and stated.at(2) == "not robust"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
