@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pgasrob.cli.declare import option
-from pgasrob.cli.parameter_types import Dialect, Macro, NodeCounts, SharedMemory, Size, seconds
+from pgasrob.cli.parameter_types import Arguments, Dialect, Macro, NodeCounts, SharedMemory, Size, seconds
 from pgasrob.cli.shared_steps import refuse
 
 if TYPE_CHECKING:
@@ -150,6 +150,8 @@ class COptions:
     shared_memory: str | None = option("--shared-memory", type=SharedMemory(), metavar="none|all|nodes=K",
         help="C: which ranks reach each other's memory by loads and stores, through what shmem_ptr and the like give: "
         "none (the default), all, or those of each block of K consecutive ranks.")
+    arguments: tuple[str, ...] | None = option("--args", type=Arguments(), metavar="ARGUMENTS",
+        help="C: the arguments that the program is started with, as one text: \"-n 4 out.txt\". Default: none.")
     # fmt: on
 
     def value(self) -> FrontEnd:
@@ -162,7 +164,14 @@ class COptions:
                 raise click.UsageError(f"-I {folder}: there is no such folder.")
         commands = () if self.database is None else _compiled(self.database)
         front_end = FrontEnd(
-            self.dialects, self.pure, self.defines, self.shared_memory, self.folders, self.units, commands
+            self.dialects,
+            self.pure,
+            self.defines,
+            self.shared_memory,
+            self.folders,
+            self.units,
+            commands,
+            self.arguments,
         )
         if not commands:
             return front_end

@@ -173,6 +173,19 @@ class SharedMemory(click.ParamType):  # type: ignore[type-arg]
         return str(value)
 
 
+class Arguments(click.ParamType):  # type: ignore[type-arg]
+    """The arguments of a program, in one text as for a shell."""
+
+    name = "arguments"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        from pgasrob.frontends.options import split_arguments
+
+        if isinstance(value, tuple):
+            return value
+        return split_arguments(str(value), lambda message, hint: self.fail(f"{message}; {hint}.", param, ctx))
+
+
 class Macro(click.ParamType):  # type: ignore[type-arg]
     """A macro of the C preprocessor: ``NAME`` (which is 1) or ``NAME=VALUE``."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.display import Displayed
-from pgasrob.frontends.options import NO_SHARED_MEMORY, BuildOptions, Flags, FrontEnd
+from pgasrob.frontends.options import NO_SHARED_MEMORY, BuildOptions, Flags, FrontEnd, split_arguments
 from pgasrob.program.declarations import Source
 from pgasrob.program.expectation import COMMENT, node_count
 from pgasrob.program.files import DISK, Files
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 DIALECT = re.compile(r"[ \t*]*api[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
 SHARED = re.compile(r"[ \t*]*shared-memory[ \t]*:[ \t]*(?P<names>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
+
+ARGUMENTS = re.compile(r"[ \t*]*args[ \t]*:[ \t]*(?P<text>[^\r\n]*?)[ \t*]*$", re.MULTILINE)
 
 
 @dataclass(slots=True, repr=False)
@@ -201,6 +203,7 @@ def parse_c(text: str, file: str = "<string>", options: FrontEnd | None = None, 
         frozenset((*options.dialects, *_dialects_of(text, file))),
         frozenset(options.pure),
         options.shared_memory or _shared_memory_of(text, file),
+        _arguments_of(text, file) if options.arguments is None else options.arguments,
     )
     return CProgram(compiled.name, node_count(text, file), unit.source, compiled, options)
 
@@ -251,7 +254,7 @@ def _check_pure(name: str, api: Api | None, file: str) -> None:
 
 def _dialects_of(text: str, file: str) -> Iterable[str]:
     """The dialects that the comments at the head of ``text`` name: `// api: gaspi-1.01`."""
-    for name in _head(text, DIALECT):
+    for name in _names(text, DIALECT):
         FrontEnd.check_dialect(name, lambda message, hint: _not_in_head(message, hint, file))
         yield name
 
@@ -259,17 +262,30 @@ def _dialects_of(text: str, file: str) -> Iterable[str]:
 def _shared_memory_of(text: str, file: str) -> str:
     """Which ranks share memory, as the comments at the head of ``text`` say: `// shared-memory: all`."""
     said = NO_SHARED_MEMORY
-    for said in _head(text, SHARED):
+    for said in _names(text, SHARED):
         FrontEnd.check_shared_memory(said, lambda message, hint: _not_in_head(message, hint, file))
     return said
 
 
-def _head(text: str, entry: re.Pattern[str]) -> Iterator[str]:
+def _arguments_of(text: str, file: str) -> tuple[str, ...] | None:
+    """The arguments of the program, as the comments at the head of ``text`` say: `// args: -n 4 out.txt`."""
+    said = None
+    for match in _head(text, ARGUMENTS):
+        said = split_arguments(match["text"], lambda message, hint: _not_in_head(message, hint, file))
+    return said
+
+
+def _names(text: str, entry: re.Pattern[str]) -> Iterator[str]:
     """The names, separated by commas, that the comments at the head of ``text`` list in lines like ``entry``."""
+    for match in _head(text, entry):
+        yield from filter(None, map(str.strip, match["names"].split(",")))
+
+
+def _head(text: str, entry: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """The lines like ``entry`` of the comments at the head of ``text``."""
     end = 0
     while comment := COMMENT.match(text, end):
-        for match in entry.finditer(comment[comment.lastgroup or "line"]):
-            yield from filter(None, map(str.strip, match["names"].split(",")))
+        yield from entry.finditer(comment[comment.lastgroup or "line"])
         end = comment.end()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -62,7 +63,8 @@ NO_SHARED_MEMORY = "none"
 class FrontEnd:
     """``dialects`` (`--api`), functions that touch no shared memory (`--assume-pure`), macros (`-D`), folders of
     headers (`-I`). ``shared_memory``: which ranks reach each other's memory by loads and stores (`--shared-memory`),
-    None where the comments of the file say it.
+    None where the comments of the file say it. ``arguments``: those that the program is started with, None where the
+    comments of the file may say them.
 
     ``units``: further C files, which are parts of a program where it needs what they define; with what a compilation
     database says about each, and the target that it is built for ("" where that is not known).
@@ -75,6 +77,7 @@ class FrontEnd:
     folders: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     commands: tuple[tuple[str, Flags, str], ...] = ()
+    arguments: tuple[str, ...] | None = None
 
     def build_options(self) -> BuildOptions:
         """The options of each file from the compilation database, by its absolute path, and the options for all
@@ -97,6 +100,16 @@ class FrontEnd:
         """Call ``fail`` with a message and a hint when ``text`` does not say which ranks share memory."""
         if not SHARED_MEMORY.fullmatch(text):
             fail(f"{text!r} does not say which ranks share memory", "write none, all, or nodes=4 for blocks of 4 ranks")
+
+
+def split_arguments(text: str, fail: Callable[[str, str], None]) -> tuple[str, ...]:
+    """The arguments of a program as a shell splits ``text``; calls ``fail`` with a message and a hint when it cannot
+    be split."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        fail(f"{text!r} cannot be split into arguments: {str(error).lower()}", "close what is quoted, as in a shell")
+        raise AssertionError("`fail` raises") from None
 
 
 def neighbours(shared_memory: str, rank: int, nodes: int) -> range:

@@ -138,6 +138,8 @@ class Assumption:
         if self.about and self.kind is Kind.PROGRAM_ORDER:
             empty = "atomics, barriers, mfence and waits for later transfers empty it"
             return f"loads pass stores in a buffer, as on {names}; {empty}"
+        if self.about and self.kind is Kind.ARGUMENTS:
+            return f"the program is started with {f'the arguments `{names}`' if names else 'no arguments: argc is 1'}"
         if self.about and self.kind is Kind.SIZES:
             return f"{self.kind.sentence}, with {names}"
         verb = 1 if len(self.about) == 1 else 2

@@ -27,3 +27,12 @@ def test_the_options_for_c_are_read_with_care(folder: Path) -> None:
     assert result.exit_code == 2 and "did you mean" in result.output
     assert "write -D NAME or -D NAME=VALUE" in check("p.c", "-D", "1=2").output
     assert check("p.c", "--api", "gaspi-1.01", "-D", "A", "-D", "B=2").exit_code == 0
+
+
+def test_arguments_are_split_as_a_shell_does(folder: Path) -> None:
+    text = "#include <assert.h>\nint main(int argc, char **argv) { assert(argc == 3 && argv[2][1] == ' '); }"
+    Path("p.c").write_text(text)
+    assert check("p.c", "--args", "-n '2 3'").exit_code == 0
+    assert "an assertion fails" in check("p.c", "--args", "-n 2 3").output.replace("assertion in line 2", "assertion")
+    wrong = check("p.c", "--args", "'2")
+    assert wrong.exit_code == 2 and "no closing quotation" in wrong.output

@@ -49,8 +49,10 @@ static void receive(void)
     for (int i = 0; i < SIZE; i++)
         printf("%ld\\n", data[i]);
 }
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc != 3 || argv[1][0] != '-')
+        return 1;
     shmem_init();
     if (shmem_my_pe() == 0)
         deliver();
@@ -125,7 +127,7 @@ def test_a_program_of_two_files_with_macros_and_headers(tmp_path: Path, monkeypa
     for name, text in TWO_FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = told("main.c", "--with", "send.c", "-I", "headers", "-D", "SIZE=2")
+    found = told("main.c", "--with", "send.c", "-I", "headers", "-D", "SIZE=2", "--args", "-n 'a b'")
     assert found.exit_code == 1, found.output
     lines = [line.split() for line in found.output.splitlines()]
     assert ["rank", "1", "7", "9"] in lines and ["8", "8"] in lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,8 +19,9 @@ from pgasrob.frontends.options import NO_SHARED_MEMORY
 @dataclass
 class Compiled:
     """The code of a program named ``name``, the APIs that it calls in their ``dialects``, and what it is lowered with:
-    the functions that are assumed to be ``pure``, and which ranks share memory. What is found of functions is kept for
-    all numbers of nodes that the program is lowered for."""
+    the functions that are assumed to be ``pure``, which ranks share memory, and the ``arguments`` that it is started
+    with, None where nobody gave any. What is found of functions is kept for all numbers of nodes that the program is
+    lowered for."""
 
     unit: Unit
     apis: Sequence[Api]
@@ -27,6 +29,7 @@ class Compiled:
     dialects: frozenset[str] = frozenset()
     pure: frozenset[str] = frozenset()
     shared_memory: str = NO_SHARED_MEMORY
+    arguments: tuple[str, ...] | None = None
     _handlers: dict[str, Handler | None] = field(default_factory=dict, init=False, repr=False)
     _live: dict[str, list[int]] = field(default_factory=dict, init=False, repr=False)
     _names: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
@@ -35,7 +38,12 @@ class Compiled:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Loops that are translated to Python cannot be pickled; they are found again.
-        return Compiled, (self.unit, self.apis, self.name, self.dialects, self.pure, self.shared_memory)
+        return Compiled, (self.unit, self.apis, self.name, self.dialects, self.pure, self.shared_memory, self.arguments)
+
+    @property
+    def given_arguments(self) -> tuple[str, ...]:
+        """The arguments as a shell reads them, in one text; nothing where nobody gave any."""
+        return () if self.arguments is None else (shlex.join(self.arguments),)
 
     def handler(self, name: str) -> Handler | None:
         """What the first API that knows the function ``name`` does at a call of it."""

@@ -14,7 +14,7 @@ from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import copied, owner_of, pairs
 from pgasrob.frontends.c import arithmetic, nondeterminism
-from pgasrob.frontends.c.libc import callbacks, numbers, outside
+from pgasrob.frontends.c.libc import callbacks, command_line, numbers, outside, scanning
 from pgasrob.frontends.c.libc.file_calls import STREAM
 from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.libc.reads import careful
@@ -455,4 +455,4 @@ LIBRARY = Api(
     variables=VARIABLES,
     source=callbacks.TEXT,
 )
-__all__ = ["LIBRARY", "numbers", "outside"]
+__all__ = ["LIBRARY", "command_line", "numbers", "outside", "scanning"]

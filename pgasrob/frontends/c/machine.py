@@ -20,6 +20,7 @@ from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.followed import Followed
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
+from pgasrob.frontends.c.objects import string_bytes, text_contents
 from pgasrob.frontends.c.parts import scalars_of
 from pgasrob.frontends.c.problem import Beyond, Faults, Problem
 from pgasrob.frontends.c.snapshots import Frame, State
@@ -31,6 +32,9 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Mark
 from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.outside_memory import ENDING
+
+PROGRAM = "program"
+"""What stands for the name of the program in `argv[0]`."""
 
 
 class Machine:
@@ -78,15 +82,22 @@ class Machine:
         self.branching.pending.append(Branch(self.writer.fresh().label, self.position.state))
 
     def _give_arguments(self) -> None:
-        """`argc` is 1 and `argv[0]` the program's name: programs use their defaults."""
-        frame = self.position.frame
-        values: tuple[Value, ...] = (Known(1),)
+        """Set the parameters of `main`: `argv[0]` is the name of the program, and the arguments follow that were given.
+        Without any programs use their defaults."""
+        frame, program = self.position.frame, self.world.program
+        texts = (PROGRAM, *(program.arguments or ()))
+        values: tuple[Value, ...] = (Known(len(texts)),)
         if frame.function.parameters:
-            self.world.assumptions.add(Kind.ARGUMENTS)
+            self.world.assumptions.add(Kind.ARGUMENTS, *program.given_arguments)
         if len(frame.function.parameters) > 1:
             id = ObjectId("argv", 0)
-            self.objects.declare(id, "argv", 16, Array(Pointer(CHAR), 2), Contents(0))
-            self.objects.contents(id, write=True).store(0, Address(ObjectId("string", ("program",)), 0), Pointer(CHAR))
+            self.objects.declare(id, "argv", 8 * len(texts) + 8, Array(Pointer(CHAR), len(texts) + 1), Contents(0))
+            argv = self.objects.contents(id, write=True)
+            for number, text in enumerate(texts):
+                # Programs may write to their arguments (C11, 5.1.2.2.1).
+                string, data = ObjectId("argv", number + 1), string_bytes(text)
+                self.objects.declare(string, f"argv[{number}]", len(data), Array(CHAR, len(data)), text_contents(data))
+                argv.store(8 * number, Address(string, 0), Pointer(CHAR))
             values += (Address(id, 0), Known(0))
         for slot, value in zip(frame.function.parameters, values, strict=False):
             frame.slots[slot] = value

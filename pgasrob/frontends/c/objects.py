@@ -82,10 +82,7 @@ class Objects:
         if id.kind == "string":
             assert isinstance(id.number, tuple)
             data = string_bytes(str(id.number[0]))
-            contents = Contents(0)
-            for offset, byte in enumerate(data):
-                contents.set(offset, 1, Known(IntType(8, True).wrap(byte)), False)
-            self.declare(id, "string", len(data), Array(CHAR, len(data)), contents)
+            self.declare(id, "string", len(data), Array(CHAR, len(data)), text_contents(data))
             return
         if self.position.facts_changed:
             raise TryAgain
@@ -174,6 +171,14 @@ def initial_contents(object: code.Object) -> Contents:
     contents = Contents(0)
     for offset, value, type in object.initial:
         contents.store(offset, value, type)
+    return contents
+
+
+def text_contents(data: bytes) -> Contents:
+    """What an array of characters holds whose bytes are ``data``."""
+    contents = Contents(0)
+    for offset, byte in enumerate(data):
+        contents.set(offset, 1, Known(IntType(8, True).wrap(byte)), False)
     return contents
 
 

@@ -75,11 +75,12 @@ def library_functions(library: Library) -> tuple[Function, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """An executable with the shim."""
+    """An executable with the shim, and the ``arguments`` that it is started with."""
 
     path: Path
     library: Library
     nodes: int
+    arguments: tuple[str, ...] = ()
 
 
 def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, known: Sequence[Function]) -> Program:
@@ -126,7 +127,7 @@ def execute(program: Program, mode: Mode, schedule: str = "", timeout: float = 2
     command, inherited = launch(program.library, program.nodes, tagged=True)
     patience = str(min(timeout / 2, 10))  # with a rank that does not come to its turn
     shown = {"PGASROB_MODE": mode, "PGASROB_FOLDER": str(folder), "PGASROB_PATIENCE": patience, **environment}
-    ran = run([*command, str(program.path)], {**inherited, **shown}, timeout, captured=True)
+    ran = run([*command, str(program.path), *program.arguments], {**inherited, **shown}, timeout, captured=True)
     if ran.stopped == "interrupt":
         raise KeyboardInterrupt
     return _execution(program, ran)

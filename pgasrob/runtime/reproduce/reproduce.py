@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,7 +115,7 @@ def hold_all(
     units = [Unit(source.file, first.rewritten((), {}, cells), _flags(front_end, source.file))]
     units += [Unit(path, located(path, source.others[path]), _flags(front_end, path)) for path in source.units]
     with tempfile.TemporaryDirectory(prefix="pgasrob-") as name:
-        built = build(Path(name), library, units, nodes, known)
+        built = replace(build(Path(name), library, units, nodes, known), arguments=program.compiled.arguments or ())
         normal = execute(built, "watch", "", timeout)
         orders: tuple[dict[str, str], ...] = ({}, {"PGASROB_OLDEST_FIRST": "1"})
         held = tuple(execute(built, "hold", "", timeout, **orders[run % 2]) for run in range(runs))
@@ -174,7 +174,7 @@ class _Followed:
         self, program: CProgram, verdict: Verdict, witness: Witness, library: Library, front_end: FrontEnd | None
     ) -> None:
         self.verdict, self.witness, self.library, self.front_end = verdict, witness, library, front_end
-        self.source = program.source
+        self.source, self.arguments = program.source, program.compiled.arguments or ()
         paths = {"": program.source.text, **{path: program.source.others[path] for path in program.source.units}}
         self.numbers: set[int] = set()  # of the values that are reported
         self.shown_values: dict[int, list[Shown]] = {}  # by statements
@@ -209,6 +209,7 @@ class _Followed:
                 # A value may have no name where it is read.
                 self.numbers, self.shown_values, self.cells = set(), {}, []
                 built = build(folder, self.library, self.units(turns), self.run.instance.nodes, known)
+            built = replace(built, arguments=self.arguments)
             text = turns.text()
             normal = execute(built, "watch", text, timeout)
             followed = tuple(execute(built, "follow", text, timeout) for _ in range(runs))

@@ -13,19 +13,6 @@ PAGE = 4096
 _SC_PAGESIZE = 30
 
 
-@calls(
-    """
-    int getopt(int count, char **arguments, const char *options);
-    int getopt_long(int count, char **arguments, const char *options, const struct option *all, int *index);
-    int getopt_long_only(int count, char **arguments, const char *options, const struct option *all, int *index);
-    """
-)
-def option(call: Call) -> Outcome:
-    """There are no arguments, so there is no option."""
-    call.rests_on(Kind.ARGUMENTS)
-    return Outcome(result=Known(-1))
-
-
 # Files
 
 

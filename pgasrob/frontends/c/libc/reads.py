@@ -48,7 +48,7 @@ UNUSED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("free", "cfree", "atexit"), (0,)), **dict.fromkeys(("signal", "nanosleep"), (1,)),
     **dict.fromkeys(("getopt", "getopt_long", "getopt_long_only"), (1, 3, 4)), "clock_nanosleep": (3,),
 }  # fmt: skip
-"""The arguments that are not read through: there are no arguments of the program, and no signals."""
+"""The arguments that are not read through: no signals arrive, and options of the program are known or refused."""
 BYTES: dict[str, dict[int, Callable[[Call], int]]] = {
     "fwrite": {0: lambda call: call.known(1) * call.known(2)}, "write": {1: lambda call: call.known(2)},
     **{name: {0: lambda call: 8} for name in ("localtime", "gmtime", "ctime")},

@@ -27,7 +27,7 @@ from pgasrob.frontends.c.libc.shared_strings import (
     refuse_cells,
     string_bytes,
 )
-from pgasrob.frontends.c.types import CHAR, DOUBLE, LONG_DOUBLE, CType, Floating, Integer, Pointer
+from pgasrob.frontends.c.types import CHAR, CType, Pointer
 from pgasrob.frontends.c.values import NULL, Address, Known, Unknown, Value, no_pointer
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
@@ -403,45 +403,3 @@ def print_to(call: Call) -> Outcome:
         return Outcome(result=Known(len(text)))
     data = (text if room is None else text[: room - 1]) + b"\0"
     return Outcome(result=Known(len(text)), stores=_written(call, to, data))
-
-
-# What is read from strings and files
-
-_INPUT = re.compile(rb"%(\*?)(\d*)(hh|h|ll|l|z|j|t|L)?(\[\^?\]?[^\]]*\]|[diouxXcsfFeEgGpn%])")
-
-
-@calls(
-    """
-    int sscanf(const char *of, const char *format, ...); int scanf(const char *format, ...);
-    int fscanf(FILE *of, const char *format, ...);
-    """
-)
-def scan(call: Call) -> Outcome:
-    """Only the types of what is read are known."""
-    place = 0 if call.name == "scanf" else 1
-    stores: list[tuple[Address, Value, CType]] = []
-    index = place + 1
-    count = 0
-    for skipped, width, size, kind in _INPUT.findall(known_string(call, place)):
-        if skipped or kind == b"%":
-            continue
-        to = call.pointer(index)
-        if to is None:
-            call.fail(f"a null pointer where `{call.name}` puts what it has read", "pass the address of a variable")
-        index, count = index + 1, count + (kind != b"n")
-        if kind[:1] in (b"s", b"["):
-            forget(call, to, min(_room(call, to), int(width) + 1 if width else _room(call, to)))
-        else:
-            type = _scanned(size, kind)
-            interval = type.type.range if isinstance(type, Integer) else None
-            stores.append((to, unknown_value(call, interval) if interval else unknown_value(call), type))
-    return Outcome(result=unknown_value(call, (-1, count)), stores=tuple(stores))
-
-
-def _scanned(size: bytes, kind: bytes) -> CType:
-    if kind in b"fFeEgG":
-        return {b"l": DOUBLE, b"L": LONG_DOUBLE}.get(size, Floating(32))
-    if kind == b"c":
-        return CHAR
-    bits = {b"hh": 8, b"h": 16, b"": 64 if kind == b"p" else 32}.get(size, 64)
-    return Integer(IntType(bits, kind in b"din"))
