@@ -33,6 +33,6 @@ def test_arguments_are_split_as_a_shell_does(folder: Path) -> None:
     text = "#include <assert.h>\nint main(int argc, char **argv) { assert(argc == 3 && argv[2][1] == ' '); }"
     Path("p.c").write_text(text)
     assert check("p.c", "--args", "-n '2 3'").exit_code == 0
-    assert "an assertion fails" in check("p.c", "--args", "-n 2 3").output.replace("assertion in line 2", "assertion")
+    assert "1 failing assertion" in check("p.c", "--args", "-n 2 3").output
     wrong = check("p.c", "--args", "'2")
     assert wrong.exit_code == 2 and "no closing quotation" in wrong.output
