@@ -36,7 +36,7 @@ def code_of_verdict(result: Result, expect: bool, strict: bool, outcomes_alone: 
     leaves_open = strict and not fails and "unknown" in facts
     good = NOT_ROBUST if fails else UNKNOWN if leaves_open else ROBUST
     if not expect:
-        found = code_of_lines(result, outcomes_alone)
+        found = code_of_lines(result, strict, outcomes_alone)
         return good if found == ROBUST or (found == UNKNOWN and good == NOT_ROBUST) else found
     expected = result.get("expected")
     if expected is None or (verdict == "error" and expected != "error"):
@@ -50,14 +50,15 @@ def code_of_verdict(result: Result, expect: bool, strict: bool, outcomes_alone: 
     return good if result["as_expected"] else UNKNOWN if is_open else NOT_ROBUST
 
 
-def code_of_lines(result: Result, outcomes_alone: bool = False) -> int:
-    """The exit code by the lines that were asked: 1 where one is not as it should be, else 3 where one is open."""
+def code_of_lines(result: Result, strict: bool = False, outcomes_alone: bool = False) -> int:
+    """The exit code by the lines that were asked: 1 where one is not as it should be, else 3 where one is open. What is
+    not robust, but harmless, counts with ``strict`` alone."""
     found = result.get("synchronised")
     if not found:
         return {"robust": ROBUST, "not robust": NOT_ROBUST, "unknown": UNKNOWN, "error": ERROR}[result["verdict"]]
-    harmless = outcomes_alone and result.get("effect") == "none found"
+    harmless = outcomes_alone and result.get("effect") in ("none found", "none")
     lines = [line for line in found["lines"] if not (harmless and line["line"] == "robust")]
-    if any(line["answer"] == "no" for line in lines):
+    if any(line["answer"] == "no" or (strict and line["answer"] == "harmless") for line in lines):
         return NOT_ROBUST
     return UNKNOWN if any(line["asked"] and line["answer"] == "unknown" for line in lines) else ROBUST
 

@@ -100,4 +100,4 @@ def _is_known(result: R, line: SynchronisedLine, rules: Collection[str]) -> bool
     if line["line"] == "legal":
         broken = {call["rule"] for call in cast(dict[str, Any], result).get("illegal_calls", [])}
         return line["answer"] == "no" and broken.isdisjoint(rules)
-    return line["answer"] == "no" and RULE_OF_LINE[line["line"]] not in rules
+    return line["answer"] in ("no", "harmless") and RULE_OF_LINE[line["line"]] not in rules

@@ -14,7 +14,7 @@ from pgasrob.render import count_note_json, english, every_count_text, synchroni
 from pgasrob.render.errors import in_one_line
 from pgasrob.render.one_race_text import sentence
 from pgasrob.render.source_places import located
-from pgasrob.render.synchronised_json import left_open, line_of
+from pgasrob.render.synchronised_json import HARMLESS, NOT_ROBUST, is_harmless, left_open, line_of
 from pgasrob.render.verdict_json import RaceResult, Result
 
 
@@ -30,12 +30,14 @@ def brief(result: Result, several: bool = False) -> Iterator[str]:
         case "unknown":
             yield f"{file}: unknown{where}: {visible(result['reason'] or 'no reason is known')}{wrong}"
         case "not robust" if not found or line_of(found, "robust"):
+            harmless = found is not None and is_harmless(found)
+            what = f"note: {HARMLESS}" if harmless else f"error: {NOT_ROBUST}"
             if witness and witness.get("late"):
                 event = witness["computation"][words.main_place(witness)]
                 place = located(result["file"], event["line"], event["column"])
-                yield f"{place}: error: not robust{where}: {words.diagnosis(witness)}{wrong}"
+                yield f"{place}: {what}{where}: {words.diagnosis(witness)}{wrong}"
             else:
-                yield f"{file}: error: not robust{on}{wrong}"
+                yield f"{file}: {what}{on}{wrong}"
         case _ if wrong or not (found and found["whole"] and found["answer"] == "no"):
             but = f", but {visible(result['reason'] or '')}" if result.get("faults") == "unknown" else ""
             yield f"{file}: {_answer(result, on)}{but}{wrong}"

@@ -153,7 +153,8 @@ def _answer(
     """The fragment of an answer: its headline, its reason, what else is known, errors, runs, and what it cost."""
     bad = result["verdict"] in ("not robust", "race", "error")
     found = result.get("synchronised")
-    bad = bad or (isinstance(found, dict) and found["answer"] == "no")
+    if isinstance(found, dict):
+        bad = found["answer"] != "harmless" and (bad or found["answer"] == "no")
     answer = result["verdict"] if is_about_races(result) else in_short(cast(Result, result))
     body = [_heading(result["program"], answer, result["file"], result["nodes"], bad)]
     if result["reason"] and not result["errors"] and with_reason:

@@ -12,6 +12,7 @@ from pgasrob.render.findings import first_place
 from pgasrob.render.lines import Glyphs, Line, Segment
 from pgasrob.render.races_json import counted, number_of_pairs
 from pgasrob.render.run_json import FAULT_CODE, Witness
+from pgasrob.render.synchronised_json import is_harmless
 from pgasrob.render.synchronised_text import on_all_counts
 from pgasrob.render.verdict_json import RaceResult, Result
 
@@ -162,8 +163,11 @@ class VerdictForm(Form[Result]):
             yield "a fault that cannot be excluded"
         if (races := result.get("consequences")) and races["answer"] == "matters":
             yield "a race that changes the result"
-        if result.get("effect") == "none found":
-            yield "no outcome found that only the network has"
+        if result.get("effect") in ("none found", "none"):
+            found = result.get("synchronised")
+            yield (
+                "a harmless violation" if found and is_harmless(found) else "no outcome found that only the network has"
+            )
 
     def overall(self, results: Sequence[Result]) -> str:
         file = {result["file"] for result in results}

@@ -27,7 +27,7 @@ from pgasrob.render.races_json import is_about_races
 from pgasrob.render.run_json import Fault, NextCommand, Witness
 from pgasrob.render.shared_json import Error
 from pgasrob.render.synchronised_json import ConsequentialRace, left_open
-from pgasrob.render.synchronised_text import because, illegal_call, races_left
+from pgasrob.render.synchronised_text import because, illegal_call, races_left, severity_of_violation
 from pgasrob.render.verdict_json import Fix, RaceResult, Result
 from pgasrob.robustness.reasons import InternalError
 from pgasrob.version import VERSION
@@ -234,11 +234,13 @@ def _violation(result: Result, witness: Witness) -> Object:
     computation = witness["computation"]
     cycle = words.from_conflict(witness["cycle"] or [], computation)
     sentences = words.cycle(cycle, computation)
-    text = f"Not robust{_on(result)}: a run on the network looks like no sequentially consistent run."
+    level = severity_of_violation(result)
+    what = f"Not robust{', but harmless' * (level == 'note')}{_on(result)}"
+    text = f"{what}: a run on the network looks like no sequentially consistent run."
     if not cycle:
         return _with_run(_result(result, "not-robust", text, _location(result, None), ""), result, witness)
     late = words.diagnosis(witness)
-    text = short = f"Not robust{_on(result)}: {late}" if late else text
+    text = short = f"{what}: {late}" if late else text
     text += f" {' '.join(map(_begun, sentences))} {words.contradiction(cycle)}"
     commands = " ".join(computation[edge["from"]]["command"] for edge in cycle)
     text += f" {words.effect(result)}" if result.get("effect") else ""
@@ -247,8 +249,7 @@ def _violation(result: Result, witness: Witness) -> Object:
         {"id": number, **_place(result, witness, edge["from"]), "message": _message(f"{number}: {sentence}")}
         for number, (edge, sentence) in enumerate(zip(cycle, sentences, strict=True), start=1)
     ]
-    # An order that no outcome was found to depend on.
-    found["level"] = "warning" if result.get("effect") == "none found" else "error"
+    found["level"] = level
     found["properties"] |= {"effect": result.get("effect"), "brief": short}
     if fixes := result.get("fixes"):
         found["fixes"] = [_fix(result, witness, fix) for fix in fixes]

@@ -55,6 +55,8 @@ RIGHT, WRONG, NOT_KNOWN = (
 
 
 NOT_ROBUST = "not robust"
+HARMLESS = "not robust, but harmless"
+NO_MATTER = "every run on the network ends as some SC run does"
 
 
 class SynchronisedLine(TypedDict):
@@ -62,7 +64,8 @@ class SynchronisedLine(TypedDict):
     on the network that looks like no SC run, a race on which depends how SC runs end.
 
     ``answer`` is "yes" where all is as it should be, "no" with the number of findings that were ``found``, "unknown"
-    where a limit left it open. ``asked``: it counts where it is unknown, too.
+    where a limit left it open, "harmless" where it is not robust but every run on the network ends as some SC run does.
+    ``asked``: it counts where it is unknown, too.
     """
 
     line: LineName
@@ -170,6 +173,7 @@ def summary(found: Synchronised, where: str = "") -> str:
     could_not = f"{english.listed(open_)} could not be decided" if open_ else ""
     if not found["whole"]:
         good = [NONE[line["line"]] for line in found["lines"] if line["answer"] == "yes" and line["asked"]]
+        good += [HARMLESS] * is_harmless(found)
         return ", ".join(filter(None, (*good, *bad, could_not))) + where
     match found["answer"]:
         case "yes":
@@ -178,6 +182,8 @@ def summary(found: Synchronised, where: str = "") -> str:
             return f"{WRONG}{where}: {', '.join(bad)}{'; ' * bool(could_not)}{could_not}"
         case "unknown":
             return f"{NOT_KNOWN}{where}: {could_not}"
+        case "harmless":
+            return f"{HARMLESS}{where}: {NO_MATTER}"
 
 
 def in_brief(found: Synchronised | None, verdict: str, where: str) -> str:
@@ -187,7 +193,8 @@ def in_brief(found: Synchronised | None, verdict: str, where: str) -> str:
     if found and (found["whole"] or not (robust and robust["asked"])):
         return summary(found, where)
     others = [each for each in wrong(found) if each != NOT_ROBUST] if found else []
-    link = "and" if verdict == "not robust" else "but"
+    verdict = HARMLESS if found and is_harmless(found) else verdict
+    link = "and" if verdict.startswith(NOT_ROBUST) else "but"
     return f"{verdict}{where}{f', {link} with {english.listed(others)}' if others else ''}"
 
 
@@ -203,6 +210,11 @@ def wrong(found: Synchronised) -> list[str]:
 def left_open(found: Synchronised) -> list[str]:
     """What could not be decided although it was asked."""
     return [OPEN[line["line"]] for line in found["lines"] if line["answer"] == "unknown" and line["asked"]]
+
+
+def is_harmless(found: Synchronised) -> bool:
+    """Whether the program is not robust, but every run on the network ends as some SC run does."""
+    return any(line["answer"] == "harmless" for line in found["lines"])
 
 
 def line_of(found: Synchronised, name: LineName) -> SynchronisedLine | None:

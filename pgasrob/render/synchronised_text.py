@@ -13,10 +13,13 @@ from pgasrob.render.lines import Line, paragraph
 from pgasrob.render.one_race_text import sentence as race_sentence
 from pgasrob.render.run_json import Witness
 from pgasrob.render.synchronised_json import (
+    HARMLESS,
+    NO_MATTER,
     ConsequentialRace,
     Synchronised,
     SynchronisedLine,
     in_brief,
+    is_harmless,
     line_of,
     summary,
     wrong,
@@ -25,9 +28,9 @@ from pgasrob.render.verdict_json import Result
 from pgasrob.robustness.synchronisation import WRONG
 from pgasrob.robustness.verdict import LINES, Assertions, Deadlock, LineName
 
-STYLES = {"yes": "good", "no": "bad", "unknown": "open"}
-HEADLINES = {"yes": "robust", "no": "not robust", "unknown": "unknown"}
-MARKS = {"yes": "ok", "no": "bad", "unknown": "?"}
+STYLES = {"yes": "good", "no": "bad", "unknown": "open", "harmless": "open"}
+HEADLINES = {"yes": "robust", "no": "not robust", "unknown": "unknown", "harmless": "unknown"}
+MARKS = {"yes": "ok", "no": "bad", "unknown": "?", "harmless": "note"}
 """What stands before a line."""
 
 
@@ -54,7 +57,11 @@ def answer(result: Result, where: str) -> Line:
     found, verdict = result.get("synchronised"), result["verdict"]
     robust = found and line_of(found, "robust")
     if not found or (not found["whole"] and robust and robust["asked"]):
-        return [(verdict, verdict), (where, "heading"), *(_but(result, found) if found else ())]
+        others = list(_but(result, found)) if found else []
+        if found and is_harmless(found):
+            why = [] if others else [(f": {NO_MATTER}", "heading")]
+            return [(HARMLESS, HEADLINES["harmless"]), (where, "heading"), *why, *others]
+        return [(verdict, verdict), (where, "heading"), *others]
     if not found["lines"]:
         return [("nothing of what was asked is there to answer", "open"), (where, "heading")]
     if found["answer"] == "no" and every_count_text.is_about_all(result):
@@ -157,7 +164,7 @@ def _said(result: Result, line: SynchronisedLine) -> str:
     if line["answer"] == "unknown":
         reason = because(result) if line["line"] == "races" else result["reason"] or ""
         return f"{line['line']}: could not be decided{reason and ': '}{visible(reason)}"
-    bad = line["answer"] == "no"
+    bad = line["answer"] in ("no", "harmless")
     run = "run on the network" if result["verdict"] == "robust" else "SC run"
     match line["line"]:
         case "legal":
@@ -181,6 +188,15 @@ def severity(result: Result, name: LineName) -> str:
     """How grave a finding of the line called so is: an error, or a warning where it does not count."""
     found = result.get("synchronised")
     return "error" if found and line_of(found, name) else "warning"
+
+
+def severity_of_violation(result: Result) -> str:
+    """How grave it is that a program is not robust: a note where every run on the network ends as some SC run does, a
+    warning where no other run was found, else an error."""
+    found = result.get("synchronised")
+    if found and is_harmless(found):
+        return "note"
+    return "warning" if result.get("effect") in ("none found", "none") else "error"
 
 
 def because(result: Result) -> str:

@@ -212,7 +212,7 @@ def _count_note(result: Result) -> Iterator[tuple[str, str]]:
 def _effect(result: Result) -> Iterator[tuple[str, str]]:
     """What a violation means for outcomes."""
     if meaning := words.effect(result):
-        yield meaning, "open" if result.get("effect") == "none found" else "bad"
+        yield meaning, "open" if result.get("effect") in ("none found", "none") else "bad"
 
 
 def _assumptions(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:

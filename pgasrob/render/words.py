@@ -470,7 +470,7 @@ def effect(result: Result) -> str:
     detail = result.get("effect_detail")
     if detail is None:
         return ""
-    if result.get("effect") == "none found":
+    if result.get("effect") in ("none found", "none"):
         looked = f"{count(detail['sc_states'], 'SC state')} and {count(detail['network_states'], 'state')}"
         if detail["exhaustive"]:
             return f"No outcome depends on it: every run on the network ends as some SC run does ({looked} were seen)."

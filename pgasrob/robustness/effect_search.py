@@ -63,7 +63,7 @@ class EffectSearch:
     def ended(self, reason: Reason | None) -> None:
         """Note that the search has come to nothing; ``reason``: what has ended it before it had seen all runs."""
         network = 0 if self._network is None else self._network.states
-        self.effect = Effect("none found", reason, self._sc.states, network)
+        self.effect = Effect("none" if reason is None else "none found", reason, self._sc.states, network)
 
     def run(self, *most: int) -> Iterator[None]:
         """Search; each of ``most`` bounds the states of the SC runs."""

@@ -1,7 +1,8 @@
 """Whether a program is correctly synchronised: an answer for each line that was asked, made from its verdict.
 
 A line is answered "yes" where it is known to be as it should be, "no" where something was found, and "unknown" where a
-limit left that open. One "no" is the answer to the whole; else one "unknown" that was asked for is.
+limit left that open; "harmless" where the program is not robust but each of its runs on the network ends as some SC run
+does. One "no" is the answer to the whole; else one "unknown" that was asked for is, else "harmless".
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal, assert_never
 from pgasrob.robustness.reasons import NotAsked
 from pgasrob.robustness.verdict import LINES, LineName, Verdict
 
-LineAnswer = Literal["yes", "no", "unknown"]
+LineAnswer = Literal["yes", "no", "unknown", "harmless"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,9 @@ def answer_of(lines: tuple[Line, ...]) -> LineAnswer:
     """The answer to all ``lines`` together."""
     if any(line.answer == "no" for line in lines):
         return "no"
-    return "unknown" if any(line.asked and line.answer == "unknown" for line in lines) else "yes"
+    if any(line.asked and line.answer == "unknown" for line in lines):
+        return "unknown"
+    return "harmless" if any(line.answer == "harmless" for line in lines) else "yes"
 
 
 WRONG: dict[LineName, str] = {
@@ -65,8 +68,9 @@ WRONG: dict[LineName, str] = {
 
 
 def as_expected_in_headers(found: Synchronised) -> str:
-    """The answer as the header of a program says it: ``yes``, ``no (stuck, race)``; "unknown" where it is open."""
-    wrong = ", ".join(WRONG[line.name] for line in found.lines if line.answer == "no")
+    """The answer as the header of a program says it: ``yes``, ``no (stuck, race)``; "unknown" where it is open. What is
+    not robust is so there, be it harmless or not: that depends on how far its effect has been looked for."""
+    wrong = ", ".join(WRONG[line.name] for line in found.lines if line.answer in ("no", "harmless"))
     return f"no ({wrong})" if wrong else found.answer
 
 
@@ -100,8 +104,9 @@ def _answered(verdict: Verdict, name: LineName) -> tuple[LineAnswer, int] | None
         case "faults":  # known ones make the program one with an error
             return ("unknown", 0) if verdict.faults == "unknown" else None
         case "robust":
-            violated = verdict.verdict == "not robust"
-            return ("yes", 0) if verdict.verdict == "robust" else ("no", 1) if violated else ("unknown", 0)
+            if verdict.verdict == "not robust":
+                return ("harmless" if verdict.harmless else "no"), 1
+            return ("yes" if verdict.verdict == "robust" else "unknown"), 0
         case "races":
             races = verdict.races
             if races is None or isinstance(races.reason, NotAsked):

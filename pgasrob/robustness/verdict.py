@@ -162,7 +162,8 @@ class EveryCount:
 RECORDED = "recorded"
 """In place of an engine: the answer is about the runs that a recorded one stands for, and no others."""
 
-EffectKind = Literal["outcome", "assertion", "none found"]
+EffectKind = Literal["outcome", "assertion", "none found", "none"]
+"""`none`: all runs were looked at; `none found`: a limit has ended that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +187,7 @@ class Effect:
 
     ``run``, for "outcome" and "assertion", is such a run: it fails ``assertion``, or comes to ``place``, or has all of
     ``values``, with the ``ending`` and just the ``failed`` assertions where known. For "none found" ``reason``
-    says why it is not known that there is none; None: all runs were looked at. ``sc_states`` and ``network_states``
-    were looked at.
+    says why it is not known that there is none. ``sc_states`` and ``network_states`` were looked at.
     """
 
     kind: EffectKind
@@ -314,3 +314,10 @@ class Verdict(Result):
     facts: tuple[LineName, ...] = ()
     races: RaceConsequences | None = None
     count_note: CountNote | None = None
+
+    @property
+    def harmless(self) -> bool:
+        """Whether it is not robust, and known all the same that every run on the network ends as some SC run does. What
+        is known of one number of nodes does not answer a question about all."""
+        known = self.effect is not None and self.effect.kind == "none"
+        return self.verdict == "not robust" and known and self.every is None

@@ -151,7 +151,9 @@ def test_without_lines_assertions_never_change_the_exit_code(verdict: str, asser
     assert code_of_verdict(result, expect=False, strict=True) == (2 if verdict == "error" else 1)
 
 
-@pytest.mark.parametrize(("effect", "code"), [("outcome", 1), ("assertion", 1), ("none found", 0), (None, 1)])
+@pytest.mark.parametrize(
+    ("effect", "code"), [("outcome", 1), ("assertion", 1), ("none found", 0), ("none", 0), (None, 1)]
+)
 def test_outcomes_alone_change_the_exit_code(effect: str | None, code: int) -> None:
     lines = [{"line": "robust", "answer": "no", "asked": True, "found": 1}]
     synchronised = {"answer": "no", "whole": False, "summary": "not robust", "lines": lines}
@@ -161,3 +163,17 @@ def test_outcomes_alone_change_the_exit_code(effect: str | None, code: int) -> N
     assert code_of_verdict(result, expect=False, strict=False, outcomes_alone=True) == code
     assert code_of_verdict(result, expect=False, strict=True, outcomes_alone=True) == 1
     assert code_of_verdict(result, expect=False, strict=False) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "strict", "code"),
+    [("", False, 0), ("", True, 1), ("races", False, 1), ("races?", False, 3), ("races?", True, 1)],
+)
+def test_what_is_harmless_counts_with_strict_alone(lines: str, strict: bool, code: int) -> None:
+    """The other lines count as ever."""
+    found = [{"line": "robust", "answer": "harmless", "asked": True, "found": 1}]
+    if lines:
+        found.append({"line": "races", "answer": "unknown" if "?" in lines else "no", "asked": True, "found": 1})
+    facts: Any = {"assertions": None, "deadlock": None, "synchronised": {"lines": found}}
+    result: Any = {"verdict": "not robust", "effect": "none", **facts}
+    assert code_of_verdict(result, expect=False, strict=strict) == code

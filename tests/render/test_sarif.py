@@ -18,6 +18,7 @@ from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job
 from pgasrob.render.sarif import RULES, _region, to_sarif
 from pgasrob.render.verdict_json import Result, to_json
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.reasons import InternalError
 from tests.render.diagram.test_model import result_of, with_runs
@@ -213,12 +214,20 @@ def test_every_run_of_the_corpus_has_its_places() -> None:
                 assert region["endColumn"] <= len(lines[region["endLine"] - 1]) + 1
 
 
-def test_a_violation_that_no_outcome_was_found_of_is_a_warning() -> None:
-    verdict = check(load(Path(__file__).parents[2] / "programs/coherence/puts_equal_values.pgas"), 2)
+@pytest.mark.parametrize(
+    ("most", "level", "effect", "said"),
+    [(None, "note", "none", "No outcome depends on it"), (3, "warning", "none found", "is unknown")],
+)
+def test_a_violation_that_no_outcome_was_found_of_is_a_note_or_a_warning(
+    most: int | None, level: str, effect: str, said: str
+) -> None:
+    program = load(Path(__file__).parents[2] / "programs/coherence/puts_equal_values.pgas")
+    verdict = check(program, 2, limits=Limits(max_sc_states=most))
     log = json.loads(to_sarif([to_json(verdict)]))
     (result,) = log["runs"][0]["results"]
-    assert (result["level"], result["properties"]["effect"]) == ("warning", "none found")
-    assert "No outcome depends on it" in result["message"]["text"]
+    assert (result["level"], result["properties"]["effect"]) == (level, effect)
+    assert said in result["message"]["text"]
+    assert result["message"]["text"].startswith("Not robust, but harmless on 2 nodes: ") == (level == "note")
 
 
 def test_a_region_counts_a_character_beyond_16_bits_as_two_columns() -> None:

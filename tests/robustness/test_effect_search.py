@@ -16,6 +16,7 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING
+from pgasrob.render.verdict_json import to_json
 from pgasrob.robustness import effect_search as searching
 from pgasrob.robustness import maximal_runs
 from pgasrob.robustness.limits import Limits
@@ -96,9 +97,10 @@ def assert_effect(verdict: Verdict, drawn: Instance) -> str:
         assert verdict.effect is None and not found.network_only and not only_there
         return "robust"
     effect = effect_of(verdict)
-    assert (effect.kind != "none found") == bool(found.network_only or only_there)
+    assert (effect.kind != "none") == bool(found.network_only or only_there)
     assert (effect.kind == "assertion") == bool(failing)
-    if effect.kind == "none found":
+    assert verdict.harmless == (effect.kind == "none")
+    if effect.kind == "none":
         assert effect.reason is None and effect.run is None
         return effect.kind
     assert effect.run is not None and verdict.witness is not None
@@ -298,7 +300,7 @@ def test_a_branch_that_only_the_network_takes_is_an_outcome() -> None:
 
 def test_nothing_depends_on_which_of_two_equal_values_comes_last() -> None:
     effect = effect_of(check(load(PROGRAMS / "coherence/puts_equal_values.pgas"), 2))
-    assert (effect.kind, effect.reason, effect.run) == ("none found", None, None)
+    assert (effect.kind, effect.reason, effect.run) == ("none", None, None)
 
 
 ROUND = """memory d, f, one = 1, w; register r, s; queue q unordered;
@@ -312,7 +314,7 @@ ROUND = """memory d, f, one = 1, w; register r, s; queue q unordered;
 def test_where_a_poll_that_fails_comes_to_is_no_outcome(failed_polls: Any) -> None:
     """Nor is a control state in which a rank stands before commands that it comes to elsewhere, too."""
     verdict = check(_program(ROUND), 3, failed_polls=failed_polls)
-    assert (verdict.verdict, effect_of(verdict).kind, effect_of(verdict).reason) == ("not robust", "none found", None)
+    assert (verdict.verdict, effect_of(verdict).kind, effect_of(verdict).reason) == ("not robust", "none", None)
 
 
 def test_where_only_the_network_leaves_a_loop_is_an_outcome() -> None:
@@ -341,7 +343,7 @@ def test_a_poll_that_fails_for_now_is_no_end(condition: str) -> None:
     text = f"{SENT} process 1 {{ await(mem[f] == 1); while ({condition}) {{ a <- mem[x]; b <- mem[y]; }} a <- 0; }}"
     verdict = check(_program(text), 2)
     assert verdict.verdict == "not robust"
-    assert (effect_of(verdict).kind, effect_of(verdict).reason) == ("none found", None)
+    assert (effect_of(verdict).kind, effect_of(verdict).reason) == ("none", None)
 
 
 def test_where_a_read_leads_that_never_fails_is_an_outcome() -> None:
@@ -358,8 +360,8 @@ def test_where_a_read_leads_that_never_fails_is_an_outcome() -> None:
 @pytest.mark.parametrize(
     ("loop", "kind"),
     [
-        ("while (a == 0) { a <- fetch(1, x); }", "none found"),
-        ("while (a != 2) { a <- fetch(1, x); }", "none found"),  # in SC runs, too
+        ("while (a == 0) { a <- fetch(1, x); }", "none"),
+        ("while (a != 2) { a <- fetch(1, x); }", "none"),  # in SC runs, too
         ("a <- fetch(1, x); while (a == 0) { b <- fetch(1, x); }", "outcome"),
         ("a <- fetch(1, x); b <- 1; while (b != a) { b <- compare_swap(1, y, 7, 8); }", "outcome"),
         ("a <- fetch(1, x); b <- 5; while (b != a) { b <- swap(1, y, 1); }", "outcome"),  # by its end alone
@@ -398,7 +400,7 @@ int main(void)
     ("command", "number", "kind"),
     [
         ('printf("%d\\n", data);', 7, "outcome"),
-        ('printf("%d\\n", data);', 0, "none found"),  # what is there already
+        ('printf("%d\\n", data);', 0, "none"),  # what is there already
         ("int seen = data; if (seen == 0) shmem_int_p(&copy, 1, 0);", 7, "outcome"),
         ("copy = data;", 7, "outcome"),  # at the end the copy is another one
         ('copy = data; printf("%d\\n", copy);', 7, "outcome"),
@@ -423,7 +425,7 @@ def test_in_c_memory_counts_that_is_not_given_back() -> None:
     local = C_MESSAGE.replace("VALUE", "7").replace("COMMAND", "keep();")
     local = local.replace("int main", "static void keep(void) { int seen[2], *at = seen; at[1] = data; }\nint main")
     effect = effect_of(check(parse_c(local), 2))
-    assert (effect.kind, effect.reason) == ("none found", None)
+    assert (effect.kind, effect.reason) == ("none", None)
 
 
 def test_a_run_that_stays_in_a_wrong_guess_is_no_outcome() -> None:
@@ -485,6 +487,8 @@ def test_what_ends_the_check_ends_the_search_for_outcomes(monkeypatch: pytest.Mo
     assert seen[-1] == "outcomes"
     assert interrupted.value.verdict.verdict == "not robust"
     assert effect_of(interrupted.value.verdict).kind == "none found"
+    assert not interrupted.value.verdict.harmless
+    assert not to_json(interrupted.value.verdict)["effect_detail"]["exhaustive"]  # type: ignore[index]
     timed_out = check(program, 2, limits=Limits(timeout=1e-9))
     assert timed_out.effect is None or isinstance(timed_out.effect.reason, TimeLimit)
 

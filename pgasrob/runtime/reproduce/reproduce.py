@@ -358,7 +358,7 @@ class _Followed:
         if followed.stopped_at is not None:
             return f"the library did not go along with the order of the run{self.stuck(followed.stopped_at)}"
         effect = self.verdict.effect
-        if effect is not None and effect.kind == "none found":
+        if effect is not None and effect.kind in ("none found", "none"):
             data = "" if effect.reason is None else f" ({effect.reason})"
             return f"no run is known whose result no sequentially consistent run has{data}"
         return "the run was followed, and what it should show did not show"
