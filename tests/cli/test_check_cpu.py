@@ -50,6 +50,19 @@ def test_without_store_buffers_it_is_robust_and_with_them_it_is_not() -> None:
     assert "  cf  step 8 read the old x@0 before step 9" in message
 
 
+def test_what_is_harmless_without_store_buffers_may_matter_with_them() -> None:
+    """Only runs without them were looked at for how they end."""
+    file = str(ROOT / "programs/coherence/puts_equal_values.pgas")
+    assert as_json(file)["effect"] == "none" and run(file).exit_code == 0
+    found = as_json(file, "--cpu", "tso")
+    assert (found["verdict"], found["effect"], found["effect_detail"]["exhaustive"]) == (
+        "not robust",
+        "none found",
+        False,
+    )
+    assert run(file, "--cpu", "tso").exit_code == 1
+
+
 def test_json_has_the_run_and_its_cycle() -> None:
     found = as_json(OWN, "--cpu", "tso")
     added = found["on_tso"]

@@ -10,10 +10,10 @@ from pgasrob.batch.answer import about_robustness
 from pgasrob.batch.job import Checked
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
-from pgasrob.robustness.question import FACTS, Question, Synchronisation
+from pgasrob.robustness.question import FACTS, Question, RobustnessOnEveryCount, Synchronisation
 from pgasrob.robustness.reasons import NotAsked, StateLimit
 from pgasrob.robustness.session import Session
-from pgasrob.robustness.synchronisation import Line, answer_of, synchronised
+from pgasrob.robustness.synchronisation import Line, answer_of, as_expected_in_headers, synchronised
 from pgasrob.robustness.verdict import LINES, LineName, RaceConsequences, Verdict
 
 STUCK = "nodes 2; memory x; process 0 { await(mem[x] == 1); assert(me == 1); } process 1 { skip; }"
@@ -123,3 +123,24 @@ process 0 { mem[x] <- 1; } process 1 { read(y, 0, x, q); wait(q); r <- mem[y]; }
     assert less.races is not None and not less.races.matters
     for found in map(synchronised, (verdict, less)):
         assert found is not None and found.lines[-1] == Line("races", "no", True, 1)
+
+
+EQUAL = "nodes 2; memory x, one = 1; queue q unordered; process 0 { put(one, 1, x, q); put(one, 1, x, q); }"
+EQUAL += " process 1 { %s }"
+
+
+def test_what_is_not_robust_may_be_harmless_and_the_other_lines_say_what_else_is_wrong() -> None:
+    verdict = asked(EQUAL % "skip;")
+    found = synchronised(verdict)
+    assert verdict.verdict == "not robust" and verdict.harmless
+    assert found is not None and found.answer == "harmless" and as_expected_in_headers(found) == "no (not robust)"
+    stuck = synchronised(asked(EQUAL % "await(mem[x] == 2);"))
+    assert stuck is not None and stuck.answer == "no" and as_expected_in_headers(stuck) == "no (stuck, not robust)"
+
+
+def test_what_no_effect_was_looked_for_of_is_not_harmless() -> None:
+    session, text = Session(Question(parse(EQUAL % "skip;"))), Synchronisation(None, effect=False)
+    without = about_robustness(session, text)
+    assert without.verdict == "not robust" and not without.harmless
+    every = about_robustness(Session(Question(parse(EQUAL % "skip;"))), RobustnessOnEveryCount())
+    assert every.verdict == "not robust" and not every.harmless

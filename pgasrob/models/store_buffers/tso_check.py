@@ -10,7 +10,7 @@ from pgasrob.models.store_buffers.buffered_run import written_down
 from pgasrob.models.store_buffers.cycle_search import BufferedSearch
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.robustness.check import check
-from pgasrob.robustness.reasons import InternalError, Reason
+from pgasrob.robustness.reasons import InternalError, Reason, RunsLeftOut
 from pgasrob.robustness.session import PREPARING, Failed, Session
 from pgasrob.robustness.verdict import OnTso, Verdict
 from pgasrob.robustness.watch import Watch
@@ -33,12 +33,21 @@ def check_on_tso(session: Session) -> Verdict:
         assumed = (with_buffers if each.kind is Kind.PROGRAM_ORDER else each for each in verdict.assumptions)
         verdict = replace(verdict, assumptions=tuple(assumed))
     if verdict.verdict != "robust":
-        return verdict
+        return _with_buffers_left(verdict)
     search = _Search(session)
     with session.interruptible(lambda reason: _timed(_open(verdict, reason, search.on_tso), watch)):
         decided = session.attempt(SEARCHING, lambda: search.decide(verdict))
     decided = _open(verdict, decided.reason, search.on_tso) if isinstance(decided, Failed) else decided
     return _timed(decided, watch)
+
+
+def _with_buffers_left(verdict: Verdict) -> Verdict:
+    """``verdict``, which is about runs without store buffers; of those with them it is not known how they end."""
+    effect = verdict.effect
+    if effect is None or effect.kind != "none":
+        return verdict
+    left = RunsLeftOut(("runs with store buffers may end otherwise",))
+    return replace(verdict, effect=replace(effect, kind="none found", reason=left))
 
 
 def _timed(verdict: Verdict, watch: Watch) -> Verdict:
