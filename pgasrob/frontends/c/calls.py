@@ -15,7 +15,7 @@ from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
-from pgasrob.frontends.c.parts import pointed_to, scalars_of
+from pgasrob.frontends.c.parts import pointed_to, scalars_of, with_lengths
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.symbolic import SOME, Extent, NumberNeeded, extent_of
 from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
@@ -454,7 +454,7 @@ class MachineCall:
         slot = machine.registers.destination()
         if slot is not None:
             variable = frame.function.slots[slot]
-            return variable.name, pointed_to(variable.type)
+            return variable.name, pointed_to(with_lengths(variable.type, frame.slots))
         source = self.call.target
         for instruction in frame.function.code[frame.pc + 1 : frame.pc + 6]:
             match instruction:

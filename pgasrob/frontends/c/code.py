@@ -84,6 +84,17 @@ class Offset:
 
 
 @dataclass(frozen=True, slots=True)
+class Stride:
+    """target := pointer + index * sign elements, of as many bytes as the slot ``size`` says."""
+
+    target: Slot
+    pointer: Slot
+    index: Slot
+    size: Slot
+    sign: int
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """target := (left - right) / size for two pointers into one object, a long."""
 
@@ -207,8 +218,8 @@ class Return:
 
 
 Instruction = (
-    Set | Move | Convert | Unary | Binary | Offset | Difference | Global | Local | String | Load | Store | Copy | Clear
-    | Jump | Branch | LoopHead | Join | Call | Leave | Return
+    Set | Move | Convert | Unary | Binary | Offset | Stride | Difference | Global | Local | String | Load | Store | Copy
+    | Clear | Jump | Branch | LoopHead | Join | Call | Leave | Return
 )  # fmt: skip
 
 

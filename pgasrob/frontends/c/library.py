@@ -234,7 +234,7 @@ def allocate_to(call: Call) -> Outcome:
     to = call.pointer(0)
     if to is None:
         call.fail("a null pointer where `posix_memalign` puts its result", "pass the address of a pointer")
-    address = allocated(call, call.known(2), to)
+    address = allocated(call, call.extent(2), to)
     return Outcome(result=VALUE, stores=((to, address, Pointer(CHAR)),))
 
 

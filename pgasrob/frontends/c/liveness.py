@@ -21,6 +21,7 @@ from pgasrob.frontends.c.code import (
     Return,
     Slot,
     Store,
+    Stride,
     Unary,
 )
 
@@ -47,6 +48,8 @@ def reads(instruction: Instruction) -> tuple[Slot, ...]:
             return (left, right)
         case Offset(_, pointer, index):
             return (pointer,) if index is None else (pointer, index)
+        case Stride(_, pointer, index, size):
+            return pointer, index, size
         case Load(_, pointer) | Clear(pointer):
             return (pointer,)
         case Store(pointer, source) | Copy(pointer, source):

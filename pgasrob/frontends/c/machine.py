@@ -177,6 +177,13 @@ class Machine:
         index = Known(offset.constant) if offset.index is None else slots[offset.index]
         return self.pointers.offset(slots[offset.pointer], index, offset.size)
 
+    def _stride(self, stride: code.Stride, slots: list[Value]) -> Value:
+        size = slots[stride.size]
+        if not isinstance(size, Known):
+            hint = "compute the lengths of arrays from ranks and constants"
+            raise Problem("PG140", "the length of the elements of this array is not known here", hint)
+        return self.pointers.offset(slots[stride.pointer], slots[stride.index], stride.sign * size.value)
+
     def _difference(self, difference: code.Difference, slots: list[Value]) -> Value:
         return self.pointers.difference(slots[difference.left], slots[difference.right], difference.size)
 
@@ -331,6 +338,7 @@ VALUES: dict[type, Callable[[Machine, Any, list[Value]], Value | None]] = {
     code.Unary: Machine._unary,
     code.Binary: Machine._binary,
     code.Offset: Machine._offset,
+    code.Stride: Machine._stride,
     code.Difference: Machine._difference,
     code.Global: Machine._global,
     code.Local: Machine._local,

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.types import UCHAR, Array, CType, Pointer, Struct, Void
+from pgasrob.frontends.c.values import Known, Value
+
+
+def with_lengths(type: CType, slots: Sequence[Value]) -> CType:
+    """``type`` with the lengths that ``slots`` of a function, whose sizes it names, say."""
+    match type:
+        case Pointer(to):
+            return Pointer(with_lengths(to, slots))
+        case Array(of, length, bytes):
+            of, size = with_lengths(of, slots), None if bytes is None else slots[bytes]
+            each = size_of(of)
+            return Array(of, size.value // each if isinstance(size, Known) and each else length)
+    return type
 
 
 def scalar_at(type: CType, offset: int) -> CType | None:

@@ -309,6 +309,7 @@ class Shapes:
         if self._operand or before.kind != "sign":
             return
         after_operator = before.text in _INFIX or before.text in _PREFIX or before.text == "?"
+        after_operator &= not (text == "}" and before.text == ",")  # that an initialiser may end with
         if (text in ")];}" and after_operator and self._word(index - 2) != "[") or (text == ")" and before.text == ","):
             raise error("PG107", f"an expression is missing after `{before.text}`", before)
         if text in _INFIX and (after_operator or before.text in "([,"):

@@ -59,17 +59,27 @@ TYPES: dict[str, c.CType] = {
     },
     "max_align_t": struct_of("max_align_t", [("", c.LONG), ("", c.LONG_DOUBLE)]),
     "sigset_t": _struct("sigset_t", ("bits", c.Array(c.ULONG, 16))), "socklen_t": c.UINT,
-    "id_t": c.UINT,
+    "id_t": c.UINT, "dev_t": c.ULONG, "ino_t": c.ULONG, "nlink_t": c.ULONG, "blksize_t": c.LONG, "blkcnt_t": c.LONG,
     "int_fast8_t": c.CHAR, "uint_fast8_t": c.UCHAR, "int_fast16_t": c.LONG, "uint_fast16_t": c.ULONG,
     "int_fast32_t": c.LONG, "uint_fast32_t": c.ULONG, "int_fast64_t": c.LONG, "uint_fast64_t": c.ULONG,
 }  # fmt: skip
 
+_TIMESPEC = _struct("timespec", ("tv_sec tv_nsec", c.LONG))
 _TIMEVAL = _struct("timeval", ("tv_sec tv_usec", c.LONG))
 STRUCTS = {
     struct.tag: struct
     for struct in (
         _TIMEVAL,
-        _struct("timespec", ("tv_sec tv_nsec", c.LONG)),
+        _TIMESPEC,
+        _struct(
+            "stat",
+            ("st_dev st_ino st_nlink", c.ULONG),
+            ("st_mode st_uid st_gid", c.UINT),
+            ("st_rdev", c.ULONG),
+            ("st_size st_blksize st_blocks", c.LONG),
+            ("st_atim st_mtim st_ctim", _TIMESPEC),
+            ("reserved", c.Array(c.LONG, 3)),
+        ),
         _struct("option", ("name", c.Pointer(c.CHAR)), ("has_arg", c.INT), ("flag", c.Pointer(c.INT)), ("val", c.INT)),
         _struct("utsname", ("sysname nodename release version machine domainname", c.Array(c.CHAR, 65))),
         _struct(
@@ -120,6 +130,9 @@ def _formats() -> dict[str, str]:
     }
 
 
+_MODES = {"DIR": "040000", "REG": "100000", "LNK": "120000", "CHR": "020000", "BLK": "060000", "FIFO": "010000"}
+"""The kinds of files in `st_mode`."""
+_WHO = {"OTH": 1, "GRP": 8, "USR": 64}
 _ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
 MACROS: dict[str, str] = {
     "__STDC__": "1", "__STDC_VERSION__": "201112L", "__STDC_HOSTED__": "1", "__STDC_NO_THREADS__": "1",
@@ -164,6 +177,12 @@ MACROS: dict[str, str] = {
     "_SC_PAGESIZE": "30", "_SC_PAGE_SIZE": "30", "_SC_NPROCESSORS_CONF": "83", "_SC_NPROCESSORS_ONLN": "84",
     "_SC_CLK_TCK": "2", "_SC_HOST_NAME_MAX": "180", "_SC_PHYS_PAGES": "85", "STDIN_FILENO": "0", "STDOUT_FILENO": "1",
     "STDERR_FILENO": "2", "O_RDONLY": "0", "O_WRONLY": "1", "O_RDWR": "2", "O_CREAT": "64", "O_TRUNC": "512",
+    **{f"st_{letter}time": f"st_{letter}tim.tv_sec" for letter in "amc"},
+    **{f"S_IF{name.removeprefix('F')}": f"0{mode}" for name, mode in _MODES.items()},
+    **{f"S_IS{name}(mode)": f"(((mode) & 0170000) == 0{mode})" for name, mode in _MODES.items()},
+    **{f"S_I{right}{who}": f"0{bit * unit:o}" for right, bit in (("R", 4), ("W", 2), ("X", 1))
+       for who, unit in _WHO.items()},
+    **{f"S_IRWX{who[0]}": f"0{7 * unit:o}" for who, unit in _WHO.items()},
     "F_OK": "0", "R_OK": "4", "W_OK": "2", "_IOFBF": "0", "_IOLBF": "1", "_IONBF": "2", "FILENAME_MAX": "4096",
     "M_PI_4": "0.78539816339744830962", "M_LN2": "0.69314718055994530942", "M_SQRT1_2": "0.70710678118654752440",
     "NAN": "((float)(1e999 - 1e999))", "HUGE_VALF": "1e999F", "HUGE_VALL": "1e999L", "LDBL_DIG": "18",

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pgasrob.frontends.c.literals import string
+from pgasrob.frontends.c.old_style import with_prototypes
 from pgasrob.frontends.c.shapes import KEYWORDS, Shapes
 from pgasrob.frontends.c.standard import TYPES, words
 from pgasrob.frontends.c.tokens import Source, Token, error, expansion, unreadable
@@ -66,7 +67,7 @@ class Parsed:
 
 def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) -> Parsed:
     """The syntax tree; ``types`` are names of types beside those of the standard and the program's own."""
-    kept = _without_attributes(list(tokens))
+    kept = with_prototypes(_without_attributes(list(tokens)))
     _check_brackets(kept)
     shapes = Shapes(kept, {*TYPES, "_Bool", "va_list", *types})
     tree = _parser().parse(shapes.text)

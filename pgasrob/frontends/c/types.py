@@ -34,10 +34,12 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """``length`` None: not known yet (`int a[] = {...}`), or a parameter, which is a pointer."""
+    """``length`` None: not known yet (`int a[] = {...}`), that of a parameter, which is a pointer, or known in a run
+    alone; then the slot ``bytes`` of the function has the size (C11, 6.7.6.2)."""
 
     of: CType
     length: int | None
+    bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

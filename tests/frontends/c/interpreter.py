@@ -128,6 +128,8 @@ class Interpreter:
                 case c.Offset(target, pointer, index, size, constant):
                     count = constant if index is None else slots[index]
                     slots[target] = slots[pointer] + count * size
+                case c.Stride(target, pointer, index, size, sign):
+                    slots[target] = slots[pointer] + slots[index] * sign * slots[size]
                 case c.Difference(target, left, right, size):
                     slots[target] = (int(slots[left]) - int(slots[right])) // size
                 case c.Global(target, name):

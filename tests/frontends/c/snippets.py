@@ -44,6 +44,26 @@ SNIPPETS: dict[str, tuple[str, str]] = {
     "two dimensions": ("", r'int a[3][4] = {{1}, {2, 3}, [2][3] = 7}; int s = 0; for (int i = 0; i < 3; i++) for (int j = 0; j < 4; j++) s = s * 3 + a[i][j]; printf("%d %zu %zu\n", s, sizeof a, sizeof a[1]);'),
     "brace elision": ("struct P { int x, y; };", r'int a[2][2] = {1, 2, 3, 4}; struct P p[] = {1, 2, 3}; printf("%d %d %d %zu\n", a[1][0], p[1].x, p[1].y, sizeof p);'),
     "array parameters": ("static int sum(int n, int a[], int b[3][2]) { int s = 0; for (int i = 0; i < n; i++) s += a[i] * b[i][1]; return s + sizeof(a); }", r'int a[3] = {1, 2, 3}, b[3][2] = {{1, 2}, {3, 4}, {5, 6}}; printf("%d\n", sum(3, a, b));'),
+    "lengths of parameters": (
+        "static int at(int n, int m, long a[n][m][2], long (*b)[m][2], int i) { b++; b -= 1; n = 100; long (*last)[m][2] = b + 1; return a[i][m - 1][1] * 100 + (*last)[1][0] * 10 + (last - b) + (int)sizeof *a + (int)sizeof a[0][0]; }",
+        r'int n = 2, m = 3; long a[2][3][2] = {{{1, 2}, {3, 4}, {5, 6}}, {{7, 8}, {9, 1}, {2, 3}}}; int k = 1; long (*p)[m][2] = a; m = 9; long (*q)[2] = p[k], c[n][k + 1]; c[1][1] = 4; c[k][0] = 5; printf("%d %ld %zu %zu %zu %zu %ld\n", at(2, 3, a, a, k), q[2][0], sizeof *p, sizeof c, sizeof c[0], sizeof(int[n][3]), c[n - 1][k] * 10 + *c[1]); printf("%ld\n", &p[1] - p);',
+    ),
+    "flexible members": (
+        "struct M { int n; long d[]; }; struct Z { char n; short z[0]; };",
+        r'long room[5] = {3, 5, 6, 7}; struct M *m = (struct M *)room; long s = 0; for (int i = 0; i < m->n; i++) s = s * 10 + m->d[i]; m->d[1] = 9; printf("%ld %zu %zu %ld\n", s, sizeof(struct M), sizeof(struct Z), *(m->d + 1));',
+    ),
+    "functions of the old style": (
+        "struct V { int v; }; int add(a, b) int a, b; { return a + b; }\nstatic long mix(p, n, f, c, g, k) const long *p; unsigned char n; int (*f)(int, int); struct V *c; double g; { return p[n] + f(n, k) + c->v + (int)g; }\nvoid none() { }\nplain(x) { return x + 1; }",
+        r'long a[] = {1, 2, 3}; none(); struct V c = {40}; printf("%d %ld %d\n", add(2, 3), mix(a, 258, add, &c, 2.5, 500), plain(4));',
+    ),
+    "commas at the end": (
+        "enum E { A, B, }; struct S { int a; int b[2]; }; static int g[] = {1, 2,}; static struct S t[] = {{1, {2, 3,},}, {.a = 4, .b = {5,},},};",
+        r'int m[2][2] = {{1, 2,}, {3,},}, one = {5,}, d[4] = {[1] = 3,}; struct S r = (struct S){1, {2, 3,},}; char s[] = {"abc",}; printf("%zu %d %d %d %d %d %s %d\n", sizeof g, t[1].b[0], m[1][0], one, d[1], r.b[1], s, B);',
+    ),
+    "files": (
+        "#include <sys/stat.h>\n",
+        r'struct stat s = {.st_mode = S_IFIFO | S_IRUSR | S_IWGRP | S_IXOTH}; printf("%zu %o %d %d %o %o %o %zu\n", sizeof s, s.st_mode, S_ISFIFO(s.st_mode), S_ISDIR(s.st_mode), S_IRWXU | S_IRGRP, S_IRWXO, S_IFDIR | S_IFREG | S_IFLNK | S_IFBLK, (char *)&s.st_mtime - (char *)&s.st_size);',
+    ),
     "pointers": ("", r'int a[5] = {1, 2, 3, 4, 5}; int *p = a + 1, *q = &a[4]; printf("%d %d %ld %d %d %d\n", *p, p[2], q - p, p < q, *(q - 1), 2[a]);'),
     "pointer updates": ("", r'int a[5] = {1, 2, 3, 4, 5}; int *p = a; int x = *p++; int y = *++p; int z = (*p)++; p += 2; p--; printf("%d %d %d %d %d\n", x, y, z, a[2], *p);'),
     "pointers to pointers": ("static void set(int **p, int *q) { *p = q; }", r'int a = 1, b = 2; int *p = &a; set(&p, &b); **&p = 7; printf("%d %d %d\n", *p, a, b);'),

@@ -2,12 +2,15 @@
 
 import pytest
 
+from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.pointers import NOT_YET
 from pgasrob.frontends.c.problem import Beyond, Problem
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import INT, LONG, Array
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program.expressions import Conditional, Const, Me, Register, Symbol
+from pgasrob.program.statements import Do, statements_in
 from tests.frontends.c.rank_parts import parts_of, variable
 
 R = Register("r", 0)
@@ -110,3 +113,42 @@ def test_a_call_cannot_access_a_part_of_a_scalar() -> None:
     parts.pointers.cell(x, 8)
     with pytest.raises(Problem, match="a call accesses 4 of the 8 bytes of a scalar in `x`"):
         parts.pointers.cell(x, 4)
+
+
+ROWS = """
+#include <shmem.h>
+#include <stdlib.h>
+static long at;
+static void fill(int n, int m, long (*to)[m]) { for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) to[i][j] = i; }
+static void put(int n, int m, long to[n][m], const long (*of)[m], int pe) { shmem_long_put(to[1], of[1], m, pe); }
+int main(void) {
+  shmem_init();
+  int n = 2, m = M;
+  long (*a)[m] = malloc(sizeof(long[n][m])), (*b)[m] = shmem_malloc(n * sizeof *b);
+  fill(n, m, a);
+  if (shmem_my_pe() == 0) { put(n, m, b, a, 1); at = b[at][m - 1]; }
+  shmem_barrier_all();
+  shmem_finalize();
+}"""
+
+
+def test_rows_whose_length_the_run_gives_are_those_of_a_constant_length() -> None:
+    given = ROWS.replace("M;", "shmem_n_pes();")
+    constant = ROWS.replace("M;", "2;").replace("[m]", "[2]").replace("[n]", "[2]")
+    one, other = (
+        [
+            [str(each.command) for each in statements_in(process.body) if isinstance(each, Do)]
+            for process in parse_c(text).program(2).processes
+        ]
+        for text in (given, constant)
+    )
+    assert one == other
+    assert any("b[1][1]" in command for command in one[0])
+
+
+def test_the_length_of_a_row_must_be_known() -> None:
+    text = (
+        ROWS.replace("M;", "shmem_long_g(&at, 0);").replace("sizeof(long[n][m])", "64").replace("n * sizeof *b", "64")
+    )
+    with pytest.raises(SourceError, match="the length of the elements of this array is not known here"):
+        parse_c(text).program(2)

@@ -23,7 +23,7 @@ from pgasrob.frontends.c.compiler.scopes import (
     SlotVariable,
 )
 from pgasrob.frontends.c.compiler.type_names import Types
-from pgasrob.frontends.c.layout import align_of, member_of, shown, size_of, with_article
+from pgasrob.frontends.c.layout import align_of, member_of, shown, with_article
 from pgasrob.frontends.c.literals import character, number
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import (
@@ -32,6 +32,7 @@ from pgasrob.frontends.c.types import (
     INT,
     LONG,
     SIZE,
+    Array,
     CType,
     Floating,
     Function,
@@ -59,7 +60,7 @@ class Expressions:
         self.conversions = Conversions(context, emitter)
         self.operations = Operations(context, emitter, self.conversions)
         self.constants = Constants(context, emitter, self.conversions, self)
-        self.types = Types(context, emitter, self.constants, self)
+        self.types = Types(context, emitter, self.operations, self.constants, self)
         self.initialisers = Initialisers(context, emitter, self.operations, self.constants, self)
         self.places = Places(context, emitter, self.operations, self.types, self.initialisers, self)
         self.branches = Branches(context, emitter, self.conversions, self.constants, self)
@@ -236,13 +237,10 @@ class Expressions:
         if (named := node.get("type")) is not None:
             type = self.types.type_name(named)
         else:
-            argument = self.context.inside(node["value"])
-            if argument.type == "identifier":
-                symbol = self.emitter.scope.find(self.context.word(argument))
-                if isinstance(symbol, SizedVariable):
-                    return Operand(SIZE, symbol.size)
-            type = self.emitter.scratch(lambda: self.type_of_place(argument))[0]
-        return constant(size_of(self.context.defined_type(type, node)), SIZE)
+            type = self.emitter.scratch(lambda: self.type_of_place(node["value"]))[0]
+            if isinstance(type, Array) and (-1 if type.bytes is None else type.bytes) >= len(self.emitter.slots):
+                raise self.context.error("PG120", "the size of this array is not supported", node)
+        return self.operations.size(type, node)
 
     def type_of_place(self, node: Node) -> CType:
         """The type of ``node`` where arrays are no pointers."""
@@ -252,7 +250,7 @@ class Expressions:
             return self.places.of(node).type
         if node.type == "identifier":
             symbol = self.emitter.scope.find(self.context.word(node))
-            if isinstance(symbol, SlotVariable | LocalVariable | GlobalVariable):
+            if isinstance(symbol, SlotVariable | LocalVariable | GlobalVariable | SizedVariable):
                 return symbol.type
         return self.value(node).type
 

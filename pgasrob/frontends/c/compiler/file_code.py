@@ -180,8 +180,11 @@ def compiled(context: Context, name: str, result: CType, node: Node) -> Compiled
     declared = types.declarator(node["declarator"], VOID)
     assert declared.function is not None
     slots = [] if pointer is None else [pointer]
-    for parameter in types.parameters(declared.function["parameters"])[0]:
+    parameters = types.parameters(declared.function["parameters"])[0]
+    for parameter in parameters:
         slots.append(statements.declarations.parameter(parameter.name, context.complete(parameter.type)))
+    if any(isinstance(each.type, Pointer) and isinstance(each.type.to, Array) for each in parameters):
+        statements.declarations.measure_parameters(declared.function["parameters"])
     for child in node["body"].children:
         statements.statement(child)
     emitter.span = context.span(Node("", node["body"].last, node["body"].last))

@@ -19,7 +19,6 @@ from pgasrob.frontends.c.compiler.scopes import (
     TypeName,
 )
 from pgasrob.frontends.c.compiler.type_names import Declarator
-from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import SIZE, Array, CType, Function, Pointer, Struct
 from pgasrob.frontends.c.values import UNDEFINED, Value
@@ -118,14 +117,20 @@ class Declarations:
             self.initialisers.initialise(self.emitter.address_of_local(unique), initial)
 
     def _sized_array(self, name: Node, length: Node, type: CType) -> None:
-        assert isinstance(type, Array)
-        size = self.emitter.new_slot(SIZE)
-        count = self.conversions.convert(self.expressions.integer(length), SIZE, length)
-        self.emitter.move(size, self.operations.binary("*", count, constant(size_of(type.of), SIZE), length))
+        measured = self.types.measured(type, length)
         word = self.context.word(name)
-        slot = self.emitter.allocate(Operand(SIZE, size), Pointer(type.of), word, word)
+        slot = self.emitter.allocate(Operand(SIZE, measured.bytes), Pointer(measured.of), word, word)
         self.emitter.new_sized(word, slot)
-        self._declare(name, SizedVariable(slot, size, type.of))
+        self._declare(name, SizedVariable(slot, measured))
+
+    def measure_parameters(self, parameters: Node) -> None:
+        """Compute the lengths of arrays that ``parameters``, which have been declared, point to (C11, 6.7.6.3)."""
+        for declared in self.types.parameters(parameters, measures=True)[0]:
+            if declared.name is not None:
+                name = self.context.word(declared.name)
+                symbol = self.emitter.scope.names[name]
+                assert isinstance(symbol, SlotVariable | LocalVariable)
+                self.emitter.scope.names[name] = replace(symbol, type=self.context.complete(declared.type))
 
     def parameter(self, name: Node | None, type: CType) -> Slot:
         """A parameter: its slot. What is in memory is stored there at once."""

@@ -20,7 +20,7 @@ from pgasrob.frontends.c.compiler.scopes import (
     TypeName,
 )
 from pgasrob.frontends.c.compiler.type_names import Types
-from pgasrob.frontends.c.layout import member_of, shown, size_of, with_article
+from pgasrob.frontends.c.layout import member_of, shown, with_article
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import CHAR, Array, Function, Integer, Pointer, Struct
@@ -85,8 +85,8 @@ class Places:
                     self.context.need(name, type, missing)
                 slot = self.emitter.compute(Pointer(type), Global, unique)
                 return MemoryPlace(slot, self.context.complete(type))
-            case SizedVariable(slot, _, of):
-                return MemoryPlace(slot, Array(of, None))
+            case SizedVariable(slot, type):
+                return MemoryPlace(slot, type)
             case TypeName():
                 raise self.context.error("PG122", f"`{name}` is a type, not a variable", node)
             case FunctionName(unique, function):
@@ -113,8 +113,9 @@ class Places:
         if isinstance(base, MemoryPlace) and isinstance(base.type, Array):
             of = self.context.complete(base.type.of)
             index = self.evaluator.integer(index_node)
-            if isinstance(index.value, Known):
-                return MemoryPlace(base.slot, of, base.offset + index.value.value * size_of(of))
+            size = self.operations.size(of, node)
+            if isinstance(index.value, Known) and isinstance(size.value, Known):
+                return MemoryPlace(base.slot, of, base.offset + index.value.value * size.value.value)
             pointer = Operand(Pointer(of), self.operations.pointer_to(base))
             return MemoryPlace(self.operations.offset(pointer, index, index_node), of)
         pointer = self.operations.load(base, inner) if base is not None else self.evaluator.value(argument)
@@ -123,10 +124,7 @@ class Places:
             pointer, index = index, pointer
         if not isinstance(pointer.type, Pointer) or not isinstance(index.type, Integer):
             raise self.context.error("PG123", f"{with_article(pointer.type)} has no elements", node)
-        of = self.operations.sized(pointer.type, node)
-        if isinstance(index.value, Known):
-            return MemoryPlace(self.emitter.slot_of(pointer), of, index.value.value * size_of(of))
-        return MemoryPlace(self.operations.offset(pointer, index, node), of)
+        return self.operations.element(pointer, index, node)
 
     def _member(self, node: Node) -> MemoryPlace:
         """`s.m` or `p->m` (C11, 6.5.2.3)."""
@@ -155,6 +153,8 @@ class Places:
 
     def literal(self, node: Node) -> MemoryPlace:
         type = self.types.type_name(node["type"])
+        if isinstance(type, Array) and type.bytes is not None:
+            raise self.context.error("PG124", "the length of this array must be a constant", node["type"])
         name = self.emitter.new_object("<literal>", type, node)
         place = self.emitter.address_of_local(name)
         full = self.initialisers.initialise(place, node["value"])

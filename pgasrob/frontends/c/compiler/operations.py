@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgasrob.frontends.c.code import Binary, Copy, Difference, Load, Offset, Slot, Store
+from pgasrob.frontends.c.code import Binary, Copy, Difference, Load, Offset, Slot, Store, Stride
 from pgasrob.frontends.c.compiler.conversions import Conversions, convert_known
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import (
@@ -23,6 +23,7 @@ from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import (
     INT,
     LONG,
+    SIZE,
     Array,
     CType,
     Floating,
@@ -89,21 +90,33 @@ class Operations:
         self.emitter.emit(Store(self.pointer_to(place), source_slot, type))
         return Operand(type, source_slot)
 
-    def sized(self, pointer: Pointer, node: Node) -> CType:
-        """The type that ``pointer`` points to; an error where it has no size."""
-        type = self.context.defined_type(pointer.to, node)
+    def size(self, type: CType, node: Node) -> Operand:
+        """The bytes of a ``type``; an error where it has no size."""
+        type = self.context.defined_type(type, node)
+        if isinstance(type, Array) and type.bytes is not None:
+            return Operand(SIZE, type.bytes)
         self.context.need_length(type, node)
-        return type
+        return constant(size_of(type), SIZE)
+
+    def element(self, pointer: Operand, index: Operand, node: Node) -> MemoryPlace:
+        """What lies ``index`` elements behind ``pointer``."""
+        assert isinstance(pointer.type, Pointer)
+        of, size = self.context.complete(pointer.type.to), self.size(pointer.type.to, node)
+        if isinstance(index.value, Known) and isinstance(size.value, Known):
+            return MemoryPlace(self.emitter.slot_of(pointer), of, index.value.value * size.value.value)
+        return MemoryPlace(self.offset(pointer, index, node), of)
 
     def offset(self, pointer: Operand, index: Operand, node: Node, sign: int = 1) -> Slot:
         """``pointer`` + ``index`` elements."""
         assert isinstance(pointer.type, Pointer)
-        size = size_of(self.sized(pointer.type, node))
+        size = self.size(pointer.type.to, node)
         base = self.emitter.slot_of(pointer)
-        if isinstance(index.value, Known):
-            return self.emitter.compute(pointer.type, Offset, base, None, size, sign * index.value.value)
+        if isinstance(index.value, Known) and isinstance(size.value, Known):
+            return self.emitter.compute(pointer.type, Offset, base, None, size.value.value, sign * index.value.value)
         position = self.emitter.slot_of(self.conversions.convert(index, LONG, node))
-        return self.emitter.compute(pointer.type, Offset, base, position, sign * size)
+        if isinstance(size.value, Known):
+            return self.emitter.compute(pointer.type, Offset, base, position, sign * size.value.value)
+        return self.emitter.compute(pointer.type, Stride, base, position, self.emitter.slot_of(size), sign)
 
     def binary(self, sign: str, left: Operand, right: Operand, node: Node) -> Operand:
         """``left`` ``sign`` ``right``, after the usual arithmetic conversions (C11, 6.3.1.8)."""
@@ -161,9 +174,12 @@ class Operations:
         if isinstance(left.type, Pointer) and isinstance(right.type, Integer) and sign in ("+", "-"):
             return Operand(left.type, self.offset(left, right, node, 1 if sign == "+" else -1))
         if isinstance(left.type, Pointer) and isinstance(right.type, Pointer) and sign == "-":
-            size = size_of(self.sized(left.type, node))
+            size = self.size(left.type.to, node)
             first, second = self.emitter.slot_of(left), self.emitter.slot_of(right)
-            return Operand(LONG, self.emitter.compute(LONG, Difference, first, second, max(size, 1)))
+            if isinstance(size.value, Known):
+                return Operand(LONG, self.emitter.compute(LONG, Difference, first, second, max(size.value.value, 1)))
+            bytes = Operand(LONG, self.emitter.compute(LONG, Difference, first, second, 1))
+            return self.binary("/", bytes, self.conversions.convert(size, LONG, node), node)
         raise self.context.error(
             "PG123", f"`{sign}` cannot combine {with_article(left.type)} and {with_article(right.type)}", node
         )

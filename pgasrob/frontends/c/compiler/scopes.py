@@ -60,11 +60,10 @@ class LocalVariable:
 
 @dataclass(frozen=True, slots=True)
 class SizedVariable:
-    """An array whose length is known when it is declared: ``slot`` holds its address, ``size`` its bytes."""
+    """An array whose length is known when it is declared: ``slot`` holds its address."""
 
     slot: Slot
-    size: Slot
-    of: CType
+    type: Array
 
 
 Symbol = TypeName | Constant | GlobalVariable | FunctionName | SlotVariable | LocalVariable | SizedVariable

@@ -9,6 +9,7 @@ from itertools import chain, count
 from pgasrob.frontends.c.compiler.constants import Constants
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.operands import Evaluator
+from pgasrob.frontends.c.compiler.operations import Operations
 from pgasrob.frontends.c.compiler.scopes import Constant, Context, SlotVariable, TypeName
 from pgasrob.frontends.c.layout import shown, size_of, struct_of, with_article
 from pgasrob.frontends.c.shapes import TYPEOF
@@ -24,6 +25,7 @@ from pgasrob.frontends.c.types import (
     LONG,
     LONG_DOUBLE,
     SHORT,
+    SIZE,
     UCHAR,
     UINT,
     ULONG,
@@ -70,6 +72,7 @@ class Types:
 
     context: Context
     emitter: Emitter
+    operations: Operations
     constants: Constants
     evaluator: Evaluator
 
@@ -175,7 +178,10 @@ class Types:
             for node in declarators:
                 declarator = self.declarator(node, base)
                 assert declarator.name is not None
-                self.need_complete(declarator.type, node)
+                type, last = declarator.type, body.children[-1].fields.get("declarator", declarators)[-1]
+                if last is node and members and isinstance(type, Array) and type.length is None:
+                    type = type.of  # C11, 6.7.2.1, 18
+                self.need_complete(type, node)
                 if declarator.length is not None:
                     raise self.context.error("PG124", "the length of an array in a struct must be a constant", node)
                 name = self.context.word(declarator.name)
@@ -219,8 +225,18 @@ class Types:
 
     # Declarators
 
-    def declarator(self, node: Node | None, type: CType, parameter: bool = False) -> Declarator:
-        """The name and type that ``node`` declares when the specifiers before it mean ``type``."""
+    def measured(self, type: CType, length: Node) -> Array:
+        """``type``, an array of so many elements, with its size in a slot, from now on."""
+        assert isinstance(type, Array)
+        bytes = self.emitter.new_slot(SIZE)
+        conversions = self.operations.conversions
+        count = conversions.convert(self.evaluator.integer(length), SIZE, length)
+        self.emitter.move(bytes, self.operations.binary("*", count, self.operations.size(type.of, length), length))
+        return Array(type.of, None, bytes)
+
+    def declarator(self, node: Node | None, type: CType, parameter: bool = False, measures: bool = True) -> Declarator:
+        """The name and type that ``node`` declares when the specifiers before it mean ``type``; ``measures``: lengths
+        that are no constants are computed, but for that of the array that it declares itself."""
         function: Node | None = None
         length: Node | None = None
         while node is not None:
@@ -228,10 +244,12 @@ class Types:
                 case "identifier" | "type_identifier" | "field_identifier" | "primitive_type":
                     return Declarator(node, type, function, length)
                 case "pointer_declarator" | "abstract_pointer_declarator":
-                    if length is not None:
-                        raise self.context.error("PG124", "pointers to arrays need a constant length", node)
-                    type, function = Pointer(type), None
+                    if length is not None and measures:
+                        type = self.measured(type, length)
+                    type, function, length = Pointer(type), None, None
                 case "array_declarator" | "abstract_array_declarator":
+                    if length is not None and measures:
+                        type = self.measured(type, length)
                     type, length = self._array(node, type, length, parameter)
                     function = None
                 case "function_declarator" | "abstract_function_declarator":
@@ -260,11 +278,8 @@ class Types:
 
     def _array(self, node: Node, type: CType, length: Node | None, parameter: bool) -> tuple[CType, Node | None]:
         """The type of an array of ``type``; its length as a node where only the run gives it (C11, 6.7.6.2)."""
-        if length is not None:
-            raise self.context.error(
-                "PG124", "only the first length of an array may be unknown", node, "make the inner lengths constants"
-            )
-        if isinstance(type, Array) and type.length is None:
+        varies = length is not None or (isinstance(type, Array) and type.bytes is not None)
+        if isinstance(type, Array) and type.length is None and not varies:
             raise self.context.error("PG124", "only the first length of an array may be left out", node)
         size = node.get("size")
         if isinstance(type, Void | Function):
@@ -275,21 +290,24 @@ class Types:
         if parameter and outermost:
             return Array(type, None), None
         number = self.constants.try_number(size)
-        if number is None:
+        if number is None or varies:
             return Array(type, None), size
         if number < 0:
             raise self.context.error("PG124", f"an array cannot have {number} elements", node)
         return Array(type, number), None
 
-    def parameters(self, node: Node) -> tuple[list[Declarator], bool]:
-        """The parameters that a list declares, arrays and functions as the pointers that they are."""
+    def parameters(self, node: Node, measures: bool = False) -> tuple[list[Declarator], bool]:
+        """The parameters that a list declares, arrays and functions as the pointers that they are. ``measures``: they
+        have been declared, so that lengths can be computed of them."""
+        if measures:
+            return self._parameters(node, True)
         with self.emitter.block(node) as outer:
             try:
-                return self._parameters(node)
+                return self._parameters(node, False)
             finally:
                 outer.tags = self.emitter.scope.tags | outer.tags
 
-    def _parameters(self, node: Node) -> tuple[list[Declarator], bool]:
+    def _parameters(self, node: Node, measures: bool) -> tuple[list[Declarator], bool]:
         found: list[Declarator] = []
         variadic = False
         for child in node.children:
@@ -301,9 +319,7 @@ class Types:
                     "PG120", f"`{self.context.text(child)}` is not supported as a parameter", child
                 )
             base = self.base_type(child["type"])
-            declared = self.declarator(child.get("declarator"), base, parameter=True)
-            if declared.length is not None:
-                raise self.context.error("PG124", "the inner lengths of an array must be constants", child)
+            declared = self.declarator(child.get("declarator"), base, parameter=True, measures=measures)
             type = declared.type
             if isinstance(type, Void) and declared.name is None and len(node.children) == 1:
                 return [], False
@@ -312,7 +328,7 @@ class Types:
             elif isinstance(type, Void):
                 raise self.context.error("PG121", "a parameter cannot be void", child)
             found.append(Declarator(declared.name, type))
-            if declared.name is not None:  # the lengths of further parameters may name it
+            if declared.name is not None and not measures:  # the lengths of further parameters may name it
                 self.emitter.scope.names[self.context.word(declared.name)] = SlotVariable(0, type)
         return found, variadic or not found  # C11, 6.7.6.3: `()` says nothing of the parameters
 
@@ -336,6 +352,4 @@ class Types:
         """A type in parentheses: of a cast, `sizeof`, or a compound literal."""
         base = self.base_type(node["type"])
         declared = self.declarator(node.get("declarator"), base)
-        if declared.length is not None:
-            raise self.context.error("PG124", "the length of this array must be a constant", node)
-        return declared.type
+        return declared.type if declared.length is None else self.measured(declared.type, declared.length)

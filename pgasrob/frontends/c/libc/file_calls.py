@@ -33,9 +33,9 @@ WRITES_STREAM = {
 """The argument with the stream or descriptor that is written to: what is written may get there as late as it is
 closed."""
 READS_STREAM = {
-    **dict.fromkeys(("fgetc", "getc", "fscanf", "read", "pread", "recv"), 0), "fgets": 2, "fread": 3,
+    **dict.fromkeys(("fgetc", "getc", "fscanf", "read", "pread", "recv", "fstat"), 0), "fgets": 2, "fread": 3,
 }  # fmt: skip
-READS_NAME = frozenset(("access", "stat"))
+READS_NAME = frozenset(("access", "stat", "lstat"))
 WRITES_NAME = frozenset(("mkdir", "unlink", "remove", "rmdir", "truncate", "creat", "mkfifo"))
 JOINS = frozenset(("rename", "link", "symlink"))
 """Calls with two names of files, which may be names of one from then on."""

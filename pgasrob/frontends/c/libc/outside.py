@@ -67,7 +67,7 @@ def write(call: Call) -> Outcome:
     int fgetc(FILE *of); int getc(FILE *of); int getchar(void); int ungetc(int c, FILE *of); int feof(FILE *of);
     int ferror(FILE *of); long ftell(FILE *of);
     int open(const char *path, int flags, ...); int access(const char *p, int mode);
-    int fileno(FILE *of); int stat(const char *path, void *to); int system(const char *command); long sysconf(int name);
+    int fileno(FILE *of); int system(const char *command); long sysconf(int name);
     int getpagesize(void); long gethostid(void); unsigned int geteuid(void); int get_nprocs(void);
     int mkdir(const char *path, int mode); int unlink(const char *path); int remove(const char *path);
     int rename(const char *old, const char *new); int kill(int process, int number); int getpid(void);
@@ -89,7 +89,7 @@ def answer(call: Call) -> Outcome:
         **dict.fromkeys(("getppid", "sched_getcpu", "fcntl"), (0, (1 << 31) - 1)),
         **dict.fromkeys(("getuid", "geteuid", "getgid", "getegid", "alarm"), (0, (1 << 32) - 1)), "isatty": (0, 1),
         "fgetc": (-1, 255), "getc": (-1, 255), "getchar": (-1, 255), "ungetc": (-1, 255), "feof": (0, 1),
-        "ferror": (0, 1), "access": (-1, 0), "stat": (-1, 0), "mkdir": (-1, 0), "unlink": (-1, 0),
+        "ferror": (0, 1), "access": (-1, 0), "mkdir": (-1, 0), "unlink": (-1, 0),
         "remove": (-1, 0), "rename": (-1, 0), "kill": (-1, 0), "get_nprocs": (1, 1 << 16),
         **dict.fromkeys(("link", "symlink", "rmdir", "truncate", "mkfifo"), (-1, 0)),
         "sysconf": (-1, (1 << 63) - 1), "ftell": (-1, (1 << 63) - 1), "gethostid": (-1 << 63, (1 << 63) - 1),
@@ -102,18 +102,28 @@ def answer(call: Call) -> Outcome:
        "char *getcwd(char *to, size_t size); int getdomainname(char *to, size_t size); "
        "size_t strftime(char *to, size_t size, const char *format, const struct tm *time); "
        "int sigemptyset(void *to); int sigfillset(void *to); "
-       "int getitimer(int which, struct itimerval *to);")  # fmt: skip
+       "int stat(const char *path, struct stat *to); int lstat(const char *path, struct stat *to); "
+       "int fstat(int fd, struct stat *to); int getitimer(int which, struct itimerval *to);")  # fmt: skip
 def describe(call: Call) -> Outcome:
     """Memory is filled with what the machine answers."""
-    index = 1 if call.name in ("getrusage", "getitimer") else 0
+    index = 1 if call.name in ("getrusage", "getitimer", "stat", "lstat", "fstat") else 0
     to = call.pointer(index)
     if to is None:
         call.fail(f"a null pointer where `{call.name}` puts its result", "pass memory")
-    sizes = {"uname": 390, "getrusage": 144, "sigemptyset": 128, "sigfillset": 128, "getitimer": 32}
+    sizes = {
+        **dict.fromkeys(("stat", "lstat", "fstat"), 144),
+        "uname": 390,
+        "getrusage": 144,
+        "sigemptyset": 128,
+        "sigfillset": 128,
+        "getitimer": 32,
+    }
     size = sizes.get(call.name)
     forget(call, to, call.known(1) if size is None else size)
     if call.name == "strftime":
         return unknown_answer(call, (0, call.known(1)))
+    if call.name.endswith("stat"):
+        return unknown_answer(call, (-1, 0))
     return Outcome(result=to if call.name == "getcwd" else VALUE)
 
 

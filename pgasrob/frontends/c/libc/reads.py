@@ -34,6 +34,7 @@ HANDLED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("memset", "bzero", "__builtin_memset", "realloc", "reallocarray", "__sorted", "memchr"), (0,)),
     **dict.fromkeys(("time", "gettimeofday", "posix_memalign", "fgets", "gets", "fread"), (0,)),
     **dict.fromkeys(("clock_gettime", "clock_getres", "read", "recv", "pread", "getrusage", "getitimer"), (1,)),
+    **dict.fromkeys(("stat", "lstat", "fstat"), (1,)),
     **dict.fromkeys(("uname", "gethostname", "getcwd", "getdomainname", "strftime", "sigemptyset", "sigfillset"), (0,)),
     "backtrace": (0,),
     **dict.fromkeys(("sprintf", "snprintf", "vsprintf", "vsnprintf"), (0,)),
@@ -59,7 +60,7 @@ BYTES: dict[str, dict[int, Callable[[Call], int]]] = {
 """How many bytes are read of what an argument points to."""
 FILLED: dict[str, dict[int, int]] = {
     "rand_r": {0: 4}, "nrand48": {0: 6}, "erand48": {0: 6}, "sigaddset": {0: 128}, "sigprocmask": {2: 128},
-    "setitimer": {2: 32}, "sigaction": {2: 152}, "gettimeofday": {1: 8}, "stat": {1: 144},
+    "setitimer": {2: 32}, "sigaction": {2: 152}, "gettimeofday": {1: 8},
 }  # fmt: skip
 """How many bytes at the address in an argument get unknown contents, where they lie in cells."""
 FORMATS = {

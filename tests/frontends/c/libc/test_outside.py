@@ -16,7 +16,8 @@ SHMEM = """#include <shmem.h>
 #include <time.h>
 #include <math.h>
 #include <locale.h>
-static int x, y; static double d; char text[256]; int n; struct timespec t; void *frames[4];
+#include <sys/stat.h>
+static int x, y; static double d; char text[256]; int n; struct timespec t; void *frames[4]; struct stat s;
 int main(void) { shmem_init(); int peer = 1 - shmem_my_pe(), r;
 if (%s) { shmem_int_p(&x, 1, peer); r = y; shmem_int_p(&y, 1, peer); r = x; (void)r; }
 shmem_finalize(); return 0; }"""
@@ -38,6 +39,9 @@ ANSWERS = {
     "getpid()": (SHMEM, "== 999", "< 1"),
     "gettid()": (SHMEM, "== 999", "< 1"),
     "getppid()": (SHMEM, "== 1", "< 0"),
+    'stat(text, &s)': (SHMEM, "== 0", "> 0"),
+    "(fstat(0, &s), s.st_size)": (SHMEM, "== 77", "!= s.st_size"),
+    "(lstat(text, &s), S_ISDIR(s.st_mode))": (SHMEM, "== 1", "> 1"),
     "(long)getuid()": (SHMEM, "== 0", "< 0"),
     "(long)geteuid()": (SHMEM, "== 0", "< 0"),
     "(long)getgid()": (SHMEM, "== 0", "< 0"),
