@@ -191,3 +191,24 @@ def test_a_string_without_an_end(call: str, verdict: str) -> None:
     text = "#include <shmem.h>\n#include <assert.h>\n#include <string.h>\nint main(void) {\n"
     found = check(parse_c(f"{text}char b[4] = \"abc\", c[9]; b[3] = 'x'; assert({call}); }}"), 1)
     assert (found.verdict, found.assertions == "violated") == (verdict, False)
+
+
+def test_aligned_memory_may_have_elements_for_every_rank() -> None:
+    """Where the number of ranks is not known, as `malloc`."""
+    text = """
+        #include <shmem.h>
+        #include <stdlib.h>
+        int main(void) {
+          shmem_init();
+          long *a = shmem_malloc(shmem_n_pes() * sizeof *a), *b;
+          MEMORY
+          b[shmem_my_pe()] = 1;
+          shmem_long_put(&a[shmem_my_pe()], &b[shmem_my_pe()], 1, 0);
+          shmem_finalize();
+        }"""
+    aligned = "if (posix_memalign((void **)&b, 64, shmem_n_pes() * sizeof *b)) return 1;"
+    one, other = (
+        [(each.name, each.extent) for each in parse_c(text.replace("MEMORY", memory)).for_every_count().growing]
+        for memory in (aligned, "b = malloc(shmem_n_pes() * sizeof *b);")
+    )
+    assert one == other and len(one) == 2
