@@ -208,7 +208,7 @@ def test_aligned_memory_may_have_elements_for_every_rank() -> None:
         }"""
     aligned = "if (posix_memalign((void **)&b, 64, shmem_n_pes() * sizeof *b)) return 1;"
     one, other = (
-        [(each.name, each.extent) for each in parse_c(text.replace("MEMORY", memory)).for_every_count().growing]
+        [(a.name, a.each, a.more) for a in parse_c(text.replace("MEMORY", memory)).for_every_count().growing]
         for memory in (aligned, "b = malloc(shmem_n_pes() * sizeof *b);")
     )
     assert one == other and len(one) == 2
