@@ -90,6 +90,11 @@ class NativeExact:
         cells = self._size * recording.nodes
         self._kernel: Kernel = Kernel(words.tobytes(), recording.nodes, cells, strict, excluded, limit)
 
+    @property
+    def has_commuting_updates(self) -> bool:
+        """Whether some accesses do not conflict because they commute."""
+        return self._words.commuting
+
     def look(self, races: bool, attacks: bool) -> bool:
         """Look for these; whether all has been looked at."""
         return self._kernel.look(races, attacks)
@@ -213,6 +218,11 @@ class Encoder:
         self._lines: dict[object, int] = {}
         self._alike: dict[tuple[object, ...], tuple[int, ...]] = {}
         self._known: dict[int, tuple[Recorded, tuple[int, ...]]] = {}
+
+    @property
+    def commuting(self) -> bool:
+        """Whether some of the events so far are updates that commute."""
+        return len(self._kinds) > 1
 
     def of(self, event: Recorded, issued: bool = True) -> tuple[int, ...]:
         """The row of an event, of a barrier of any one of its ranks."""

@@ -7,7 +7,7 @@ import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,22 +17,31 @@ from pgasrob.program import core
 from pgasrob.program.declarations import Source
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.program.statements import place_of
 from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.races.racing_pairs import Next, Pairs
 from pgasrob.recording import must_rma
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.recording.lowering import Lowering
 from pgasrob.recording.memory_places import SHIFT, NotSupported
-from pgasrob.recording.native_recordings import ShownRace, Undecided
+from pgasrob.recording.native_recordings import NativeExact, ShownRace, Undecided
 from pgasrob.recording.straight import NoRun
 from pgasrob.recording.trace_segments import Segment, in_cells, segments
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.question import Races
-from pgasrob.robustness.reasons import NoProgram, Reason, TooManyUpdates
+from pgasrob.robustness.reasons import LeftUndone, NoProgram, Reason, TooManyUpdates
 from pgasrob.robustness.stopping import until_limit
-from pgasrob.robustness.verdict import RECORDED, FoundIllegalCall, Stats, Verdict, Witness
+from pgasrob.robustness.verdict import (
+    RECORDED,
+    Answer,
+    FoundIllegalCall,
+    RaceConsequences,
+    Stats,
+    Verdict,
+    Witness,
+)
 from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.runtime.record.records import Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
@@ -47,7 +56,10 @@ SUFFIX = ".pgastrace"
 SIMULATED_SEED, MOST_SIMULATED = 0, 10_000
 """The seed, and the most commands, of the simulated run of a program that stands in for a recorded one."""
 LARGEST_SOURCE = 1 << 22
+NOT_ALL = "further calls and accesses were not looked at"
 GOING_THROUGH = "while going through the trace"
+MOST_NAMED = 3
+"""Pairs of lines that a sentence names."""
 BETWEEN_LOOKS = 256
 """Commands between two looks at the limits."""
 
@@ -78,6 +90,26 @@ class OtherValues(
     """The run that an answer is about could not be made again."""
 
     why: str
+
+
+class RecordedRaces(
+    Reason,
+    code="recorded-races",
+    sentence="a recording does not tell whether races change the result: {named} (`pgasrob race` has the runs)",
+):
+    """Accesses in these ``pairs`` of lines race in the recorded run."""
+
+    pairs: tuple[tuple[int, int], ...]
+
+    def __str__(self) -> str:
+        named = [f"lines {_line(one)} and {_line(other)}" for one, other in self.pairs[:MOST_NAMED]]
+        named += [f"{len(self.pairs) - MOST_NAMED} more pairs"] * (len(self.pairs) > MOST_NAMED)
+        return self.sentence.format(named=", ".join(named))
+
+
+def _line(number: int) -> str:
+    file, line = place_of(number)
+    return f"{line} of {file}" if file else str(line)
 
 
 class RecordedTrace:
@@ -209,34 +241,33 @@ def check_trace(
     limits: Limits | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Verdict:
-    """Whether a happens-before cycle hides in the runs that a trace file stands for; `unknown` where a limit is hit.
+    """Whether a happens-before cycle hides in the runs that a trace file stands for, whether its calls are legal, and
+    whether accesses race in these runs; `unknown` where a limit is hit.
 
     States, which ``limits`` count, are the recorded commands here.
     """
     watch = Watch(limits or Limits(), progress, time.monotonic())
-    found: Witness | Reason | None = None
-
-    def look(trace: RecordedTrace) -> None:
-        nonlocal found
-        found = _cycle(trace, reading)
-
-    gone = _go_through(path, watch, look)
+    looked = _Looked(reading)
+    gone = _go_through(path, watch, looked.look)
     answer = Verdict(path, None, None, RECORDED, "unknown", gone.reason, reading=reading, errors=gone.errors)
     if gone.trace is not None:
         answer = replace(answer, program=gone.trace.program, nodes=gone.trace.nodes)
-    if gone.trace is None or gone.reason is not None:
+    if gone.trace is None or (gone.reason is not None and looked.violation is None):
         return replace(answer, verdict="error" if gone.errors else "unknown")
     illegal = gone.trace.illegal_calls
-    answer = replace(
+    found: Answer = "unknown" if looked.reason else "robust"
+    return replace(
         answer,
+        verdict="not robust" if looked.violation else found,
+        reason=gone.reason and LeftUndone(NOT_ALL, gone.reason) if looked.violation else looked.reason,
+        witness=looked.violation,
+        errors=(),
         stats=_stats(gone.trace, watch),
-        legal=None if illegal is None else "no" if illegal else "yes",
+        legal=None if illegal is None else "no" if illegal else "unknown" if gone.reason else "yes",
         illegal_calls=illegal or (),
-        facts=("legal",),
+        facts=("legal", "races"),
+        races=looked.consequences(gone.reason),
     )
-    if isinstance(found, Witness):
-        return replace(answer, verdict="not robust", witness=found)
-    return replace(answer, verdict="robust" if found is None else "unknown", reason=found)
 
 
 def _stats(trace: RecordedTrace | None, watch: Watch) -> Stats:
@@ -244,23 +275,61 @@ def _stats(trace: RecordedTrace | None, watch: Watch) -> Stats:
     return Stats(events, events, time.monotonic() - watch.started)
 
 
-def _cycle(trace: RecordedTrace, reading: Reading) -> Witness | Reason | None:
+@dataclass
+class _Looked:
+    """What has been found in a trace: the first ``violation``, or the ``reason`` for which it is not known whether
+    there is one, and a race for each two lines."""
+
+    reading: Reading
+    violation: Witness | None = None
     reason: Reason | None = None
-    for recording in trace.segments():
-        exact = twins.recorded_answers(recording, reading)
+    races: dict[tuple[int, int], Race] = field(default_factory=dict)
+    races_left: Reason | None = None
+
+    def look(self, trace: RecordedTrace) -> None:
+        for recording in trace.segments():
+            exact = twins.recorded_answers(recording, self.reading)
+            if self.violation is None:
+                self._look_for_a_cycle(exact)
+            if exact.has_commuting_updates:
+                exact = twins.recorded_answers(recording, _racing(self.reading))
+            self.races_left = _note_races(exact, False, self.races) or self.races_left
+
+    def _look_for_a_cycle(self, exact: NativeExact) -> None:
         if not exact.look(races=False, attacks=True):
-            reason = reason or TooMuch()
-            continue
+            self.reason = self.reason or TooMuch()
+            return
         try:
             shown = exact.attack()
             if shown is not None:
                 run = replay(shown.instance, shown.run)
-                return Witness("violation", run, HappensBefore(run.computation).cycle)
+                self.violation = Witness("violation", run, HappensBefore(run.computation).cycle)
         except Undecided:
-            reason = reason or TooManyUpdates()
+            self.reason = self.reason or TooManyUpdates()
         except (NoRun, NotEnabled, ReplayError) as error:
-            reason = reason or OtherValues(str(error))
-    return reason
+            self.reason = self.reason or OtherValues(str(error))
+
+    def consequences(self, ended: Reason | None) -> RaceConsequences:
+        """A recording has no values of memory, so it does not tell whether a race matters, but that there is none."""
+        left = RecordedRaces(tuple(self.races)) if self.races else self.races_left or ended
+        return RaceConsequences("none" if left is None else "unknown", reason=left)
+
+
+def _racing(reading: Reading) -> Reading:
+    """To happens-before updates that commute have no conflict, and yet some race."""
+    return Reading(reading.failed_polls, "all")
+
+
+def _note_races(exact: NativeExact, strict: bool, races: dict[tuple[int, int], Race]) -> Reason | None:
+    """Add the races of a recording to ``races``; why these may not be all, None where they are."""
+    left = None if exact.look(races=True, attacks=False) else TooMuch()
+    try:
+        for shown in exact.races():
+            race = race_of(shown, strict)
+            races.setdefault(race.lines, race)
+    except (NoRun, NotEnabled, ReplayError) as error:
+        return left or OtherValues(str(error))
+    return left
 
 
 def trace_races(
@@ -279,16 +348,8 @@ def trace_races(
     def look(trace: RecordedTrace) -> None:
         nonlocal reason
         for recording in trace.segments():
-            # To happens-before updates that commute have no conflict, and yet some race.
-            exact = twins.recorded_answers(recording, Reading(reading.failed_polls, "all"), asked.strict)
-            if not exact.look(races=True, attacks=False):
-                reason = reason or TooMuch()
-            try:
-                for shown in exact.races():
-                    race = race_of(shown, asked.strict)
-                    races.setdefault(race.lines, race)
-            except (NoRun, NotEnabled, ReplayError) as error:
-                reason = reason or OtherValues(str(error))
+            exact = twins.recorded_answers(recording, _racing(reading), asked.strict)
+            reason = _note_races(exact, asked.strict, races) or reason
             if races and not asked.every:
                 return
 

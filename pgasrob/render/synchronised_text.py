@@ -26,7 +26,7 @@ from pgasrob.render.synchronised_json import (
 )
 from pgasrob.render.verdict_json import Result
 from pgasrob.robustness.synchronisation import WRONG
-from pgasrob.robustness.verdict import LINES, Assertions, Deadlock, LineName
+from pgasrob.robustness.verdict import LINES, RECORDED, Assertions, Deadlock, LineName
 
 STYLES = {"yes": "good", "no": "bad", "unknown": "open", "harmless": "open"}
 HEADLINES = {"yes": "robust", "no": "not robust", "unknown": "unknown", "harmless": "unknown"}
@@ -266,6 +266,8 @@ def beside_robustness(result: Result) -> Iterator[tuple[str, str]]:
         yield f"Races: {_races(result, line['found'])}.", "bad"
     elif open_ := races_left(result):
         yield f"{english.capital(open_)}.", "open"
+    elif line and result["engine"] == RECORDED:
+        yield "No two accesses race in these runs.", "good"
 
 
 def consequential(race: ConsequentialRace) -> str:

@@ -11,9 +11,10 @@ from click.testing import CliRunner
 
 from pgasrob import twins
 from pgasrob.cli import cli
-from pgasrob.recording.recorded_answers import check_trace, trace_alarms, trace_races
+from pgasrob.recording.recorded_answers import NotReadable, RecordedRaces, check_trace, trace_alarms, trace_races
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Races
+from pgasrob.robustness.reasons import LeftUndone
 from tests.runtime.recorded import built, traced
 from tests.tools import needs
 
@@ -40,6 +41,85 @@ def test_openshmem(name: str, verdict: str, races: set[tuple[int, int]], tmp_pat
     found = check_trace(path)
     assert (found.verdict, found.reason) == (verdict, None)
     assert {race.lines for race in trace_races(path, Races(every=True)).races} == races
+    about = found.races
+    assert about is not None and about.reason == (RecordedRaces(tuple(races)) if races else None)
+
+
+LATER = """#include <mpi.h>
+int memory[4], one = 1;
+int main(int argc, char **argv) {
+  int me;
+  MPI_Win win;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_lock_all(0, win);
+  if (me == 0) MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+  if (me == 0) FIRST;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (me == 1) MPI_Get(&memory[3], 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+  MPI_Win_flush_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Accumulate(&one, 1, me ? MPI_INT : MPI_INT32_T, 1, 1, 1, me ? MPI_INT : MPI_INT32_T, MPI_SUM, win);
+  MPI_Win_unlock_all(win);
+  MPI_Win_fence(0, win);
+  if (me == 0) MPI_Put(&one, 1, MPI_INT, 1, 2, 1, MPI_INT, win);
+  MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+@needs("mpicc")
+@pytest.mark.parametrize(
+    ("first", "verdict", "races"),
+    [
+        ("MPI_Win_flush(1, win)", "robust", ((16, 16),)),
+        ("(void)0", "not robust", ((10, 13), (16, 16))),
+    ],
+)
+def test_what_comes_behind_a_violation_is_looked_at_too(
+    first: str, verdict: str, races: tuple[tuple[int, int], ...], tmp_path: Path
+) -> None:
+    """Calls and races of the whole recording are; updates race that do not conflict for robustness."""
+    source = tmp_path / "later.c"
+    source.write_text(LATER.replace("FIRST", first))
+    path, _, _ = traced(built("mpicc", source, tmp_path), 2)
+    found = check_trace(str(path))
+    assert (found.verdict, found.legal, [each.call.span.line for each in found.illegal_calls]) == (verdict, "no", [20])
+    assert found.races is not None and found.races.reason == RecordedRaces(races)
+    assert [race.lines for race in trace_races(str(path), Races(every=True)).races] == [*races]
+    full = bytearray(path.read_bytes())
+    full[24] = 4  # what came after was not recorded
+    path.write_bytes(full)
+    end = check_trace(str(path))
+    assert (end.verdict, end.races and end.races.reason) == (
+        ("not robust", RecordedRaces(races)) if verdict == "not robust" else ("unknown", None)
+    )
+    assert isinstance(end.reason, LeftUndone if verdict == "not robust" else NotReadable)
+
+
+@needs("oshcc")
+def test_outputs_say_what_is_known_of_races(tmp_path: Path) -> None:
+    """That there is none; or which there are, and that it is open whether they matter, which is no finding."""
+    for name, code, said in (
+        ("message_passing_fence", 0, "No two accesses race in these runs."),
+        (
+            "message_passing_no_fence",
+            1,
+            "not tell whether races change the result: lines 17 and 21 (`pgasrob race`",
+        ),
+    ):
+        path = recorded("oshcc", f"openshmem/{name}.c", tmp_path)
+        result = CliRunner().invoke(cli, ["check", path])
+        assert result.exit_code == code and said in " ".join(result.output.split())
+    brief = CliRunner().invoke(cli, ["check", path, "--brief"]).output
+    assert "note: a recording does not tell" in brief
+    pairs = RecordedRaces(((1, 2), (3, 3), (4, 5), (6, 7), (8, 9)))
+    assert "lines 1 and 2, lines 3 and 3, lines 4 and 5, 2 more pairs (" in str(pairs)
 
 
 @needs("mpicc")
