@@ -70,8 +70,8 @@ class RaceOptions:
     nodes: tuple[int, ...] | None = node_counts_option()
     every: bool = flag("--all", help="All races, one for each pair of lines, and not the first one found alone.")
     strict: bool = flag("--strict",
-        help="A wait and the value that it waits for are a race too, unless both are atomic, and so are atomics that "
-        "are only promised to exclude each other when they do the same.")
+        help="A wait and the value that it waits for are a race too, unless both are atomic, and so are atomics of "
+        "which a specification leaves open whether they exclude each other (MPI_Compare_and_swap and accumulates).")
     memory_model: MemoryModel | None = memory_model_option()
     analysis: str = option("--analysis", type=click.Choice(["exact", "must-rma"]), default="exact", show_default=True,
         help="must-rma: say beside the exact answer what MUST-RMA (Schwitanski et al. 2022) reports of one order of "

@@ -5,6 +5,7 @@ These are facts of commands and memory objects, and no engine of robustness asks
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
@@ -17,7 +18,17 @@ from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import Binary, Const, Expr, Unary, registers_of, rewritten
 from pgasrob.program.instance import Instance
 from pgasrob.program.walks import back_at
+from pgasrob.semantics.race import RacingAccess
 
+LEFT_OPEN = "compare_swap"
+"""What MPI-4.1 does not say of: `accumulate_ops` (12.2.1) is about the operation of an accumulate, and
+MPI_Compare_and_swap has none."""
+PROMISED = (
+    (re.compile("MPI_"), "MPI-4.1, 12.7.1, and `accumulate_ops` in 12.2.1"),
+    (re.compile(r".* by signal\b"), "OpenSHMEM 1.5, Atomicity Guarantees for Signaling Operations"),
+    (re.compile(r".* by (rmw|accumulate)\b"), "ARMCI promises it among accumulates, and among calls of ARMCI_Rmw"),
+)
+"""Where specifications say which atomics exclude each other, by what a race says of an access."""
 MOST_ATOMS = 10
 """Conditions of which a poll is made up to which it is looked at what they are together."""
 
@@ -25,12 +36,11 @@ MOST_ATOMS = 10
 class Fact(NamedTuple):
     """What is to be known of one access.
 
-    ``atomic``: the type that it is atomic in, "" for a plain one. ``by``: where it is only
-    promised of atomics that do the same to the cell that they exclude each other, what this one does; "" for one that
-    excludes all of its type. ``bytes``: the
-    first byte of its cell that it touches and the one after the last; None: the whole cell. ``waits``: it is an await,
-    or a read in a polling loop, which does nothing but look for a value that comes. ``looks``: a call that looks once
-    whether one has come (`shmem_test`).
+    ``atomic``: the type that it is atomic in, "" for a plain one. ``by``: where it is only promised of atomics that do
+    the same to the cell that they exclude each other, what this one does; "" for one that excludes all of its type.
+    ``bytes``: the first byte of its cell that it touches and the one after the last; None: the whole cell. ``waits``:
+    it is an await, or a read in a polling loop, which does nothing but look for a value that comes. ``looks``: a call
+    that looks once whether one has come (`shmem_test`).
     """
 
     atomic: str = ""
@@ -130,11 +140,32 @@ def command_facts(command: Command) -> tuple[Fact, ...]:
 def atomic_together(one: Fact, other: Fact, strict: bool = False) -> bool:
     """Whether two accesses to a cell exclude each other, as atomics of one type do.
 
-    ``strict``: only as far as specifications promise it. Where these say what they do, it has to be the same, or the
-    words of one have to begin those of the other.
+    Where specifications promise it only of what does the same, that has to be the same, or the words of one have to
+    begin those of the other. ``strict``: also where they leave open whether they do.
     """
-    alike = strict and zip(one.by.split(), other.by.split(), strict=False)
-    return bool(one.atomic) and one.atomic == other.atomic and (not alike or all(mine == its for mine, its in alike))
+    if not one.atomic or one.atomic != other.atomic:
+        return False
+    if not strict and LEFT_OPEN in (one.by, other.by):
+        return True
+    return all(mine == its for mine, its in zip(one.by.split(), other.by.split(), strict=False))
+
+
+def not_excluding(one: RacingAccess, other: RacingAccess) -> str | None:
+    """What is wrong with a race of two atomics by which an update may be lost, as one of them reads and both write:
+    that nothing promises that they exclude each other. None for another race."""
+    both_write = "write" in one.access and "write" in other.access
+    if not (one.atomic and other.atomic and both_write and "read and write" in (one.access, other.access)):
+        return None
+    type, _, by = one.atomic.partition(f" {BY} ")
+    other_type, _, other_by = other.atomic.partition(f" {BY} ")
+    named = (
+        f"atomics of {type} by {by} and by {other_by}"
+        if type == other_type
+        else f"atomics of {type} and of {other_type}"
+    )
+    section = next((where for atomic, where in PROMISED if atomic.match(one.atomic) or atomic.match(other.atomic)), "")
+    where = f" ({section})" if section else ""
+    return f"{named} need not exclude each other{where}, so that one may be lost"
 
 
 def overlap(one: Fact, other: Fact) -> bool:
@@ -145,7 +176,7 @@ def overlap(one: Fact, other: Fact) -> bool:
 
 
 def updates_may_race(instance: Instance, strict: bool) -> bool:
-    """Whether there are updates that commute and do not exclude each other: MPI_SUM on MPI_INT and on MPI_INT32_T.
+    """Whether there are updates that commute and do not exclude each other: MPI_SUM on MPI_INT and on MPI_UNSIGNED.
     ``strict`` is as of :func:`atomic_together`.
 
     To happens-before such have no conflict. Who looks for races has to read `instance` with all conflicts then.

@@ -15,7 +15,8 @@ from typing import Literal, TypeVar
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import float_value
 from pgasrob.program.instance import Instance
-from pgasrob.races.access_facts import facts_of
+from pgasrob.program.reading import Reading
+from pgasrob.races.access_facts import facts_of, not_excluding, updates_may_race
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
 from pgasrob.races.race_check import races
 from pgasrob.races.racing_pairs import Next, Pairs
@@ -56,7 +57,10 @@ def race_consequences(session: Session, robustness: Verdict) -> RaceConsequences
             return RaceConsequences("unknown", reason=found.reason)
         listed, left, stats = found.races, found.reason, found.stats
         all_listed = found.verdict == "race" and left is None
-    whole = session.instance(session.load())
+    loaded = session.load()
+    whole = session.instance(loaded)
+    if updates_may_race(whole, strict=False):
+        whole = session.instance(loaded, Reading(session.question.reading.failed_polls, "all"))
     placed = session.place(whole, few=True, one_place=True)
     instance = listed[0].run.instance if listed else placed.shown
     deciding = _Consequences(session, instance, listed, all_listed)
@@ -83,7 +87,8 @@ class _Consequences:
             if difference is not None:
                 self._note(difference)
                 self._open.pop(lines, None)  # its places may be others of these lines
-        if self._all_listed and (not self._open or self._watched(one_end(self._viewer, MOST_STATES))):
+        by_ends = not any(not_excluding(*race.accesses) for race in self._open.values())
+        if self._all_listed and by_ends and (not self._open or self._watched(one_end(self._viewer, MOST_STATES))):
             self._close()
         elif not self._instance.program.gaps:
             self._look_at_all()
@@ -164,7 +169,9 @@ class _Consequences:
     def _note(self, difference: Difference) -> None:
         race = self._race(difference.accesses, difference.before)
         one, other = (replay(self._instance, computation_of(words)) for words in (difference.one, difference.other))
-        matters = ConsequentialRace(race, tuple(differences(self._instance, *difference.ends)), (one, other))
+        lost = not_excluding(*race.accesses)
+        differ = (*((lost,) if lost else ()), *differences(self._instance, *difference.ends))
+        matters = ConsequentialRace(race, differ, (one, other))
         self._matters.setdefault(race.lines, matters)
         self._open.pop(race.lines, None)
 

@@ -46,7 +46,9 @@ class Step(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Two SC runs that make the two accesses next after the run ``before`` in both orders, and how these end.
+    """Two SC runs that make the two accesses next after the run ``before`` in both orders, and how these end: in the
+    same way where the accesses are atomics that need not exclude each other, so that there are ends beside those of SC
+    runs.
 
     ``places``, ``accesses``: what races. ``one`` has the order of ``accesses``."""
 
@@ -158,7 +160,8 @@ class AllEnds:
         then."""
         done: set[Places] = set()
         for number, node in enumerate(self._nodes):
-            if self._ends[number].bit_count() > 1:  # else nothing is left to be decided
+            # Else nothing is left to be decided.
+            if self._ends[number].bit_count() > 1 or self._pairs.may_lose_updates:
                 for one, other in self._both_next(node):
                     found = racing(self._pairs, one[0], other[0])
                     if found is None or places(*found) in done:
@@ -197,9 +200,14 @@ class AllEnds:
     ) -> Difference | None:
         forwards, backwards = self._in_order(one, other[0]), self._in_order(other, one[0])
         ends = [self._ends_of(nodes) for nodes in (forwards, backwards)]
-        if ends[0] == ends[1] or not all(ends):
+        if not all(ends):
             return None
-        first, second = most_alike(self._listed(ends[0]), self._listed(ends[1]))
+        if ends[0] != ends[1]:
+            first, second = most_alike(self._listed(ends[0]), self._listed(ends[1]))
+        elif self._pairs.not_excluding(*found):
+            first = second = self._listed(ends[0])[0]
+        else:
+            return None
         before = self._path(number)
         return Difference(
             places(*found), found, before,
@@ -287,7 +295,8 @@ def difference_after(
     viewer: Viewer, pairs: Pairs, before: list[Word], commands: tuple[tuple[int, int], tuple[int, int]], most: int
 ) -> Generator[None, None, Difference | None]:
     """How the SC runs after ``before`` differ by the order of two ``commands`` that are next then, each given by rank
-    and occurrence, as far as ``most`` states show it; None too where there are no such runs."""
+    and occurrence, as far as ``most`` states show it; None too where there are no such runs. They also differ by
+    atomics that need not exclude each other."""
     runs = Runs.under_sc(viewer)
     try:
         node, _ = runs.begin(before)
@@ -301,17 +310,23 @@ def difference_after(
             found = racing(pairs, one, other)
             if found is None:
                 continue
+            loses = pairs.not_excluding(*found)
             orders = [_both(viewer, one, other), _both(viewer, other, one)]
-            if orders[0][1] == orders[1][1]:
+            if orders[0][1] == orders[1][1] and not loses:
                 continue
             searches = [_runs_from(viewer, after) for _, after in orders]
             seen = []
             for search in searches:
                 seen.append((yield from _ends_of(viewer, search, most)))
             ends, turned = seen
-            if ends is None or turned is None or not ends or not turned or ends.keys() == turned.keys():
+            if not (ends and turned):
                 continue
-            alike = most_alike([*ends], [*turned])
+            if ends.keys() != turned.keys():
+                alike = most_alike([*ends], [*turned])
+            elif loses:
+                alike = (next(iter(ends)),) * 2
+            else:
+                continue
             ways = [
                 before + words + search.words(known[end])
                 for (words, _), search, known, end in zip(orders, searches, (ends, turned), alike, strict=True)

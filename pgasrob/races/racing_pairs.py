@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import combinations
 from typing import Literal, NamedTuple
 
 from pgasrob.program import core
@@ -11,7 +12,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Form, Operands
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.program.statements import Span
-from pgasrob.races.access_facts import Fact, atomic_together, facts_of, made_up, overlap
+from pgasrob.races.access_facts import Fact, atomic_together, facts_of, made_up, not_excluding, overlap
 from pgasrob.semantics.accesses import Access, conflict
 from pgasrob.semantics.race import RaceKind, RacingAccess
 
@@ -45,8 +46,8 @@ def places(one: Next, other: Next) -> Places:
 
 class Pairs:
     """Which accesses of ``instance`` race when both are next; ``strict``: an await and what it waits for do, too,
-    and atomics of one type of which no specification says that they exclude each other. ``on_purpose``: so do a call
-    that looks once whether a value has come, and that value; else that is synchronisation, as an await is."""
+    and atomics of one type of which a specification leaves open whether they exclude each other. ``on_purpose``: so
+    do a call that looks once whether a value has come, and that value; else that is synchronisation, as an await is."""
 
     def __init__(self, instance: Instance, strict: bool = False, on_purpose: bool = True) -> None:
         self._instance, self._strict, self._on_purpose = instance, strict, on_purpose
@@ -86,6 +87,17 @@ class Pairs:
             (self._receives(first) and self._arrives(other, second))
             or (self._receives(second) and self._arrives(one, first))
         )
+
+    def not_excluding(self, one: Next, other: Next) -> str | None:
+        """What is wrong with a race of the two where an update may be lost by it (`access_facts.not_excluding`)."""
+        return not_excluding(self.racing(one, None), self.racing(other, None))
+
+    @cached_property
+    def may_lose_updates(self) -> bool:
+        """Whether there are atomics that do not exclude each other, wherever they are."""
+        edges = (edge for automaton in self._instance.automata for edge in automaton.transitions)
+        facts = [fact for fact in {fact for edge in edges for fact in facts_of(edge)} if fact.atomic]
+        return any(not atomic_together(*two, self._strict) for two in combinations(facts, 2))
 
     def _receives(self, fact: Fact) -> bool:
         """Whether the access is there to see what arrives."""

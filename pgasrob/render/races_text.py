@@ -175,7 +175,7 @@ def _ends(other: Result) -> str:
     if found["matters"]:
         race, differs = found["matters"][0]["race"], visible("; ".join(found["matters"][0]["differs"]))
         where = english.lines(sorted(set(race["lines"])))
-        return f"SC runs end differently depending on the order of the accesses in {where}: {differs}."
+        return f"The race in {where} changes the result: {differs}."
     if found["answer"] == "harmless":
         return "How SC runs end does not depend on which."
     why = f": {visible(found['reason'])}" if found["reason"] else ""

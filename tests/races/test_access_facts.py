@@ -121,13 +121,14 @@ def test_which_accesses_exclude_each_other() -> None:
     plain, add, set, any = Fact(), Fact("int", "add"), Fact("int", "set"), Fact("int")
     for strict in (False, True):
         assert all(atomic_together(*two, strict) for two in ((add, add), (add, any), (any, set)))
-    assert atomic_together(add, set) and not atomic_together(add, set, strict=True)
+        assert not atomic_together(add, set, strict)
+    swap = Fact("int", "compare_swap")
+    assert atomic_together(add, swap) and not atomic_together(add, swap, strict=True)
     assert not atomic_together(any, Fact("long")) and not atomic_together(plain, plain)
     assert not atomic_together(plain, any)
     signal, set_signal, add_signal, other = (Fact("long", by) for by in ("s", "s set", "s add", "set"))
-    assert atomic_together(signal, set_signal, strict=True) and atomic_together(add_signal, Fact("long"), strict=True)
-    assert not atomic_together(set_signal, add_signal, strict=True)
-    assert not atomic_together(set_signal, other, strict=True)
+    assert atomic_together(signal, set_signal) and atomic_together(add_signal, Fact("long"))
+    assert not atomic_together(set_signal, add_signal) and not atomic_together(set_signal, other)
 
 
 def test_overlap_is_by_bytes() -> None:
@@ -145,8 +146,9 @@ UPDATED = "update(add, 1, 0, y, q) as {};"
     [
         ("MPI_INT by sum", "MPI_INT by sum", False),
         ("MPI_INT by sum", "MPI_INT", False),
-        ("MPI_INT by sum", "MPI_INT by band", False),
-        ("MPI_INT by sum, strictly", "MPI_INT by band", True),
+        ("MPI_INT by sum", "MPI_INT by band", True),
+        ("MPI_INT by sum", "MPI_INT by compare_swap", False),
+        ("MPI_INT by sum, strictly", "MPI_INT by compare_swap", True),
         ("MPI_INT by sum", "MPI_INT32_T by sum", True),
         ("plain", "plain", True),
         ("plain[0-3]", "plain[4-7]", False),

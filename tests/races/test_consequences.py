@@ -173,6 +173,37 @@ def test_a_call_that_looks_whether_a_value_has_come_is_no_race() -> None:
     assert answer_of(program("write(x, 1, y, q); wait(q);", looking)).answer == "none"
 
 
+ADDS = "update(add, 1, 1, y, q) as long by {}; wait(q);"
+LOST = "atomics of long by rmw and by accumulate need not exclude each other"
+
+
+VIOLATION = ("write(x, 1, w, q); s <- mem[z]; barrier;\n", "write(x, 0, z, q); s <- mem[w]; barrier;\n")
+
+
+@pytest.mark.parametrize("before", [("", ""), VIOLATION], ids=["robust", "not robust"])
+def test_an_update_that_may_be_lost_matters_whatever_the_order(before: tuple[str, str]) -> None:
+    """Both add, so that SC runs end alike from there on: they are no race if they exclude each other."""
+    for other, lost in (("rmw", False), ("accumulate", True)):
+        matters = answer_of(program(before[0] + ADDS.format("rmw"), before[1] + ADDS.format(other))).matters
+        losing = [each for each in matters if each.differs[0].startswith(LOST)]
+        assert len(losing) == lost and all(run.complete for each in losing for run in each.runs)
+
+
+def test_atomics_that_only_write_lose_nothing() -> None:
+    sets = "update(set, 1, 1, y, q) as {}; wait(q);"
+    assert answer_of(program(sets.format("long"), sets.format("int"))).answer == "harmless"
+
+
+@pytest.mark.parametrize("most", [1, 100])
+def test_that_all_runs_end_alike_does_not_make_a_lost_update_harmless(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decided_by, "MOST_STATES_AT_ONE_PLACE", 1)
+    monkeypatch.setattr(decided_by, "MOST_STATES", most)
+    answer = answer_of(program(ADDS.format("rmw"), ADDS.format("accumulate")))
+    assert answer.answer == ("unknown" if most == 1 else "matters")
+
+
 # Programs in C. With REPAIRED defined each is as it should be.
 
 ANSWERS = Path(__file__).parents[1] / "frontends" / "answers"

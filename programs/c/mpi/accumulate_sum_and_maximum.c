@@ -1,6 +1,6 @@
 // expect: not robust
 // nodes: 2
-// races: none
+// races: 1 pair
 // As accumulate_histogram, but rank 1 takes maxima: a sum and a maximum conflict, and neither order of the bins is kept.
 // accumulate to bin 1 (rank 0) -> to it (rank 1) -> to bin 0 (rank 1) -> to it (rank 0) -> to bin 1 (rank 0).
 #include <mpi.h>

@@ -194,7 +194,8 @@ class Accumulation:
         expected: Expr | None = None,
     ) -> UpdateFrom:  # fmt: skip
         """The update of one element. It excludes updates of its basic datatype (12.7.1) that do the same, or nothing.
-        For that is what `accumulate_ops` is by default (12.2.1), and no value of it lets operations differ."""
+        For that is what `accumulate_ops` is by default (12.2.1), and no value of it lets operations differ. Whether a
+        compare and swap, which has no operation, excludes those that have one, is left open."""
         excluded = f"MPI_{self.datatype}" if self.operation == "no_op" else f"MPI_{self.datatype} by {self.operation}"
         return UpdateFrom(
             self.name, operand, target.rank, there, queue, old, expected, located=True, type=int_type(self.type),
