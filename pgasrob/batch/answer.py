@@ -34,8 +34,10 @@ def about_robustness(session: Session, asked: AboutRobustness) -> Verdict:
 
 def _synchronisation(session: Session, asked: Synchronisation) -> Verdict:
     """Robustness and the facts of SC runs, and what depends on races where that is ``asked``."""
+    if not isinstance(asked, RobustnessOnTso | RobustnessOnEveryCount):
+        session = session.asking(replace(session.question, asked=Robustness(asked.effect)))
     verdict = _robustness(session, asked)
-    program = session.question.program
+    program = session.question.program  # which the session has loaded by now
     lines, facts = asked.of(not isinstance(program, ProgramFile) and not program.source.shows_commands)
     verdict = replace(verdict, asked=lines, facts=facts)
     if "races" not in (*lines, *facts) or verdict.verdict == "error":
@@ -61,7 +63,7 @@ def _robustness(session: Session, asked: Synchronisation) -> Verdict:
         case _:
             from pgasrob.robustness.check import check
 
-            return check(session.asking(replace(session.question, asked=Robustness(asked.effect))))
+            return check(session)
 
 
 def _races(session: Session, verdict: Verdict) -> RaceConsequences:
