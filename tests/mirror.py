@@ -104,6 +104,7 @@ THROUGH: dict[str, str] = {
     """,
     "frontends/apis/test_illegal_calls.py": """
         frontends.apis.armci.rules frontends.apis.gasnet.rules frontends.apis.gaspi.rules frontends.apis.openshmem.rules
+        frontends.apis.lifetime
     """,
     "frontends/apis/armci/test_header.py": """
         frontends.c.layout

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import cast
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
@@ -29,9 +29,20 @@ def as_value(given: Given) -> Value:
     return given if isinstance(given, Value) else Unknown(given)
 
 
-def freed(call: Call, key: str) -> dict[ObjectId, Opened]:
-    """The objects of which this rank has noted under ``key`` that they have been given back, and by which calls."""
-    return dict(cast("tuple[tuple[ObjectId, Opened], ...]", call.state.get(key, ())))
+FREED = "freed"
+"""Key in the state of the objects that have been given back."""
+
+
+def freed(notes: Mapping[str, Hashable]) -> dict[ObjectId, tuple[Opened, Rule]]:
+    """The objects of which a rank has noted that they have been given back, by which calls, and the rules that those
+    who use them all the same break."""
+    return dict(cast("tuple[tuple[ObjectId, tuple[Opened, Rule]], ...]", notes.get(FREED, ())))
+
+
+def refuse_freed(call: Call, address: Address, which: str) -> None:
+    """Raises :class:`NotAllowed` if ``address`` is in memory that has been given back; ``which`` memory it is."""
+    if (found := freed(call.state).get(address.object)) is not None:
+        raise NotAllowed(found[1], f"{which} that has been freed", found[0])
 
 
 class NotAllowed(Exception):
@@ -108,14 +119,15 @@ class Steps:
         self.note(key, tuple(sorted({*held, name} if holds else {*held} - {name})))
         return name in held
 
-    def free(self, key: str, memory: Address) -> None:
-        """Note under ``key`` that this call has given ``memory`` back."""
-        known = {**freed(self.call, key), memory.object: self.opened()}
-        self.note(key, tuple(sorted(known.items(), key=lambda each: repr(each[0]))))
+    def free(self, memory: Address, rule: Rule) -> None:
+        """Note that this call has given ``memory`` back, so that an access to it breaks ``rule``."""
+        known = {**freed(self.call.state), memory.object: (self.opened(), rule)}
+        self.note(FREED, tuple(sorted(known.items(), key=lambda each: repr(each[0]))))
 
-    def allocated(self, key: str, memory: Address) -> None:
-        """Note under ``key`` that ``memory`` is new, though it may have been given back before."""
-        self.note(key, tuple(each for each in freed(self.call, key).items() if each[0] != memory.object))
+    def allocated(self, memory: Address) -> None:
+        """Note that ``memory`` is new, though it may have been given back before."""
+        if memory.object in freed(self.call.state):
+            self.note(FREED, tuple(each for each in freed(self.call.state).items() if each[0] != memory.object))
 
     def count(self, key: str, modulus: int | None = None) -> int:
         """How often this method was called before for ``key`` on this rank, modulo ``modulus`` if there is one."""

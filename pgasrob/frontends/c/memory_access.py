@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pgasrob.frontends.apis.call_steps import freed
 from pgasrob.frontends.c.arithmetic import LONG, WORD, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
-from pgasrob.frontends.c.facts import ObjectFacts
+from pgasrob.frontends.c.facts import ObjectFacts, shortest
 from pgasrob.frontends.c.flows import UNKNOWN
 from pgasrob.frontends.c.issuing import MOST_KNOWN, Issuer
 from pgasrob.frontends.c.layout import size_of
@@ -33,6 +34,7 @@ from pgasrob.frontends.c.values import (
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, IntType, Register, Symbol, Unary
+from pgasrob.program.illegal_calls import Illegal, IllegalCall
 from pgasrob.program.statements import Block, Do, While
 
 
@@ -59,9 +61,25 @@ class Memory:
         self.world = self.position.world
         self.facts = self.position.facts
 
+    def is_freed(self, id: ObjectId) -> bool:
+        """Whether a call of an API has given the object back."""
+        return id in freed(self.position.state.notes)
+
+    def _look_for_freed(self, *addresses: Address) -> None:
+        """Note that the program itself accesses ``addresses``, of which none may be in memory that has been given
+        back."""
+        known = freed(self.position.state.notes)
+        for address in addresses if known else ():
+            if address.object in known:
+                opened, rule = known[address.object]
+                name = shortest(address.object, self.facts.objects[address.object])
+                call = IllegalCall(rule, self.position.span, f"an access to `{name}`, which has been freed", opened)
+                self.issuer.issue(Illegal(Const(0), call))
+
     def load(self, address: Address, type: CType) -> Value:
         """The scalar of ``type`` at ``address``; loaded into a register if it has a cell, as all has that is in the
         memory of another rank."""
+        self._look_for_freed(address)
         size, owner = size_of(type), self.position.whose(address)
         if isinstance(address.offset, int):
             if not self.objects.within(address, size):
@@ -205,6 +223,7 @@ class Memory:
 
     def store(self, address: Address, value: Value, type: CType) -> None:
         """The scalar of ``type`` at ``address`` becomes ``value``."""
+        self._look_for_freed(address)
         size, owner = size_of(type), self.position.whose(address)
         if isinstance(address.offset, int):
             if not self.objects.within(address, size):
@@ -298,6 +317,7 @@ class Memory:
 
     def fill(self, address: Address, byte: int, bytes: int) -> None:
         """Set ``bytes`` bytes from ``address`` on to ``byte``, one from 0 to 255, or to ``ANYTHING``."""
+        self._look_for_freed(address)
         self.objects.object(address.object)
         if not isinstance(address.offset, int):
             raise Problem("PG140", "memory is filled, and it is not known from where on", "use a known index")
@@ -330,6 +350,7 @@ class Memory:
 
     def copy(self, to: Address, of: Address, bytes: int) -> None:
         """Copy ``bytes`` bytes of one's own memory."""
+        self._look_for_freed(of, to)
         self.objects.object(to.object)
         self.objects.object(of.object)
         if not isinstance(to.offset, int) or not isinstance(of.offset, int):

@@ -1,4 +1,4 @@
-"""Calls that OpenSHMEM, GASPI, ARMCI and GASNet forbid where they stand, by small programs with repaired forms."""
+"""Calls that an API forbids where they stand, in small programs with repaired forms (see also `mpi/test_rules.py`)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from pgasrob.frontends.apis.armci import rules as armci
 from pgasrob.frontends.apis.gasnet import rules as gasnet
 from pgasrob.frontends.apis.gaspi import rules as gaspi
+from pgasrob.frontends.apis.mpi import rules as mpi
 from pgasrob.frontends.apis.openshmem import rules as openshmem
 from pgasrob.program.illegal_calls import Rule
 from pgasrob.robustness.check import check
@@ -18,23 +19,40 @@ from tests.support import session_about
 
 ANSWERS = Path(__file__).parents[1] / "answers" / "illegal"
 FOUND: dict[str, list[tuple[Rule, int]]] = {
+    "armci_freed_twice": [(armci.FREED, 17)],
     "armci_handle_never_waited_for": [(armci.NEVER_WAITED_FOR, 25)],
+    "armci_handle_not_initialised": [(armci.NO_HANDLE, 19)],
     "armci_handle_used_twice": [(armci.HANDLE_IN_USE, 24)],
+    "armci_mutex_that_is_not_there": [(armci.NO_MUTEX, 20), (armci.NO_MUTEX, 24)],
     "armci_unlock_without_lock": [(armci.NOT_LOCKED, 25)],
+    "armci_used_after_finalize": [(armci.NOT_RUNNING, 16)],
     "gasnet_barrier_wait_without_notify": [(gasnet.NOT_NOTIFIED, 17)],
     "gasnet_never_synced": [(gasnet.HANDLE_LEFT, 25)],
+    "gasnet_no_attach": [(gasnet.NOT_ATTACHED, 11)],
+    "gasnet_sync_within_a_region": [(gasnet.IMPLICIT_IN_REGION, 15)],
     "gasnet_wait_twice": [(gasnet.HANDLE_TWICE, 19)],
+    "gaspi_no_init": [(gaspi.NOT_RUNNING, 11)],
     "gaspi_notification_out_of_range": [(gaspi.NOTIFICATION_NUMBER, 28)],
     "gaspi_notification_value_0": [(gaspi.NOTIFICATION_VALUE, 25)],
     "gaspi_queue_not_created": [(gaspi.NO_QUEUE, 25), (gaspi.NO_QUEUE, 26)],
     "gaspi_segment_after_delete": [(gaspi.NO_SEGMENT, 24)],
     "gaspi_segment_not_registered": [(gaspi.NOT_REGISTERED, 25)],
+    "mpi_accumulate_without_an_operation": [(mpi.OPERATION, 17)],
+    "mpi_communicator_after_free": [(mpi.NULL_HANDLE, 18)],
+    "mpi_receive_never_waited_for": [(mpi.OPEN_AT_END, 20)],
+    "mpi_window_memory_after_free": [(mpi.MEMORY_FREED, 21)],
     "shmem_clear_lock_of_another": [(openshmem.NOT_LOCKED, 21)],
     "shmem_context_after_destroy": [(openshmem.CONTEXT_DESTROYED, 22)],
     "shmem_freed_twice": [(openshmem.FREED_TWICE, 15)],
+    "shmem_load_of_freed_memory": [(openshmem.FREED, 19)],
+    "shmem_no_init": [(openshmem.NOT_RUNNING, 12)],
     "shmem_put_to_freed_memory": [(openshmem.FREED, 21)],
     "shmem_put_to_private_heap": [(openshmem.NOT_SYMMETRIC, 18)],
     "shmem_put_to_the_stack": [(openshmem.NOT_SYMMETRIC, 18)],
+    "shmem_reduction_of_a_local_variable": [(openshmem.NOT_SYMMETRIC, 17)],
+    "shmem_reduction_that_overlaps": [(openshmem.OVERLAP, 16)],
+    "shmem_sizes_that_differ": [(openshmem.SIZES_DIFFER, 12)],
+    "shmem_wait_for_a_local_variable": [(openshmem.NOT_SYMMETRIC, 15)],
 }
 """The rules that each program breaks, with the lines."""
 
@@ -55,8 +73,8 @@ def test_a_call_that_is_not_allowed(name: str) -> None:
 SMALL: list[tuple[str, str, Rule | None, str]] = [
     ("team", "shmem_team_t t; shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &t);"
      " shmem_team_destroy(t); shmem_team_sync(t);", openshmem.TEAM_DESTROYED, "shmem_team_sync on a team"),
-    ("finalized", "shmem_finalize(); shmem_int_p(&x, 1, 1);", openshmem.FINALIZED, "shmem_int_p after shmem_finalize"),
-    ("barrier at the end", "shmem_finalize(); shmem_barrier_all();", openshmem.FINALIZED, "shmem_barrier_all after"),
+    ("finalized", "shmem_finalize(); shmem_int_p(&x, 1, 1);", openshmem.NOT_RUNNING, "shmem_int_p after"),
+    ("barrier at the end", "shmem_finalize(); shmem_barrier_all();", openshmem.NOT_RUNNING, "shmem_barrier_all after"),
     ("no allocation", "shmem_free(&x);", openshmem.FREED_TWICE, "shmem_free of what is no address"),
     ("a lock of its own", "long own = 0; shmem_set_lock(&own);", openshmem.NOT_SYMMETRIC, "shmem_set_lock is not"),
     ("asked", "int f; shmem_finalize(); shmem_query_finalized(&f);", None, ""),

@@ -6,6 +6,8 @@ completes on the other side.
 
 from __future__ import annotations
 
+from functools import partial
+
 from pgasrob.frontends.apis.armci import collectives, groups, ordering, rma, setup
 from pgasrob.frontends.apis.armci.header import CONSTANTS, FUNCTIONS, TYPES
 from pgasrob.frontends.apis.interface import Api
@@ -18,7 +20,7 @@ API = Api(
     types=TYPES,
     constants=CONSTANTS,
     declaration=FUNCTIONS.declaration,
-    handler=FUNCTIONS.handler,
+    handler=partial(setup.LIFE.handler, FUNCTIONS),
     functions=FUNCTIONS.handlers,
     specifications={"": "ARMCI (as in Global Arrays 5)"},
     unsupported={

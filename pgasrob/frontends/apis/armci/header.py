@@ -12,12 +12,12 @@ GIOV = struct_of(
     "armci_giov", [("src_ptr_array", ADDRESSES), ("dst_ptr_array", ADDRESSES), ("bytes", INT), ("ptr_array_len", INT)]
 )
 
-GROUP = Opaque("ARMCI_Group")
+GROUP, HANDLE = Opaque("ARMCI_Group"), Opaque("armci_hdl_t")
 
 TYPES: dict[str, CType] = {
     "ARMCI_Group": GROUP,
-    "armci_req_t": Opaque("armci_hdl_t"),
-    "armci_hdl_t": Opaque("armci_hdl_t"),
+    "armci_req_t": HANDLE,
+    "armci_hdl_t": HANDLE,
     "armci_giov_t": GIOV,
     "armci_size_t": LONG,
     "armci_domain_t": INT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from pgasrob.frontends.apis.armci import queues, rules
 from pgasrob.frontends.apis.armci.collectives import barrier_of_all
@@ -97,11 +98,32 @@ def read_modify_write(call: Call, steps: Steps) -> None:
 
 # Mutexes. Making and destroying them is collective, and no promise that the others have arrived.
 
-DONE.nothing("int ARMCI_Create_mutexes(int count); int ARMCI_Destroy_mutexes(void)")
+MUTEXES = "armci.mutexes"
+"""Key in the state of how many mutexes this process has, and of the published facts that say so."""
+
+
+@DONE.does("int ARMCI_Create_mutexes(int count)")
+def create_mutexes(call: Call, steps: Steps) -> None:
+    """Each process may ask for another number of mutexes."""
+    known = cast("frozenset[int]", call.own_fact(MUTEXES) or frozenset())
+    call.publish(MUTEXES, known | {call.known(0)}, by_all=True)
+    steps.note(MUTEXES, call.known(0))
+
+
+@DONE.does("int ARMCI_Destroy_mutexes(void)")
+def destroy_mutexes(call: Call, steps: Steps) -> None:
+    if MUTEXES not in call.state:
+        raise NotAllowed(rules.NO_MUTEX, f"{call.name} without mutexes")
+    steps.note(MUTEXES, None)
 
 
 def _mutex(call: Call) -> tuple[Expr, Expr]:
     number = call.known(0)
+    if MUTEXES not in call.state:
+        raise NotAllowed(rules.NO_MUTEX, f"{call.name} where there are no mutexes")
+    there = call.own_fact(MUTEXES) if call.symbolic else call.published(call.known(1), MUTEXES)
+    if isinstance(there, frozenset) and not 0 <= number < max(there):
+        raise NotAllowed(rules.NO_MUTEX, f"{call.name} of mutex {number} of a process that has {max(there)}")
     return queues.process_in(call, 1), call.cell(call.internal("armci", "mutex", number, name=f"mutex {number}"), 8)
 
 

@@ -18,10 +18,11 @@ from collections.abc import Callable
 from typing import cast
 
 from pgasrob.frontends.apis.armci import rules
+from pgasrob.frontends.apis.armci.header import HANDLE
 from pgasrob.frontends.apis.call_arguments import is_owner, target
-from pgasrob.frontends.apis.call_steps import NotAllowed, Steps, freed
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps, refuse_freed
 from pgasrob.frontends.apis.interface import Call
-from pgasrob.frontends.c.values import Address
+from pgasrob.frontends.c.values import UNDEFINED, Address
 from pgasrob.program.commands import Wait, WaitLocal
 from pgasrob.program.expressions import Const, Expr, is_of_rank, name_of, render
 
@@ -40,6 +41,9 @@ def handle(call: Call, index: int) -> Key:
         return IMPLICIT
     if not isinstance(address.offset, int):
         call.fail(f"{call.texts[index]} is not one known handle", "use a handle whose address is a constant here")
+    used = not call.name.endswith(("Wait", "Test"))  # these are wrong only by an earlier call
+    if used and address.object.kind == "local" and call.load(address, HANDLE) == UNDEFINED:
+        raise NotAllowed(rules.NO_HANDLE, f"{call.name} with `{call.texts[index]}`, which has not been initialised")
     number = address.object.number
     parts = number if isinstance(number, tuple) else (number,)
     return ("handle", address.object.kind, *parts, address.offset)
@@ -132,15 +136,9 @@ def _set(steps: Steps, left: list[Entry]) -> None:
     steps.note("armci.queues", tuple(sorted(left, key=repr)))
 
 
-FREED = "armci.freed"
-"""Key in the state of the objects that have been given back, each with the call that did so."""
-
-
 def remote(call: Call, index: int, address: Address, process: Expr) -> Address:
     """``address``, of argument ``index``, which must be one of ``process``."""
-    opened = freed(call, FREED).get(address.object)
-    if opened is not None:
-        raise NotAllowed(rules.FREED, f"{call.name} of memory that has been freed", opened)
+    refuse_freed(call, address, f"{call.name} of memory")
     owner = call.me if address.owner is None else address.owner
     if isinstance(owner, int):
         owner = Const(owner)

@@ -31,3 +31,21 @@ FREED = Rule(
     "ARMCI, ARMCI_Free",
     "free the memory behind its last use by any process",
 )
+NOT_RUNNING = Rule(
+    "armci-not-initialized",
+    "functions of ARMCI are called after ARMCI_Init and before ARMCI_Finalize",
+    "ARMCI, ARMCI_Init",
+    "call ARMCI_Init first and ARMCI_Finalize last",
+)
+NO_MUTEX = Rule(
+    "armci-no-mutex",
+    "mutexes are used between ARMCI_Create_mutexes and ARMCI_Destroy_mutexes, by numbers below that of the process",
+    "ARMCI, ARMCI_Create_mutexes",
+    "create as many mutexes on each process as are used there, all of them by one call of ARMCI_Create_mutexes",
+)
+NO_HANDLE = Rule(
+    "armci-no-handle",
+    "a handle is initialised before it is used",
+    "ARMCI, ARMCI_INIT_HANDLE",
+    "call ARMCI_INIT_HANDLE with the handle before its first use",
+)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from pgasrob.frontends.apis.armci import queues
+from pgasrob.frontends.apis.armci import queues, rules
 from pgasrob.frontends.apis.armci.collectives import barrier_of_all
-from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS
+from pgasrob.frontends.apis.armci.header import DONE, FUNCTIONS, HANDLE
 from pgasrob.frontends.apis.call_arguments import member_in, reached, target
-from pgasrob.frontends.apis.call_steps import Steps, ends_all
+from pgasrob.frontends.apis.call_steps import Steps, ends_all, refuse_freed
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
+from pgasrob.frontends.apis.lifetime import Lifetime
 from pgasrob.frontends.apis.transfers import copied
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import VOID, Pointer
-from pgasrob.frontends.c.values import NULL
+from pgasrob.frontends.c.values import NULL, Handle
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Expr
+
+LIFE = Lifetime(
+    "armci", rules.NOT_RUNNING, "ARMCI_Init", r"P?ARMCI_Init(_args|_thread)?", "P?ARMCI_Finalize",
+    r"P?ARMCI_(?!(Init\w*|Error|Cleanup|INIT_HANDLE|\w*SET_AGGREGATE_HANDLE|Set_shm_limit)$)\w+",
+)  # fmt: skip
 
 # No access to memory, and no promise that others have arrived.
 DONE.nothing("""
     int ARMCI_Init(void); int ARMCI_Init_args(int *argc, char ***argv);
     void armci_msg_init(int *argc, char ***argv); void armci_msg_finalize(void);
-    void ARMCI_INIT_HANDLE(armci_hdl_t *handle);
     void ARMCI_Access_begin(void *address); void ARMCI_Access_end(void *address)
 """)
 DONE.nothing("int ARMCI_Init_thread(int level)", Kind.THREAD_LEVEL)
@@ -48,6 +53,11 @@ def end(call: Call) -> Outcome:
     if call.name == "ARMCI_Error":
         read_texts(call, 0)
     return ends_all(call)
+
+
+@FUNCTIONS.does("void ARMCI_INIT_HANDLE(armci_hdl_t *handle)")
+def init_handle(call: Call, steps: Steps) -> None:
+    steps.store(target(call, 0), Handle("armci.handle"), HANDLE)
 
 
 def _domains(call: Call) -> list[range]:
@@ -100,7 +110,7 @@ def malloc(call: Call, steps: Steps) -> None:
     call.rests_on(Kind.CREATION_WAITS, call.name)
     table, size = target(call, 0), call.known(1)
     memory = call.allocate("segment", size, member_in(call, 0) or "memory")
-    steps.allocated(queues.FREED, memory)
+    steps.allocated(memory)
     call.own_element(memory, table, "armci_msg_me()")
     name = f"armci.size.{memory.object.number}"
     call.publish(name, size, by_all=True)
@@ -127,7 +137,8 @@ def free(call: Call, steps: Steps) -> None:
     call.rests_on(Kind.FREED_MEMORY, call.name)
     address = call.pointer(0)
     if address is not None:
-        steps.free(queues.FREED, address)
+        refuse_freed(call, address, f"{call.name} of memory")
+        steps.free(address, rules.FREED)
 
 
 @DONE.does("int ARMCI_Finalize(void)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pgasrob.frontends.apis.gasnet import barriers, gasnet_ex, rma, setup, waiting
 from pgasrob.frontends.apis.gasnet.header import CONSTANTS, FUNCTIONS, MACROS, TYPES
 from pgasrob.frontends.apis.interface import Api
@@ -14,7 +16,7 @@ API = Api(
     types=TYPES,
     constants=CONSTANTS,
     declaration=FUNCTIONS.declaration,
-    handler=FUNCTIONS.handler,
+    handler=partial(setup.LIFE.handler, FUNCTIONS),
     functions=FUNCTIONS.handlers,
     specifications={"": "GASNet 1.8, or GASNet-EX,"},
     unsupported={

@@ -86,6 +86,8 @@ def implicit_queue(steps: Steps, kind: str) -> Const:
 
 
 def complete_implicit(steps: Steps, kinds: tuple[str, ...]) -> None:
+    if isinstance(steps.recall("gasnet.region"), int):
+        steps.illegal(rules.IMPLICIT_IN_REGION, f"{steps.call.name} within an access region")
     began = cast("tuple[str, ...]", steps.recall("gasnet.implicit", ()))
     for kind in began:
         if kind in kinds:

@@ -37,3 +37,15 @@ REGION = Rule(
     "GASNet 1.8, gasnet_begin_nbi_accessregion",
     "end each region before the next one begins",
 )
+NOT_ATTACHED = Rule(
+    "gasnet-not-attached",
+    "communication comes after gasnet_attach, or gex_Client_Init",
+    "GASNet 1.8, gasnet_attach",
+    "call gasnet_init and gasnet_attach first",
+)
+IMPLICIT_IN_REGION = Rule(
+    "gasnet-implicit-in-region",
+    "implicit operations are not synchronised within an access region: its handle does so",
+    "GASNet 1.8, gasnet_begin_nbi_accessregion",
+    "end the region first, and wait for its handle",
+)

@@ -9,6 +9,7 @@ from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.gasnet import queues, rules
 from pgasrob.frontends.apis.gasnet.header import FUNCTIONS, OK, SEGMENT_SIZE
 from pgasrob.frontends.apis.interface import Address, Call, Outcome
+from pgasrob.frontends.apis.lifetime import Lifetime
 from pgasrob.frontends.c.types import ULONG, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Known
 from pgasrob.program.assumptions import Kind
@@ -16,6 +17,10 @@ from pgasrob.program.commands import Barrier
 from pgasrob.program.expressions import Expr
 
 DONE = FUNCTIONS.returning(Known(OK))
+LIFE = Lifetime(
+    "gasnet", rules.NOT_ATTACHED, "gasnet_attach", "gasnet_attach|gex_Client_Init", r"\b\B",
+    r"gasnet_(put|get(?!Max|env)|memset|barrier|wait_s|try_s|begin_|end_|AMPoll)\w*|gex_(RMA|NBI|Coll|Segment_Attach)\w*",
+)  # fmt: skip
 
 # No access to memory, and no promise that others have arrived. Handler-safe locks keep handlers and threads of one rank
 # apart, of which there are none here.

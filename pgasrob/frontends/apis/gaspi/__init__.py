@@ -7,6 +7,8 @@ rank.
 
 from __future__ import annotations
 
+from functools import partial
+
 from pgasrob.frontends.apis.gaspi import collectives, rma, segments, setup
 from pgasrob.frontends.apis.gaspi.header import CONSTANTS, FUNCTIONS, TYPES
 from pgasrob.frontends.apis.interface import Api
@@ -19,7 +21,7 @@ API = Api(
     types=TYPES,
     constants=CONSTANTS,
     declaration=FUNCTIONS.declaration,
-    handler=FUNCTIONS.handler,
+    handler=partial(setup.LIFE.handler, FUNCTIONS),
     functions=FUNCTIONS.handlers,
     specifications={"": "GASPI 17.1", "gaspi-1.01": "GASPI 1.01"},
     unsupported={

@@ -37,3 +37,9 @@ NOTIFICATION_VALUE = Rule(
     "GASPI 17.1, gaspi_notify",
     "notify with 1 or more",
 )
+NOT_RUNNING = Rule(
+    "gaspi-not-initialized",
+    "segments, queues and the like are used after gaspi_proc_init and before gaspi_proc_term",
+    "GASPI 17.1, gaspi_proc_init",
+    "call gaspi_proc_init first and gaspi_proc_term last",
+)

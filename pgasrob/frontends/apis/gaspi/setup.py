@@ -7,9 +7,11 @@ from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.call_steps import Steps, prints
+from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.header import CONFIG, CONFIGURATION, FUNCTIONS, OTHERS, QUEUES, SUCCESS
 from pgasrob.frontends.apis.gaspi.queues import open_queues, queue, segments, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.lifetime import Lifetime
 from pgasrob.frontends.c.libc.library_calls import unknown_value
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.libc.string_functions import forget
@@ -21,6 +23,11 @@ from pgasrob.program.expressions import Expr
 from pgasrob.program.outside_memory import ENDING
 
 FIXED = Kind.FIXED_ANSWERS
+LIFE = Lifetime(
+    "gaspi", rules.NOT_RUNNING, "gaspi_proc_init", "p?gaspi_proc_init", "p?gaspi_proc_term",
+    r"p?gaspi_(proc_(rank|num)|segment|write|read|not|wait|barrier|allreduce|atomic|passive|queue_(create|size)|group)\w*",
+    r"\w+_(max|num|rank)",
+)  # fmt: skip
 
 # Set up or tear down: no access to segments, and no promise that others have arrived. A timeout is no chance of failure
 # here: programs repeat these calls until they succeed.

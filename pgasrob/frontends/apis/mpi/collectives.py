@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pgasrob.frontends.apis import flags
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, channel
 from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.datatypes import datatype, entry
 from pgasrob.frontends.apis.mpi.handles import communicator, handle, in_place, pointer
 from pgasrob.frontends.apis.mpi.header import REQUEST, does
 from pgasrob.frontends.apis.mpi.messages import SAME_COUNT, buffer_values, check_rank, store_in_buffer
+from pgasrob.frontends.apis.mpi.requests import pending
 from pgasrob.frontends.apis.transfers import bounded, int_type
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, CType, Floating
@@ -31,6 +33,7 @@ def ibarrier(call: Call, steps: Steps) -> None:
     group = communicator(call, 0)
     flags.in_order(steps, group)
     flags.arrive(steps, group, "MPI_Ibarrier")
+    pending(steps, "barrier", group.key, 0)
     steps.store(pointer(call, 1), Handle("request", ("barrier", group.key, group.members)), REQUEST)
 
 
@@ -282,5 +285,5 @@ def _extremes(steps: Steps, name: str, blocks: Sequence[Sequence[Expr]], types: 
 def _operation(call: Call) -> str:
     name = handle(call, 4, "op").data[0]
     if not isinstance(name, str) or name in ("replace", "no_op"):
-        call.fail(f"{call.name} with an operation for accumulates", "use MPI_SUM and the like")
+        raise NotAllowed(rules.OPERATION, f"{call.name} with MPI_{str(name).upper()}")
     return name

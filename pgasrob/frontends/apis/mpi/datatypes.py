@@ -96,8 +96,6 @@ def datatype(call: Call, index: int) -> Datatype:
 
 def _given(call: Call, index: int) -> Datatype:
     """The datatype in argument ``index`` of a call that makes another, or that asks about it."""
-    if call.arguments[index] == NULL:
-        call.fail(f"{call.texts[index]} is MPI_DATATYPE_NULL", "pass a type that has not been freed")
     return _of(handle(call, index, "datatype"))
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
 
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, Key
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.header import IN_PLACE, PROC_NULL
 from pgasrob.frontends.c.symbolic import EVERYONE
-from pgasrob.frontends.c.values import Address, Handle, Known
+from pgasrob.frontends.c.values import NULL, Address, Handle, Known
 from pgasrob.program.commands import Assign, Assume, Fetch
 from pgasrob.program.expressions import Binary, Const, Expr
 
@@ -26,6 +27,9 @@ SUCCESS = Known(0)
 def handle(call: Call, index: int, kind: str) -> Handle:
     """The opaque value of that ``kind`` in argument ``index``."""
     value = call.arguments[index]
+    if value == NULL:
+        why = f"argument {index + 1} of {call.name} is MPI_{kind.upper()}_NULL"
+        raise NotAllowed(rules.NULL_HANDLE, why)
     if not isinstance(value, Handle) or value.kind != kind:
         call.fail(
             f"argument {index + 1} of {call.name} is no {kind} that is known here",

@@ -55,6 +55,8 @@ OPERATIONS = {
     "MAXLOC": "maxloc",
 }  # fmt: skip
 
+BITWISE = {OPERATIONS[name]: f"MPI_{name}" for name in ("BAND", "BOR", "BXOR")}
+
 _NUMBERS = enumerators("""
     SUCCESS = 0, PROC_NULL = -2, ANY_SOURCE = -1, ANY_TAG = -1, UNDEFINED = -32766, ROOT = -4,
     ORDER_C = 0, ORDER_FORTRAN, LOCK_EXCLUSIVE = 1, LOCK_SHARED,

@@ -18,7 +18,7 @@ from pgasrob.frontends.apis.mpi.addresses import elements
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, outside, places, pointer, split
 from pgasrob.frontends.apis.mpi.header import ANY_SOURCE, ANY_TAG, PROC_NULL, REQUEST, UNDEFINED, calls, does
-from pgasrob.frontends.apis.mpi.requests import receive_request, store_status
+from pgasrob.frontends.apis.mpi.requests import pending, receive_request, store_status
 from pgasrob.frontends.apis.transfers import bounded, value_at
 from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, ULONG
@@ -65,7 +65,7 @@ def send(call: Call) -> list[Outcome]:
 def isend(call: Call) -> list[Outcome]:
     def go(steps: Steps, values: Mapping[int, int | Expr]) -> None:
         _send(steps, 0, values[3])
-        steps.store(pointer(call, 6), Handle("request", ("send",)), REQUEST)
+        steps.store(pointer(call, 6), Handle("request", ("send", pending(steps, "send"))), REQUEST)
 
     return split(call, {3: places(communicator(call, 5))}, go)
 
@@ -141,13 +141,14 @@ def irecv(call: Call, steps: Steps) -> None:
     if source == ANY_SOURCE:
         call.fail("MPI_Irecv of MPI_ANY_SOURCE is not supported", "name the source, or use MPI_Recv")
     if source == PROC_NULL:
-        steps.store(pointer(call, 6), Handle("request", ("send",)), REQUEST)
+        steps.store(pointer(call, 6), Handle("request", ("send", pending(steps, "send"))), REQUEST)
         return
     way = _way(call, communicator(call, 5), source, tag, count * type.count)
     buffer = pointer(call, 0)
     if not isinstance(buffer.offset, int):
         call.fail("MPI_Irecv into an element that is not known here", "receive into a variable of its own")
     slot = flags.next_message(steps, way)
+    pending(steps, "receive", way.key, slot)
     request = receive_request(way, slot, tag, source, buffer, type, count)
     steps.store(pointer(call, 6), request, REQUEST)
 

@@ -48,7 +48,19 @@ def _forget(steps: Steps, id: Key, target: int | str, number: int) -> None:
     steps.note(LIVE, frozenset(each for each in live_requests(steps) if each[:3] != (id, target, number)))
 
 
-# Receives
+# Requests of messages and barriers
+MOST_SENDS = 8
+"""How many sends are looked after until they are complete: of more it is not noted that they are under way."""
+
+
+def pending(steps: Steps, kind: str, key: Key = (), slot: int | None = None) -> int:
+    """Note that the call has begun a ``kind`` of operation, which has to be waited for. It is known by the ``key`` of
+    its channel and its ``slot`` there, or by the least number that is free."""
+    taken = {number for id, _, number, _ in live_requests(steps) if id == (kind, *key)}
+    number = next(number for number in range(len(taken) + 1) if number not in taken) if slot is None else slot
+    if number < MOST_SENDS or slot is not None:
+        steps.note(LIVE, live_requests(steps) | {((kind, *key), 0, number, steps.opened())})
+    return number
 
 
 def receive_request(
@@ -88,6 +100,8 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
     """Wait for a request; its variable becomes MPI_REQUEST_NULL."""
     source, tag, bytes = PROC_NULL, ANY_TAG, 0
     match request.data if request is not None else ():
+        case ("send", int(number)):
+            _forget(steps, ("send",), 0, number)
         case ("rma", tuple(id), tuple(members), int(target) | str(target), int(own)):
             of = Window(key_of(id), ranks(members))
             rank = of.ranks(target) if isinstance(target, int) else ()
@@ -96,6 +110,7 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
             _forget(steps, of.id, target, own)
         case ("barrier", tuple(key), tuple(members)):
             depart(steps, _group(key, members), "MPI_Ibarrier")
+            _forget(steps, ("barrier", *key_of(key)), 0, 0)
         case ("receive", tuple(key), tuple(members), int(slot), int(tag), int(source), ObjectId() as object,
               int(offset), int(count), *data):  # fmt: skip
             type, place = datatype_of(data), Address(object, offset)
@@ -103,6 +118,7 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
             for (displacement, kind), value in zip(type.elements(count), values, strict=True):
                 steps.store(steps.call.moved(place, displacement), value, kind)
             bytes = count * type.size(steps.call)
+            _forget(steps, ("receive", *key_of(key)), 0, slot)
     if request is not None:
         steps.store(address, NULL, REQUEST)
     store_status(steps, status, source, tag, bytes)
@@ -236,4 +252,6 @@ def request_free(call: Call, steps: Steps) -> None:
             made = next((each[3] for each in live_requests(steps) if each[:3] == (id, target, own)), None)
             steps.illegal(rules.REQUEST_FREED, f"{call.name} of the request of a one-sided call", made)
             _forget(steps, key_of(id), target, own)
+        case ("send", int(number)):
+            _forget(steps, ("send",), 0, number)
     steps.store(address, NULL, REQUEST)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.apis.mpi import epochs
+from pgasrob.frontends.apis.mpi import epochs, rules
 from pgasrob.frontends.apis.mpi.addresses import elements, number_of
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import handle, places, published, split
-from pgasrob.frontends.apis.mpi.header import BASIC, PROC_NULL, REQUEST, SYNONYMS, calls
+from pgasrob.frontends.apis.mpi.header import BASIC, BITWISE, PROC_NULL, REQUEST, SYNONYMS, calls
 from pgasrob.frontends.apis.mpi.requests import rma_request
 from pgasrob.frontends.apis.mpi.targets import Target, Window, window
 from pgasrob.frontends.apis.mpi.window_calls import RmaCall, RmaKind
@@ -435,6 +435,10 @@ def update_name(call: Call, index: int, type: CType) -> str:
     """The atomic update that an MPI_Op is on elements of ``type``."""
     name = handle(call, index, "op").data[0]
     assert isinstance(name, str)
+    if name in BITWISE and isinstance(type, Floating):
+        raise NotAllowed(rules.OPERATION, f"{call.name} with the bitwise {BITWISE[name]} on floating-point numbers")
+    if name == "no_op" and call.name in ("MPI_Accumulate", "MPI_Raccumulate"):
+        raise NotAllowed(rules.OPERATION, f"{call.name} with MPI_NO_OP")
     if name in _UPDATES:
         if not isinstance(type, Floating):
             return _UPDATES[name]

@@ -112,3 +112,21 @@ NOT_RUNNING = Rule(
     "MPI-4.1, 11.4.1",
     "call MPI_Init first and MPI_Finalize last",
 )
+NULL_HANDLE = Rule(
+    "mpi-null-handle",
+    "communicators, groups, datatypes and operations have been made and not freed",
+    "MPI-4.1, 2.5.1",
+    "free it behind its last use, or leave the call out where there is none",
+)
+OPERATION = Rule(
+    "mpi-operation",
+    "bitwise operations are for integers, MPI_REPLACE is for accumulates, and MPI_NO_OP for those that fetch",
+    "MPI-4.1, 6.9.2 and 12.3.4",
+    "use an operation that the call has for this type",
+)
+MEMORY_FREED = Rule(
+    "mpi-memory-freed",
+    "memory that MPI has allocated is not used after MPI_Win_free, or MPI_Free_mem",
+    "MPI-4.1, 12.2.5 and 9.2",
+    "free it behind its last use",
+)

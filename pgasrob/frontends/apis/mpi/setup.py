@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pgasrob.frontends.apis.call_steps import Steps, ends_all
+from pgasrob.frontends.apis.call_steps import Steps, ends_all, refuse_freed
 from pgasrob.frontends.apis.flags import Group, barrier, in_order
 from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.datatypes import entry
 from pgasrob.frontends.apis.mpi.handles import communicator, group, pointer, published
 from pgasrob.frontends.apis.mpi.header import (
@@ -44,7 +45,6 @@ nothing("""
     Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler); Errhandler_free(MPI_Errhandler *errhandler);
     Op_free(MPI_Op *op); Buffer_attach(void *buffer, int size)
 """)
-nothing("Free_mem(void *base)", Kind.FREED_MEMORY)
 nothing("Pcontrol(int level, ...)", Kind.HINTS)
 stores("Initialized(int *flag); Is_thread_main(int *flag)", INT, 1, FIXED)
 stores("Finalized(int *flag)", INT, 0, FIXED)
@@ -69,6 +69,14 @@ stores(
 calls("Abort(MPI_Comm comm, int errorcode)")(ends_all)
 FUNCTIONS.returns("double MPI_Wtime(void)", lambda call: call.clock())
 FUNCTIONS.returns("double MPI_Wtick(void)", lambda call: call.clock())
+
+
+@does("Free_mem(void *base)")
+def free_mem(call: Call, steps: Steps) -> None:
+    call.rests_on(Kind.FREED_MEMORY, call.name)
+    if (address := call.pointer(0)) is not None:
+        refuse_freed(call, address, f"{call.name} of memory")
+        steps.free(address, rules.MEMORY_FREED)
 
 
 @does("Comm_set_name(MPI_Comm comm, const char *name); Info_delete(MPI_Info info, const char *key)")

@@ -34,7 +34,7 @@ from pgasrob.frontends.apis.mpi.window_calls import SyncKind, Uncovered
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
-from pgasrob.frontends.c.values import NULL, Address, Handle, Value
+from pgasrob.frontends.c.values import NULL, Address, Handle, ObjectId, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import AwaitAdd, Fetch, Notify, Wait, WaitLocal
 from pgasrob.program.expressions import Binary, Const
@@ -97,6 +97,11 @@ def allocate(call: Call, steps: Steps) -> None:
     memory = call.allocate("symmetric", call.extent(0), member_in(call, 4), ("mpi", *of.key[1:], number), to=pointer)
     _create(steps, 3, Part(memory, call.extent(0), call.known(1)))
     steps.answer(4, memory, Pointer(VOID))
+
+
+def _memory_of(id: Key) -> ObjectId:
+    """The memory that MPI_Win_allocate makes for the window ``id``."""
+    return ObjectId("symmetric", ("mpi", *id))
 
 
 @does("Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)")
@@ -175,6 +180,9 @@ def free(call: Call, steps: Steps) -> None:
     if call.state.get(of.key("freed")) is not None:
         raise NotAllowed(rules.FREED, f"{call.name} of a window that has been freed")
     epochs.frees(steps, of)
+    part = call.own_fact(of.key("part"))
+    if isinstance(part, Part) and part.base is not None and part.base.object == _memory_of(of.id):
+        steps.free(part.base, rules.MEMORY_FREED)
     barrier(steps, of.group())
     steps.store(address, NULL, WINDOW)
 

@@ -6,8 +6,11 @@ unordered queue. Contexts and teams must be known at every place, and so must co
 
 from __future__ import annotations
 
+from functools import partial
+
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.openshmem import atomics, collectives, ordering, rma, setup, waiting
+from pgasrob.frontends.apis.openshmem.contexts import LIFE
 from pgasrob.frontends.apis.openshmem.header import CONSTANTS, FUNCTIONS, MACROS, TYPES
 
 UNSUPPORTED = {
@@ -27,7 +30,7 @@ API = Api(
     constants=CONSTANTS,
     macros=MACROS,
     declaration=FUNCTIONS.declaration,
-    handler=FUNCTIONS.handler,
+    handler=partial(LIFE.handler, FUNCTIONS),
     functions=FUNCTIONS.handlers,
     unsupported=UNSUPPORTED,
     specifications={"": "OpenSHMEM 1.5"},

@@ -12,6 +12,7 @@ from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.contexts import Arguments, active_set, does, does_typed, group_of
 from pgasrob.frontends.apis.openshmem.header import ALL, INTEGERS
 from pgasrob.frontends.apis.transfers import element, value_at
@@ -47,8 +48,8 @@ class Collective(Arguments):
         if count == 0:
             return []
         size = self.element_size
-        to = self.call.moved(self.pointer(0), destination * size)
-        start = self.call.moved(self.pointer(1), source * size)
+        to = self.call.moved(self.symmetric(0), destination * size)
+        start = self.call.moved(self.symmetric(1), source * size)
         return self.call.paired_cells(to, start, count * size, None)
 
 
@@ -209,9 +210,12 @@ def _alltoall(steps: Steps, collective: Collective, to_stride: int, from_stride:
 def _reduction(at: Arguments, steps: Steps) -> int:
     call, collective = at.call, Collective(at.call, 3)
     count, operation = collective.count(2), call.name.split("_")[-3 if call.name.endswith("_to_all") else -2]
-    values = flags.reduce(steps, collective.group, operation, collective.pointer(1), collective.target(0), count)
-    for index, value in enumerate(values):
-        steps.store(element(call, collective.pointer(0), index, collective.target(0)), value, collective.target(0))
+    to, of = collective.symmetric(0), collective.symmetric(1)
+    known = to.object == of.object and isinstance(to.offset, int) and isinstance(of.offset, int)
+    if known and 0 < abs(to.offset - of.offset) < count * collective.element_size:  # type: ignore[operator]
+        steps.illegal(rules.OVERLAP, f"the source and the destination of {call.name} overlap in part")
+    for index, value in enumerate(flags.reduce(steps, collective.group, operation, of, collective.target(0), count)):
+        steps.store(element(call, to, index, collective.target(0)), value, collective.target(0))
     return 0
 
 
@@ -219,14 +223,14 @@ def _scan(at: Arguments, steps: Steps) -> int:
     """Sums over the members before this one (1.6), itself included in `inscan`."""
     call, collective = at.call, Collective(at.call, 3)
     count, type = collective.count(2), collective.target(0)
-    own = [value_at(steps, element(call, collective.pointer(1), index, type), type) for index in range(count)]
+    own = [value_at(steps, element(call, collective.symmetric(1), index, type), type) for index in range(count)]
     blocks = flags.from_lower(steps, collective.group, own)
     if call.name.endswith("inscan"):
         blocks.append(own)
     for index in range(count):
         parts = [block[index] for block in blocks]
         total = flags.fold(steps, "sum", parts, type) if parts else Const(0)
-        steps.store(element(call, collective.pointer(0), index, type), total, type)
+        steps.store(element(call, collective.symmetric(0), index, type), total, type)
     return 0
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, freed
+from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, refuse_freed
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.interface import Call, Handler, Outcome
+from pgasrob.frontends.apis.lifetime import Lifetime
 from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.header import ALL, CONTEXT, FUNCTIONS
 from pgasrob.frontends.apis.transfers import bounded
@@ -17,14 +18,16 @@ from pgasrob.frontends.c.types import ULONG, CType, Pointer, Void
 from pgasrob.frontends.c.values import NULL, UNDEFINED, Address, Handle, Known, Unknown
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Binary, Const, Expr, Nodes
-from pgasrob.program.illegal_calls import Opened
 
 SIGNAL = shown(ULONG)
 """The type of signals. They exclude signals that do the same, what fetches signals, waits and tests, and no other
 atomics (1.5, section 9.8.1)."""
-FREED, LIVE, FINALIZED = "shmem.freed", "shmem.contexts", "shmem.finalized"
-"""Keys in the state of the objects that have been given back, each with the call that did so; of the numbers of the
-contexts that there are; and of the call that has ended the use of the library."""
+LIVE = "shmem.contexts"
+"""Key in the state of the numbers of the contexts that there are."""
+LIFE = Lifetime(
+    "shmem", rules.NOT_RUNNING, "shmem_init", r"p?shmem_init(_thread)?|(shmem_)?start_pes", "p?shmem_finalize",
+    r"p?shm(?!em_(query_|info_get_|global_exit|pcontrol))\w+|_?(my_pe|num_pes)", r"\w*(my_pe|n(um)?_pes)",
+)  # fmt: skip
 PRIVATE = {
     "local": "a local variable",
     "heap": "memory of malloc",
@@ -38,7 +41,6 @@ class Arguments:
     """The arguments of a call; ``index`` counts from the one after the context, if there is one."""
 
     def __init__(self, call: Call) -> None:
-        refuse_after_finalize(call)
         self.call = call
         self.first = 1 if call.types and call.types[0] == CONTEXT else 0
 
@@ -63,18 +65,14 @@ class Arguments:
                 f"argument {self.first + index + 1} of {self.call.name} is a null pointer",
                 "pass the address of a symmetric object",
             )
-        opened = freed(self.call, FREED).get(address.object)
-        if opened is not None:
-            which = f"argument {self.first + index + 1} of {self.call.name}"
-            raise NotAllowed(rules.FREED, f"{which} is memory that has been freed", opened)
+        refuse_freed(self.call, address, f"argument {self.first + index + 1} of {self.call.name} is memory")
         return address
 
     def symmetric(self, index: int) -> Address:
         """A pointer that is an address on another PE too (1.5, section 3: remotely accessible data objects)."""
         address = self.pointer(index)
         if address.object.kind in PRIVATE:
-            which = f"argument {self.first + index + 1} of {self.call.name}"
-            raise NotAllowed(rules.NOT_SYMMETRIC, f"{which} is not symmetric: it is {PRIVATE[address.object.kind]}")
+            raise _not_symmetric(self.call, self.first + index + 1, address)
         return address
 
     def target(self, index: int) -> CType:
@@ -128,6 +126,11 @@ class Arguments:
     def queue(self) -> Const:
         """The queue of the context: operations issued in it and not complete."""
         return queue_of(self.call, self.context[0])
+
+
+def _not_symmetric(call: Call, place: int, address: Address) -> NotAllowed:
+    why = f"argument {place} of {call.name} is not symmetric: it is {PRIVATE[address.object.kind]}"
+    return NotAllowed(rules.NOT_SYMMETRIC, why)
 
 
 Doing = Callable[[Arguments, Steps], Given | None]
@@ -211,13 +214,6 @@ def live_contexts(call: Call) -> frozenset[int]:
     return live
 
 
-def refuse_after_finalize(call: Call) -> None:
-    """Raises :class:`NotAllowed` where the use of the library has ended before the ``call``."""
-    finalized = call.state.get(FINALIZED)
-    if isinstance(finalized, Opened):
-        raise NotAllowed(rules.FINALIZED, f"{call.name} after {finalized.name}", finalized)
-
-
 def queue_of(call: Call, context: int) -> Const:
     name = "shmem" if context == 0 else f"shmem_ctx{context}"
     return call.queue("shmem", "context", context, name=name)
@@ -270,6 +266,9 @@ def group_of(call: Call, index: int) -> Group:
 
 def active_set(call: Call, index: int) -> Group:
     """The ranks that `PE_start, logPE_stride, PE_size` name from argument ``index`` on."""
+    for place, value in enumerate(call.arguments[index + 3 :], index + 4):
+        if isinstance(value, Address) and value.object.kind in PRIVATE:
+            raise _not_symmetric(call, place, value)
     # More than 30 doublings are as far beyond all PEs as 30 are.
     call.rests_on(Kind.WORK_ARRAYS, call.name)
     if call.arguments[index : index + 3] == (Known(0), Known(0), Unknown(Nodes())):

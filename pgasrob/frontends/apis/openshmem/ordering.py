@@ -14,7 +14,6 @@ from pgasrob.frontends.apis.openshmem.contexts import (
     everyone,
     group_of,
     is_invalid,
-    refuse_after_finalize,
 )
 from pgasrob.frontends.apis.openshmem.header import FUNCTIONS
 from pgasrob.frontends.c.values import Known
@@ -64,7 +63,6 @@ OLD_NAMES = {
 def wait_for_all(steps: Steps) -> None:
     """The barrier over all PEs, which allocation and `shmem_finalize` include too."""
     call = steps.call
-    refuse_after_finalize(call)
     steps.do(Wait(default_queue(call)))
     barrier(steps, everyone(call), OLD_NAMES.get(call.name, call.name))
 

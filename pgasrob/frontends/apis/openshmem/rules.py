@@ -9,7 +9,8 @@ from pgasrob.program.illegal_calls import Rule
 
 NOT_SYMMETRIC = Rule(
     "shmem-not-symmetric",
-    "what a call accesses on another PE is a symmetric object: a global or static variable, or memory of shmem_malloc",
+    "what a call accesses on another PE, what it waits for, and the buffers of a collective are symmetric objects: "
+    "global or static variables, or memory of shmem_malloc",
     "OpenSHMEM 1.5, Memory Model",
     "declare the variable static or at file scope, or allocate it with shmem_malloc",
 )
@@ -43,9 +44,21 @@ NOT_LOCKED = Rule(
     "OpenSHMEM 1.5, shmem_clear_lock",
     "set the lock on every way to here, or leave out shmem_clear_lock",
 )
-FINALIZED = Rule(
-    "shmem-finalized",
-    "no routine but queries is called after shmem_finalize",
-    "OpenSHMEM 1.5, shmem_finalize",
-    "call shmem_finalize last",
+NOT_RUNNING = Rule(
+    "shmem-not-initialized",
+    "routines are called after shmem_init, and none but queries after shmem_finalize",
+    "OpenSHMEM 1.5, shmem_init and shmem_finalize",
+    "call shmem_init first and shmem_finalize last",
+)
+SIZES_DIFFER = Rule(
+    "shmem-sizes-differ",
+    "all PEs ask for the same number of bytes",
+    "OpenSHMEM 1.5, shmem_malloc",
+    "let all PEs allocate as much as the one that needs most",
+)
+OVERLAP = Rule(
+    "shmem-overlap",
+    "the source and the destination of a reduction are the same array, or do not overlap",
+    "OpenSHMEM 1.5, Reductions",
+    "reduce into the source itself, or into an array of its own",
 )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
+from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, ends_all, freed
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.contexts import (
-    FINALIZED,
-    FREED,
+    LIFE,
     LIVE,
     PRIVATE,
     TEAMS,
@@ -58,7 +58,7 @@ FUNCTIONS.nothing(
 FUNCTIONS.stores("void shmem_query_thread(int *provided)", INT, THREAD_MULTIPLE, Kind.FIXED_ANSWERS)
 FUNCTIONS.stores("void shmem_query_initialized(int *initialized)", INT, 1, Kind.FIXED_ANSWERS)
 FUNCTIONS.stores("void shmem_info_get_name(char *name)", CHAR, 0, Kind.FIXED_ANSWERS)
-FUNCTIONS.stores("void shmem_query_finalized(int *finalized)", INT, lambda call: FINALIZED in call.state)
+FUNCTIONS.stores("void shmem_query_finalized(int *finalized)", INT, lambda call: LIFE.ended in call.state)
 FUNCTIONS.calls("void shmem_global_exit(int status)")(ends_all)
 FUNCTIONS.returns("int shmem_my_pe(void); int _my_pe(void); int my_pe(void)", lambda call: call.me)
 FUNCTIONS.returns(
@@ -86,7 +86,6 @@ def finalize(call: Call, steps: Steps) -> None:
     """Includes a barrier that completes what is pending, in every context (1.5, section 9.1)."""
     steps.do(*(Wait(queue_of(call, number)) for number in sorted(live_contexts(call))))
     wait_for_all(steps)
-    steps.note(FINALIZED, steps.opened())
 
 
 @FUNCTIONS.does("int shmem_addr_accessible(const void *addr, int pe)")
@@ -126,9 +125,22 @@ def _allocated(steps: Steps, size: int | Extent) -> Value:
     if size == 0:
         return NULL
     memory = steps.call.allocate("symmetric", size)
-    steps.allocated(FREED, memory)
+    steps.allocated(memory)
     steps.note(_size_of(memory), size)
+    if not steps.call.symbolic:
+        _agree_on_size(steps, memory, size)
     return memory
+
+
+def _agree_on_size(steps: Steps, memory: Address, size: int | Extent) -> None:
+    """Find PEs that never ask for ``size`` bytes where this one does: by what they ask for when they come here."""
+    call, key = steps.call, f"shmem.sizes.{memory.object.number}"
+    asked = {pe: cast("frozenset[int]", call.published(pe, key) or frozenset()) for pe in call.everyone}
+    call.publish(key, asked[call.rank] | {size})
+    for pe, sizes in asked.items():
+        if sizes and size not in sizes:
+            why = f"{call.name} of {size} bytes, where PE {pe} asks for {' or '.join(map(str, sorted(sizes)))}"
+            steps.illegal(rules.SIZES_DIFFER, why)
 
 
 def _size_of(memory: Address) -> str:
@@ -171,7 +183,7 @@ def reallocate(call: Call, steps: Steps) -> Value:
     if isinstance(memory, Address) and old is not None and isinstance(held, int):
         copied(steps, memory, old, min(size, held))
         wait_for_all(steps)
-        steps.free(FREED, old)
+        steps.free(old, rules.FREED)
     return memory
 
 
@@ -181,13 +193,13 @@ def free(call: Call, steps: Steps) -> None:
     if address is None:
         return
     call.rests_on(Kind.FREED_MEMORY, call.name)
-    before, object = freed(call, FREED), address.object
-    if object in before:
-        raise NotAllowed(rules.FREED_TWICE, f"{call.name} of memory that has been freed", before[object])
+    object, before = address.object, freed(call.state).get(address.object)
+    if before is not None:
+        raise NotAllowed(rules.FREED_TWICE, f"{call.name} of memory that has been freed", before[0])
     if object.kind != "symmetric" or address.offset != 0:
         raise NotAllowed(rules.FREED_TWICE, f"{call.name} of what is no address that shmem_malloc has given")
     wait_for_all(steps)
-    steps.free(FREED, address)
+    steps.free(address, rules.FREED)
 
 
 # Contexts: each has its own queue. Numbers are used again, so that loops come back to the state they began in.

@@ -31,7 +31,7 @@ def relation(at: Arguments, index: int) -> str:
 
 def _await(at: Arguments, steps: Steps, holds: str, value: Expr) -> None:
     """Wait until argument 0 ``holds`` in relation to ``value``."""
-    steps.do(Await(_cell(at, at.pointer(0), holds, value), holds, value, atomic=shown(at.target(0))))
+    steps.do(Await(_cell(at, at.symmetric(0), holds, value), holds, value, atomic=shown(at.target(0))))
 
 
 @does("void shmem_wait_until(long *ivar, int cmp, long cmp_value)")
@@ -52,8 +52,8 @@ def wait(at: Arguments, steps: Steps) -> None:
 def test(call: Call) -> Way:
     at, steps = Arguments(call), Steps(call)
     register, type = call.register("seen"), at.target(0)
-    steps.do(Load(register, _cell(at, at.pointer(0)), atomic=shown(type)))
-    seen = call.as_number(register, at.pointer(0), type)
+    steps.do(Load(register, _cell(at, at.symmetric(0)), atomic=shown(type)))
+    seen = call.as_number(register, at.symmetric(0), type)
     holds = Binary(relation(at, 1), seen, at.expression(2), int_type(type))
     return steps.look(holds, Outcome(result=Known(1)), Outcome(result=Known(0)))
 
@@ -70,7 +70,7 @@ class Elements:
     def __init__(self, call: Call) -> None:
         self.call = call
         self.at = at = Arguments(call)
-        self.base = at.pointer(0)
+        self.base = at.symmetric(0)
         self.type = at.target(0)
         some = "_some" in call.name
         self.indices = at.pointer(2) if some else None
@@ -228,7 +228,7 @@ def test_some(call: Call) -> Way:
 @does("uint64_t shmem_signal_fetch(const uint64_t *sig_addr)")
 def signal_fetch(at: Arguments, steps: Steps) -> Register:
     register = at.call.register("signal")
-    steps.do(Load(register, at.call.cell(at.pointer(0), 8), atomic=f"{SIGNAL} by signal"))
+    steps.do(Load(register, at.call.cell(at.symmetric(0), 8), atomic=f"{SIGNAL} by signal"))
     return register
 
 
@@ -236,7 +236,7 @@ def signal_fetch(at: Arguments, steps: Steps) -> Register:
 def signal_wait_until(at: Arguments, steps: Steps) -> Given:
     """Returns the value that was seen, which need not be the one compared with unless that is for equality."""
     holds, value = relation(at, 1), at.expression(2)
-    cell = at.call.number(at.pointer(0), ULONG, compared=not _is_clear(holds, value, ULONG))
+    cell = at.call.number(at.symmetric(0), ULONG, compared=not _is_clear(holds, value, ULONG))
     steps.do(Await(cell, holds, value, atomic=SIGNAL))
     if holds == "==":
         number = constant(value)

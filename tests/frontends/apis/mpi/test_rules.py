@@ -92,6 +92,15 @@ ILLEGAL: list[tuple[str, Rule, str, str]] = [
     (f"{LOCK} {PUT} MPI_Finalize(); return 0;", rules.OPEN_AT_END, "MPI_Finalize between MPI_Win_lock and its unlock", "MPI_Win_lock"),
     (f"{FENCE} {PUT} MPI_Finalize(); return 0;", rules.OPEN_AT_END, "MPI_Finalize before a fence has completed the communication", "MPI_Put"),
     (f"MPI_Win_free(&w); MPI_Finalize(); {BARRIER} return 0;", rules.NOT_RUNNING, "MPI_Barrier after MPI_Finalize", "MPI_Finalize"),
+    (f"{FENCE} MPI_Accumulate(&a, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_NO_OP, w); {FENCE}", rules.OPERATION, "MPI_Accumulate with MPI_NO_OP", ""),
+    ("static double d[2]; MPI_Allreduce(d, d + 1, 1, MPI_DOUBLE, MPI_REPLACE, MPI_COMM_WORLD);", rules.OPERATION, "MPI_Allreduce with MPI_REPLACE", ""),
+    (f"static double d; {FENCE} MPI_Accumulate(&d, 1, MPI_DOUBLE, other, 0, 1, MPI_DOUBLE, MPI_BAND, w); {FENCE}", rules.OPERATION, "MPI_Accumulate with the bitwise MPI_BAND on floating-point numbers", ""),
+    ("MPI_Barrier(MPI_COMM_NULL);", rules.NULL_HANDLE, "argument 1 of MPI_Barrier is MPI_COMM_NULL", ""),
+    ("MPI_Datatype t = MPI_INT; MPI_Type_free(&t); MPI_Bcast(mem, 1, t, 0, MPI_COMM_WORLD);", rules.NULL_HANDLE, "argument 3 of MPI_Bcast is MPI_DATATYPE_NULL", ""),
+    ("int *base; MPI_Alloc_mem(4, MPI_INFO_NULL, &base); MPI_Free_mem(base); *base = 1;", rules.MEMORY_FREED, "an access to `heap0`, which has been freed", "MPI_Free_mem"),
+    ("int *base; MPI_Alloc_mem(4, MPI_INFO_NULL, &base); MPI_Free_mem(base); MPI_Free_mem(base);", rules.MEMORY_FREED, "MPI_Free_mem of memory that has been freed", "MPI_Free_mem"),
+    ("MPI_Ibarrier(MPI_COMM_WORLD, &r);", rules.OPEN_AT_END, "MPI_Finalize before the request of MPI_Ibarrier is waited for", "MPI_Ibarrier"),
+    ("MPI_Isend(&a, 1, MPI_INT, other, 0, MPI_COMM_WORLD, &r);", rules.OPEN_AT_END, "MPI_Finalize before the request of MPI_Isend is waited for", "MPI_Isend"),
     ("MPI_Init(&argc, &argv);", rules.NOT_RUNNING, "MPI_Init after MPI_Init", "MPI_Init"),
 ]  # fmt: skip
 LEGAL = [
@@ -108,6 +117,11 @@ LEGAL = [
     f"{POST_NOCHECK} {BARRIER} {START_NOCHECK} {PUT} {COMPLETE} {WAIT_FOR_ALL}",
     "if (me) { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, MPI_MODE_NOCHECK, w); MPI_Win_unlock(0, w); }",
     f"MPI_Win_create(mem, 8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w2); {FENCE} {PUT} MPI_Win_fence(0, w2); {LOCK.replace('w)', 'w2)')} {FENCE} {UNLOCK.replace('w)', 'w2)')} MPI_Win_free(&w2);",
+    "MPI_Isend(&a, 1, MPI_INT, other, 0, MPI_COMM_WORLD, &r); MPI_Recv(&b, 1, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); MPI_Request_free(&r);",
+    "MPI_Ibarrier(MPI_COMM_WORLD, &r); do MPI_Test(&r, &flag, MPI_STATUS_IGNORE); while (!flag);",
+    "MPI_Request q[24]; for (int i = 0; i < 12; i++) { MPI_Irecv(&b, 1, MPI_INT, other, i, MPI_COMM_WORLD, &q[2 * i]); MPI_Isend(&a, 1, MPI_INT, other, i, MPI_COMM_WORLD, &q[2 * i + 1]); } MPI_Waitall(24, q, MPI_STATUSES_IGNORE);",
+    f"{FENCE} MPI_Fetch_and_op(&a, &b, MPI_INT, other, 0, MPI_NO_OP, w); {FENCE}",
+    "MPI_Win_free(&w); mem[0] = 1; MPI_Win_create(mem, sizeof mem, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &w);",
     "MPI_Put(&a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, w);",
 ]
 
