@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pgasrob.cli.declare import option
+from pgasrob.cli.declare import flag, option
 from pgasrob.cli.parameter_types import Arguments, Dialect, Macro, NodeCounts, SharedMemory, Size, seconds
 from pgasrob.cli.shared_steps import refuse
 
@@ -152,6 +152,8 @@ class COptions:
         "none (the default), all, or those of each block of K consecutive ranks.")
     arguments: tuple[str, ...] | None = option("--args", type=Arguments(), metavar="ARGUMENTS",
         help="C: the arguments that the program is started with, as one text: \"-n 4 out.txt\". Default: none.")
+    empty_configs: bool = flag("--define-missing-config",
+        help="C: a header that builds generate (config.h) and that is not there is empty; the verdict says so.")
     # fmt: on
 
     def value(self) -> FrontEnd:
@@ -172,6 +174,7 @@ class COptions:
             self.units,
             commands,
             self.arguments,
+            self.empty_configs,
         )
         if not commands:
             return front_end

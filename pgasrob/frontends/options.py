@@ -18,12 +18,14 @@ Macros = tuple[tuple[str, str | None], ...]
 class Flags:
     """The options that one file is compiled with, in its order: ``macros``, by their heads, with what they stand for
     (`-D`) or None (`-U`); ``folders`` of headers (`-I`), and those of headers in quotes alone (`-iquote`); ``forced``:
-    files that are included before its first line (`-include`)."""
+    files that are included before its first line (`-include`). ``empty_configs``: a generated header (`config.h`) that
+    is not there is empty."""
 
     macros: Macros = ()
     folders: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
     forced: tuple[str, ...] = ()
+    empty_configs: bool = False
 
     def and_then(self, others: Flags) -> Flags:
         """These options followed by ``others``."""
@@ -32,6 +34,7 @@ class Flags:
             self.folders + others.folders,
             self.quoted + others.quoted,
             self.forced + others.forced,
+            self.empty_configs or others.empty_configs,
         )
 
 
@@ -64,7 +67,8 @@ class FrontEnd:
     """``dialects`` (`--api`), functions that touch no shared memory (`--assume-pure`), macros (`-D`), folders of
     headers (`-I`). ``shared_memory``: which ranks reach each other's memory by loads and stores (`--shared-memory`),
     None where the comments of the file say it. ``arguments``: those that the program is started with, None where the
-    comments of the file may say them.
+    comments of the file may say them. ``empty_configs``: a header that builds generate (`config.h`) and that is not
+    there is empty (`--define-missing-config`).
 
     ``units``: further C files, which are parts of a program where it needs what they define; with what a compilation
     database says about each, and the target that it is built for ("" where that is not known).
@@ -78,6 +82,7 @@ class FrontEnd:
     units: tuple[str, ...] = ()
     commands: tuple[tuple[str, Flags, str], ...] = ()
     arguments: tuple[str, ...] | None = None
+    empty_configs: bool = False
 
     def build_options(self) -> BuildOptions:
         """The options of each file from the compilation database, by its absolute path, and the options for all
@@ -85,7 +90,7 @@ class FrontEnd:
         found: dict[str, list[tuple[Flags, str]]] = {}
         for file, flags, target in self.commands:
             found.setdefault(os.path.abspath(file), []).append((flags, target))
-        return BuildOptions(found, Flags(self.defines, self.folders))
+        return BuildOptions(found, Flags(self.defines, self.folders, empty_configs=self.empty_configs))
 
     @staticmethod
     def check_dialect(name: str, fail: Callable[[str, str], None]) -> None:

@@ -108,6 +108,8 @@ class Kind(Enum):
     HINTS = "hints", "construct", False, "hints and options given to {names} change nothing"
     UNREAD_HEADERS = ("unread-headers", "construct", True,
         "the text does not depend on macros of {names}, which {is|are} not read")
+    UNREAD_FUNCTIONS = ("unread-functions", "construct", False,
+        "no run calls {names}, where something is wrong or not supported")
     ARGUMENTS = "arguments", "construct", True, "the program is started without arguments: argc is 1"
     ENVIRONMENT = "environment", "construct", True, "the environment is empty"
     ENDS_ALL_RANKS = "ends-all-ranks", "construct", True, "{names} {ends|end} the run of all ranks, some time after"

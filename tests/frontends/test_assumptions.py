@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from pgasrob.cli import cli
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.assumptions import Assumption, Kind
@@ -158,8 +160,8 @@ CASES = [
          ("gaspi_proc_local_num",), GASPI),
 ]  # fmt: skip
 ELSEWHERE = {
-    Kind.UNREAD_HEADERS, Kind.REDUCTION_ORDER, Kind.SAME_RANKS, Kind.SHARED_MEMORY, Kind.OUTPUT_ORDER,
-    Kind.MODEL_CHECKER,
+    Kind.UNREAD_HEADERS, Kind.UNREAD_FUNCTIONS, Kind.REDUCTION_ORDER, Kind.SAME_RANKS, Kind.SHARED_MEMORY,
+    Kind.OUTPUT_ORDER, Kind.MODEL_CHECKER,
 }  # fmt: skip
 """Those that no call needs by itself."""
 
@@ -262,3 +264,13 @@ def test_every_api_names_what_it_is_read_off() -> None:
     for header in API_MODULES:
         api = api_of(header)
         assert api is not None and api.specifications[""]
+
+
+def test_a_generated_header_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "x.c").write_text('#include "config.h"\n#include <shmem.h>\nint main(void) { return 0; }\n')
+    file = str(tmp_path / "x.c")
+    result = CliRunner().invoke(cli, ["check", "--define-missing-config", "--assumptions", file])
+    assert "the text does not depend on macros of <config.h>" in " ".join(result.output.split())
+    assert CliRunner().invoke(cli, ["check", file]).exit_code == 2
+    found = parse_c(Path(file).read_text(), file, FrontEnd(empty_configs=True)).program(2).assumptions
+    assert [each.lines for each in found if each.kind is Kind.UNREAD_HEADERS] == [(1,)]

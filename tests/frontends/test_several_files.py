@@ -20,6 +20,7 @@ from pgasrob.frontends.c.types import INT, Array
 from pgasrob.frontends.compile_commands import read
 from pgasrob.frontends.lower import CProgram, load_c, parse_c, read_c
 from pgasrob.frontends.options import Flags, FrontEnd
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.files import Copies, Overlay, Recorder
 from pgasrob.program.printer import to_source
 from pgasrob.program.statements import Line
@@ -316,8 +317,38 @@ def test_what_is_wrong_in_functions_that_are_not_used_does_not_matter(tmp_path: 
     for used in ("unused()", "elsewhere(2)", "table[0]()"):
         found = refused(tmp_path, main_c=MAIN, f_c=f"{unit} int g(void);".replace("KEPT", used))
         assert found[:3] in (("PG122", "f.c", 3), ("PG125", "f.c", 2)), used
-    # A table for all files is used by whoever names it.
-    assert refused(tmp_path, main_c=MAIN, f_c=unit.replace("KEPT", "x").replace("static int (", "int ("))[0] == "PG122"
+    # A table for all files may be used by others, who do not call what is in it here.
+    program = linked(tmp_path, main_c=MAIN, f_c=unit.replace("KEPT", "x").replace("static int (", "int ("))
+    assert set(program.compiled.unit.broken) == {"unused"}
+
+
+def test_a_function_that_no_run_calls_is_a_note(tmp_path: Path) -> None:
+    """Whether it cannot be read or is defined nowhere, and whatever it is called elsewhere."""
+    main = """
+        int helped(int); int g(int); int lacking(int);
+        static int wrong(void) { return g(1) + missing; } int (*table[])(void) = {wrong};
+        static int other(int x) { return lacking(x); }
+        int main(int argc, char **argv) { int x = helped(1); if (argc > 3) x = table[0]() + other(2); USE return x; }
+    """
+    helper = "static int wrong(void) { return 1; } static int lacking(int x) { return x; }\n"
+    helper += (
+        "int bad(void) { return missing; } int helped(int x) { return wrong() + lacking(x) + (x > 5 ? bad() : 0); }\n"
+    )
+    program = linked(tmp_path, main_c=main.replace("USE", ""), helper_c=helper)
+    assert set(program.compiled.unit.broken) == {"wrong", "bad", "lacking"}
+    noted = {each.kind: each for each in program.program(2).assumptions}[Kind.UNREAD_FUNCTIONS]
+    assert noted.about == ("wrong()", "bad()", "lacking()")
+    assert noted.lines == (3, 4, Line(2, str(tmp_path / "helper.c"), "helper.c"))
+    for use, error in {
+        "x = table[0]();": ("PG122", "main.c", 3), "x = other(2);": ("PG125", "main.c", 4),
+        "x = helped(6);": ("PG122", "helper.c", 2),
+    }.items():  # fmt: skip
+        with pytest.raises(SourceError) as caught:
+            linked(tmp_path, main_c=main.replace("USE", use), helper_c=helper).program(2)
+        found = [(each.code, Path(each.file).name, each.line) for each in caught.value.diagnostics]
+        assert error in found, use
+    # A variable that is nowhere has no address, whoever names it.
+    assert refused(tmp_path, main_c=main.replace("USE", "extern int far; x = far;"), helper_c=helper)[0] == "PG122"
 
 
 def test_a_fault_and_a_problem_in_another_file_are_told_there(tmp_path: Path) -> None:
@@ -393,9 +424,9 @@ def test_headers_and_macros_as_compilers_have_them(tmp_path: Path) -> None:
 def test_errors_in_headers_say_who_includes_them_and_what_macros_stand_for(tmp_path: Path) -> None:
     (tmp_path / "a.h").write_text('#define BOTH(x, y) ((x) + (y))\n#include "b.h"\n')
     (tmp_path / "b.h").write_text("\nstatic int f(void) { return BOTH(1, missing); }\n")
-    (file,) = written(tmp_path, main_c='#include <shmem.h>\n#include "a.h"\nint main(void) { return 0; }\n')
+    (file,) = written(tmp_path, main_c='#include <shmem.h>\n#include "a.h"\nint main(void) { return f(); }\n')
     with pytest.raises(SourceError) as caught:
-        load_c(file)
+        load_c(file).program(2)
     (found,) = caught.value.diagnostics
     assert (Path(found.file).name, found.line, found.column) == ("b.h", 2, 37)
     assert found.notes == (f"included from {tmp_path / 'a.h'}:2", f"included from {file}:2")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis.call_steps import NotAllowed
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.branching import Branch
-from pgasrob.frontends.c.code import CompiledFunction
+from pgasrob.frontends.c.code import CompiledFunction, Unit
 from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.linking import errors_of
 from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.nondeterminism import RANDOM, Leaf, leaves, leaves_of, range_of
 from pgasrob.frontends.c.parts import scalars_of
@@ -32,6 +34,16 @@ MOST_FRAMES = 500
 
 MakesCalls = Callable[[Parts, code.Call, str], Call]
 """Makes what a handler sees of the machine at a call of the named function."""
+
+
+class CannotBeCalled(Problem):
+    """A call of a function that the compiler could not read."""
+
+    def __init__(self) -> None:
+        super().__init__("PG144", "a function that cannot be read is called")
+
+    def at(self, unit: Unit) -> SourceError:
+        return errors_of(unit)
 
 
 class Calling:
@@ -73,6 +85,8 @@ class Calling:
         if function is not None:
             self._enter(function, call)
             return
+        if name in self.unit.broken:
+            raise CannotBeCalled()
         handler = self.program.handler(name)
         if handler is None:
             if name not in self.program.pure:

@@ -18,6 +18,8 @@ from pgasrob.frontends.options import Macros
 from pgasrob.program.declarations import Source
 from pgasrob.program.statements import NOWHERE, Span
 
+MAIN = "main"
+"""The function in which every rank begins."""
 Slot = int
 Label = int
 """The place of an instruction in its function."""
@@ -277,7 +279,7 @@ class Unit:
     system that are not read, with their lines; ``macros`` are those of the command line.
 
     ``statics``: the functions and objects that other files cannot name; ``needs``: what they have to define;
-    ``broken``: functions of a further file of which there is no code, and why. ``texts``:
+    ``broken``: functions of which there is no code, and why; that matters where they are called. ``texts``:
     the files that were read for it, by their paths: headers and, where several units are linked, ``units``. ``tokens``:
     those that it was parsed from.
     """

@@ -19,7 +19,9 @@ from pgasrob.frontends.c.symbolic import Path
 from pgasrob.frontends.c.world import World
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.declarations import MemoryObject, Process, Queue
+from pgasrob.program.files import name_of
 from pgasrob.program.program import Program
+from pgasrob.program.statements import Line
 
 MOST_PASSES = 300
 Marks = Literal["none", "calls", "outside"]
@@ -129,6 +131,10 @@ def _assumptions(world: World) -> Iterator[Assumption]:
         noted.add(Kind.SAME_RANKS, *specifications)
     for header, line in program.unit.unread:
         noted.add(Kind.UNREAD_HEADERS, f"<{header}>", line=line)
+    for name, error in program.unit.broken.items():
+        wrong, file = error.diagnostics[0], program.unit.file
+        line = wrong.line if wrong.file == file else Line(wrong.line, wrong.file, name_of(wrong.file, file))
+        noted.add(Kind.UNREAD_FUNCTIONS, f"{name}()", line=line)
     if names := tuple(_uncertain(world)):
         noted.add(Kind.UNKNOWN_MEMORY, *names)
     return iter(noted)

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
 from pgasrob.diagnostics import Diagnostic, SourceError, visible
-from pgasrob.frontends.c.code import Call, CompiledFunction, Global, Instruction, Need, Object, Set, Unit
+from pgasrob.frontends.c.code import MAIN, Call, CompiledFunction, Global, Instruction, Need, Object, Set, Unit
 from pgasrob.frontends.c.layout import alike, shown
 from pgasrob.frontends.c.types import VOID, Array, CType, Function, Pointer, Struct
 from pgasrob.frontends.c.values import Address, Code, ObjectId, Value
 from pgasrob.program.statements import NOWHERE, place_of
 
 MAX_ERRORS = 20
-MAIN = "main"
+NOTHING: Mapping[str, SourceError] = {}
 Place = tuple[int, str]
 """The number of a unit, and the name of a function or variable that is used there."""
 
@@ -51,8 +51,9 @@ class Linker:
         self.units = [first]
 
     def linked(self) -> Unit:
-        """The whole program. Raises `SourceError` when something is defined nowhere, or twice."""
+        """The whole program. Raises `SourceError` when a variable is defined nowhere, or something twice."""
         missing: dict[str, SourceError] = {}
+        variables: list[SourceError] = []
         while (found := self._next(missing)) is not None:
             name, need = found
             providers = self._providers(name, self._mentioning(name)) or self._providers(name, self._candidates)
@@ -60,13 +61,14 @@ class Linker:
                 self.units.append(self._chosen(name, need, providers))
             else:
                 missing[name] = self._reason(name, need)
-        reached = self._reached()
-        broken = [self.units[number].broken.get(name) for number, name in reached]
-        if wrong := [*missing.values(), *filter(None, broken)]:
-            raise SourceError(list(dict.fromkeys(each for error in wrong for each in error.diagnostics))[:MAX_ERRORS])
+                if not isinstance(need.type, Function):
+                    variables.append(missing[name])
+        if variables:
+            raise _together(variables)
         if len(self.units) == 1:
-            return self.units[0]
-        return merged([self.units[0], *(_left(unit, k, reached) for k, unit in enumerate(self.units) if k)])
+            return replace(self.units[0], broken=self.units[0].broken | missing)
+        reached = self._reached()
+        return merged([self.units[0], *(_left(unit, k, reached) for k, unit in enumerate(self.units) if k)], missing)
 
     def _next(self, missing: Mapping[str, object]) -> tuple[str, Need] | None:
         """A name that some unit needs and none defines."""
@@ -75,10 +77,10 @@ class Linker:
         return next((each for each in found if not any(defines(unit, each[0]) for unit in self.units)), None)
 
     def _reached(self) -> Mapping[Place, None]:
-        """The functions and variables that are used: all of the first unit, variables for all files, and what these
-        use in turn."""
+        """The functions and variables that are used: `main` and the variables of the first unit, variables for all
+        files, and what these use in turn."""
         first, *others = self.units
-        found = dict.fromkeys((0, name) for name in (*first.functions, *first.objects, *first.needs))
+        found = dict.fromkeys((0, name) for name in (MAIN, *first.objects))
         for number, unit in enumerate(others, start=1):
             found |= dict.fromkeys((number, name) for name in unit.objects if defines(unit, name))
         todo = list(found)
@@ -157,6 +159,21 @@ def _used(unit: Unit, name: str) -> Iterator[str]:
                 yield used
 
 
+def errors_of(unit: Unit) -> SourceError:
+    """What is wrong in functions that `main` may call, or functions that these call."""
+    found = dict.fromkeys((MAIN, *unit.objects))
+    todo = list(found)
+    for name in todo:
+        todo += [each for each in _used(unit, name) if each not in found]
+        found |= dict.fromkeys(todo)
+    names = [name for name in found if name in unit.broken] or [*unit.broken]
+    return _together(unit.broken[name] for name in names)
+
+
+def _together(errors: Iterable[SourceError]) -> SourceError:
+    return SourceError(list(dict.fromkeys(each for error in errors for each in error.diagnostics))[:MAX_ERRORS])
+
+
 def _left(unit: Unit, number: int, reached: Mapping[Place, None]) -> Unit:
     """``unit`` without what is not ``reached``; what APIs have written in C stays."""
     functions = {
@@ -166,11 +183,12 @@ def _left(unit: Unit, number: int, reached: Mapping[Place, None]) -> Unit:
     }
     objects = {name: each for name, each in unit.objects.items() if (number, name) in reached}
     needs = {name: each for name, each in unit.needs.items() if (number, name) in reached}
-    return replace(unit, functions=functions, objects=objects, needs=needs)
+    broken = {name: each for name, each in unit.broken.items() if (number, name) in reached}
+    return replace(unit, functions=functions, objects=objects, needs=needs, broken=broken)
 
 
-def merged(units: Sequence[Unit]) -> Unit:
-    """All ``units`` as one, which has the file and text of the first."""
+def merged(units: Sequence[Unit], missing: Mapping[str, SourceError] = NOTHING) -> Unit:
+    """All ``units`` as one, which has the file and text of the first. ``missing``: the functions that none defines."""
     first = units[0]
     whole = Unit(first.file, first.text, (), (), first.macros)
     _check_types(units)
@@ -180,7 +198,8 @@ def merged(units: Sequence[Unit]) -> Unit:
         for name, function in unit.functions.items():
             if defines(unit, name) and written.setdefault(name, function).code != function.code:
                 raise _twice(name, written[name].spans[-1].line, function.spans[-1].line, whole, unit)
-        _add(whole, _Renaming(unit, {*shared, *whole.functions, *whole.objects}).unit)
+        _add(whole, _Renaming(unit, {*shared, *whole.functions, *whole.objects, *whole.broken, *missing}).unit)
+    whole.broken |= missing
     whole.headers = tuple(dict.fromkeys(header for unit in units for header in unit.headers))
     whole.unread = tuple(dict.fromkeys(each for unit in units for each in unit.unread))
     whole.units = tuple(unit.file for unit in units[1:])
@@ -191,6 +210,7 @@ def merged(units: Sequence[Unit]) -> Unit:
 
 
 def _add(whole: Unit, unit: Unit) -> None:
+    whole.broken |= unit.broken
     for name, function in unit.functions.items():
         before = whole.functions.get(name)
         # An inline function of a header is in every file that includes it.
@@ -235,7 +255,9 @@ def _check_types(units: Sequence[Unit]) -> None:
     """What a file declares is what another one defines."""
     for unit in units:
         for name, need in unit.needs.items():
-            other = next(each for each in units if defines(each, name))
+            other = next((each for each in units if defines(each, name)), None)
+            if other is None or name in other.broken:
+                continue
             function = other.functions.get(name)
             if (function is None) == isinstance(need.type, Function):
                 raise _differs(name, need, "a function" if function else "a variable", other)
@@ -273,7 +295,7 @@ class _Renaming:
     """``unit`` with its statics under names that are not ``taken``."""
 
     def __init__(self, unit: Unit, taken: set[str]) -> None:
-        own = [name for name in (*unit.functions, *unit.objects) if not defines(unit, name)]
+        own = [name for name in (*unit.functions, *unit.objects, *unit.broken) if not defines(unit, name)]
         from_file = os.path.splitext(os.path.basename(unit.file))[0]
         self._names = {name: _free(f"{name}@{from_file}", taken) for name in own if name in taken}
         inner = {name: name.partition(".")[0] for name in unit.objects if "." in name}
@@ -284,7 +306,8 @@ class _Renaming:
         if self._names:
             functions = {self._of(name): self._function(each) for name, each in unit.functions.items()}
             objects = {self._of(name): self._object(each) for name, each in unit.objects.items()}
-            self.unit = replace(unit, functions=functions, objects=objects)
+            broken = {self._of(name): each for name, each in unit.broken.items()}
+            self.unit = replace(unit, functions=functions, objects=objects, broken=broken)
 
     def _of(self, name: str) -> str:
         return self._names.get(name, name)

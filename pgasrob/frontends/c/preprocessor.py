@@ -16,7 +16,7 @@ from pgasrob.diagnostics import SourceError, visible
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.registry import Registry
 from pgasrob.frontends.c.conditions import MAX_NESTING, Arithmetic
-from pgasrob.frontends.c.standard import MACROS, STANDARD_HEADERS, SYSTEM_FOLDERS, SYSTEM_HEADERS
+from pgasrob.frontends.c.standard import MACROS, MACROS_OF, STANDARD_HEADERS, SYSTEM_FOLDERS, SYSTEM_HEADERS
 from pgasrob.frontends.c.tokens import Source, Token, error, error_at, spelled, tokenise
 from pgasrob.frontends.c.values import Known
 from pgasrob.frontends.options import Flags
@@ -32,6 +32,8 @@ MAX_EXPANSION = 200_000
 """Tokens that macros may give, all together."""
 SYSTEM_PATHS = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
 """Where compilers find the headers of the system, which build systems may name too."""
+GENERATED = ("config.h", "conf.h")
+"""How the headers end that `configure` scripts and CMake make."""
 MAX_INCLUDES = 40
 MAX_NOTES = 6
 """The most files that an error in a header names as including each other."""
@@ -274,9 +276,6 @@ class _Preprocessor:
             header, quoted = "".join(words[: words.index(">")]), False
         else:
             raise error("PG102", "`#include` needs a header in quotes or angle brackets", line[0])
-        if header in ("omp.h", "pthread.h", "threads.h"):
-            message = f"`#include <{header}>`: threads are not supported"
-            raise error("PG104", message, name, NO_THREADS, end=line[-1])
         api = self.registry.by_header(header)
         if api is not None and not (quoted and header in COMMON and self._found(header, quoted, source)):
             self.headers.append(header)
@@ -284,8 +283,13 @@ class _Preprocessor:
         elif (path := self._found(header, quoted, source, name.text == "include_next")) is not None:
             self._read(path, name, source, output, depth)
         elif header in STANDARD_HEADERS:
-            pass
-        elif header in SYSTEM_HEADERS or header.startswith(SYSTEM_FOLDERS):
+            for head, body in MACROS_OF.get(header, {}).items():
+                self.predefine(head, body)
+        elif (
+            header in SYSTEM_HEADERS
+            or header.startswith(SYSTEM_FOLDERS)
+            or (self.flags.empty_configs and header.endswith(GENERATED))
+        ):
             self.unread.append((header, name.span.line))
         else:
             raise self._missing(header, quoted, line)
@@ -309,8 +313,8 @@ class _Preprocessor:
         where = f": it is not {' or '.join(places)}" if places else ""
         written = f'"{header}"' if quoted else f"<{header}>"
         hint = "name its folder: -I FOLDER"
-        if header.endswith(("config.h", "conf.h")):
-            hint += "; if a `configure` script or CMake makes it, run that first"
+        if header.endswith(GENERATED):
+            hint += "; if a `configure` script or CMake makes it, run that first, or give --define-missing-config"
         return error("PG109", f"cannot find the header {visible(written)}{where}", line[0], hint, end=line[-1])
 
     def include_first(self, file: str, output: list[Token]) -> None:

@@ -17,7 +17,14 @@ from typing import Literal
 from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.tokens import Token, error
 
-BASIC = frozenset(words("void char short int long float double signed unsigned __signed__ __signed"))
+UNSUPPORTED_TYPES = {
+    "_Complex": "complex numbers are not supported",
+    "__int128": "integers of 128 bits are not supported",
+    "_Atomic": "atomic types are not supported: they are for threads, and a rank is one thread of control here",
+}
+BASIC = frozenset(
+    (*words("void char short int long float double signed unsigned __signed__ __signed"), *UNSUPPORTED_TYPES)
+)
 KEYWORDS = frozenset(
     words(
         "break case continue default do else enum extern for goto if return sizeof static struct switch typedef union "

@@ -35,13 +35,16 @@ SYSTEM_HEADERS = frozenset(
     for name in words(
         "aio argp ar byteswap cpuid cuda cuda_runtime dirent dlfcn elf endian err error execinfo fnmatch fts ftw "
         "glob grp hwloc iconv ifaddrs langinfo libintl link mntent mqueue netdb numa numaif papi pmi pmi2 pmix "
-        "poll printf pwd regex sanitizer/asan_interface search semaphore shadow spawn stdio_ext syscall sysexits "
-        "syslog tar termios ucontext ulimit utmp utmpx valgrind/memcheck valgrind/valgrind wctype wordexp zlib"
+        "omp poll printf pthread pwd regex sanitizer/asan_interface search semaphore shadow spawn stdio_ext syscall "
+        "sysexits syslog tar termios threads ucontext ulimit utmp utmpx valgrind/memcheck valgrind/valgrind wctype "
+        "wordexp zlib"
     )
 )
 """Headers of the system that are not read: what they declare is not known. Others are headers of the program."""
 
+_THREADS = [f"pthread_{name}_t" for name in words("mutex attr mutexattr cond condattr rwlock barrier once spinlock")]
 TYPES: dict[str, c.CType] = {
+    **{name: c.Opaque(name) for name in ("pthread_t", "pthread_key_t", "sem_t", "omp_lock_t", *_THREADS)},
     "bool": c.BOOL,
     "size_t": c.ULONG, "ssize_t": c.LONG, "ptrdiff_t": c.LONG, "intptr_t": c.LONG, "uintptr_t": c.ULONG,
     "intmax_t": c.LONG, "uintmax_t": c.ULONG, "off_t": c.LONG, "off64_t": c.LONG, "time_t": c.LONG, "clock_t": c.LONG,
@@ -174,6 +177,7 @@ MACROS: dict[str, str] = {
     "EFAULT": "14", "EBUSY": "16", "EEXIST": "17", "EINVAL": "22", "ENOSPC": "28", "EDOM": "33", "ERANGE": "34",
     "ENOSYS": "38", "ETIMEDOUT": "110", "EWOULDBLOCK": "11", "no_argument": "0", "required_argument": "1",
     "optional_argument": "2",
+    **{f"PTHREAD_{name}": "0" for name in words("MUTEX_INITIALIZER COND_INITIALIZER CREATE_JOINABLE ONCE_INIT")},
     "_SC_PAGESIZE": "30", "_SC_PAGE_SIZE": "30", "_SC_NPROCESSORS_CONF": "83", "_SC_NPROCESSORS_ONLN": "84",
     "_SC_CLK_TCK": "2", "_SC_HOST_NAME_MAX": "180", "_SC_PHYS_PAGES": "85", "STDIN_FILENO": "0", "STDOUT_FILENO": "1",
     "STDERR_FILENO": "2", "O_RDONLY": "0", "O_WRONLY": "1", "O_RDWR": "2", "O_CREAT": "64", "O_TRUNC": "512",
@@ -191,3 +195,5 @@ MACROS: dict[str, str] = {
     "__builtin_offsetof(type, member)": "offsetof(type, member)",
 }  # fmt: skip
 """Bodies of macros by their heads. They are there without any include, and a program's own `#define` replaces them."""
+MACROS_OF: dict[str, dict[str, str]] = {"complex.h": {"complex": "_Complex"}}
+"""Those that are names of programs' own where their header is not included."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.old_style import with_prototypes
-from pgasrob.frontends.c.shapes import KEYWORDS, Shapes
+from pgasrob.frontends.c.shapes import KEYWORDS, UNSUPPORTED_TYPES, Shapes
 from pgasrob.frontends.c.standard import TYPES, words
 from pgasrob.frontends.c.tokens import Source, Token, error, expansion, unreadable
 from pgasrob.program.statements import NOWHERE
@@ -28,13 +28,12 @@ _DROPPED = frozenset(
 )
 _BRACKETED = frozenset({"__attribute__", "__attribute", "_Alignas", "__declspec"})
 _ASSEMBLER = frozenset({"asm", "__asm__", "__asm"})
-_UNSUPPORTED = {
-    "_Complex": "complex numbers are not supported",
-    "__int128": "integers of 128 bits are not supported",
-    "_Atomic": "atomic types are not supported: they are for threads, and a rank is one thread of control here",
+UNSUPPORTED = {
+    **UNSUPPORTED_TYPES,
     "va_arg": "`va_arg` is not supported: what a function with `...` gets beyond its parameters is not known",
-    "__builtin_va_arg": "`va_arg` is not supported",
+    "__asm__": "assembler is not supported",
 }
+"""Words that stand for a whole construct, or begin a type, which is an error where it is compiled."""
 _NAMES = ("identifier", "field_identifier", "type_identifier", "statement_identifier")
 
 
@@ -103,9 +102,13 @@ def _without_attributes(tokens: list[Token]) -> list[Token]:
         elif token.text in _BRACKETED:
             position = _closing(tokens, position, token)
         elif token.text in _ASSEMBLER:
-            position = _assembler(tokens, position, token)
-        elif token.kind == "name" and token.text in _UNSUPPORTED:
-            raise error("PG120", _UNSUPPORTED[token.text], token)
+            position, instructions = _assembler(tokens, position, token)
+            if instructions:
+                result.append(replace(token, text="__asm__"))
+        elif token.text in ("va_arg", "__builtin_va_arg", "_Atomic") and token.kind == "name":
+            result.append(replace(token, text=token.text.removeprefix("__builtin_")))
+            if position < len(tokens) and tokens[position].text == "(":
+                position = _closing(tokens, position, token)
         else:
             result.append(token)
     return result
@@ -127,14 +130,12 @@ def _closing(tokens: list[Token], position: int, start: Token) -> int:
     raise error("PG107", "this bracket is not closed", tokens[position])
 
 
-def _assembler(tokens: list[Token], position: int, start: Token) -> int:
-    """Behind an assembler statement that has no instructions (a barrier for the compiler)."""
+def _assembler(tokens: list[Token], position: int, start: Token) -> tuple[int, bool]:
+    """The place behind an assembler statement, and whether it has instructions, and is no barrier for the compiler."""
     while position < len(tokens) and tokens[position].text in ("volatile", "__volatile__", "goto", "inline"):
         position += 1
     end = _closing(tokens, position, start)
-    if tokens[position + 1].kind != "string" or string(tokens[position + 1]).strip():
-        raise error("PG120", "assembler is not supported", start, hint="write it in C")
-    return end
+    return end, tokens[position + 1].kind != "string" or bool(string(tokens[position + 1]).strip())
 
 
 def _joined(tokens: list[Token]) -> Token:

@@ -107,8 +107,6 @@ def test_files_beside_it_are_included(tmp_path: Path) -> None:
     [
         ("#pragma omp parallel", "PG104"),
         ('_Pragma("omp barrier")', "PG104"),
-        ("#include <omp.h>", "PG104"),
-        ("#include <pthread.h>", "PG104"),
         ("#error no", "PG103"),
         ("#if 1", "PG102"),
         ("#endif", "PG102"),
@@ -146,3 +144,29 @@ def test_a_call_over_a_directive_is_known_by_its_parenthesis_up_to_200_tokens_ba
     assert words(call % ("1 " * 199))[-2:] == ["1", "2"]
     with pytest.raises(SourceError, match="PG105"):
         words(call % ("1 " * 200))
+
+
+def test_headers_of_threads_are_not_read() -> None:
+    """What needs threads is an error where it is called."""
+    assert preprocessed("#include <pthread.h>\n#include <omp.h>\n#include <threads.h>\n").unread == [
+        ("pthread.h", 1), ("omp.h", 2), ("threads.h", 3),
+    ]  # fmt: skip
+
+
+def test_a_word_of_complex_h_is_a_name_without_it() -> None:
+    assert words("complex") == ["complex"]
+    assert words("#include <complex.h>\ncomplex") == ["_Complex"]
+
+
+def test_generated_headers_that_are_not_there_may_be_empty(tmp_path: Path) -> None:
+    text = '#include "config.h"\n#include <sub/my_conf.h>\n#ifdef HAVE_X\nx\n#else\ny\n#endif\n'
+    with pytest.raises(SourceError, match="give --define-missing-config"):
+        preprocessed(text)
+    found = preprocess(Source(str(tmp_path / "x.c"), text), REGISTRY, Flags(empty_configs=True))
+    assert found.unread == [("config.h", 1), ("sub/my_conf.h", 2)] and [each.text for each in found.tokens] == ["y"]
+    (tmp_path / "config.h").write_text("#define HAVE_X 1\n")
+    found = preprocess(Source(str(tmp_path / "x.c"), text), REGISTRY, Flags(empty_configs=True))
+    assert found.unread == [("sub/my_conf.h", 2)] and [each.text for each in found.tokens] == ["x"]
+    for header in ("config2.h", "configure.h", "other.h"):
+        with pytest.raises(SourceError, match="cannot find the header"):
+            preprocess(Source("x.c", f'#include "{header}"\n'), REGISTRY, Flags(empty_configs=True))

@@ -54,8 +54,8 @@ def compile_unit(
     """The code of a C file: ``text``, with messages that name it ``file``.
 
     ``registry`` says which APIs its headers choose. ``pure``: the functions that are assumed to touch no shared memory.
-    Raises `SourceError` with what is wrong or not supported; errors in functions of a further file are kept in
-    `Unit.broken`.
+    Raises `SourceError` with what is wrong or not supported; those in functions of which it is not
+    certain that they are called are kept in `Unit.broken`.
     """
     with deep():
         registry, first = registry or Registry(), others.first

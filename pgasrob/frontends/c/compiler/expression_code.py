@@ -25,7 +25,7 @@ from pgasrob.frontends.c.compiler.scopes import (
 from pgasrob.frontends.c.compiler.type_names import Types
 from pgasrob.frontends.c.layout import align_of, member_of, shown, with_article
 from pgasrob.frontends.c.literals import character, number
-from pgasrob.frontends.c.syntax_tree import Node
+from pgasrob.frontends.c.syntax_tree import UNSUPPORTED, Node
 from pgasrob.frontends.c.types import (
     CHAR,
     DOUBLE,
@@ -162,6 +162,8 @@ class Expressions:
             return Operand(Pointer(CHAR), self.emitter.compute(Pointer(CHAR), String, self.emitter.name))
         if (found := self.context.declaration(name, ())) is not None:
             return Operand(Pointer(found), value=Code(name))
+        if name in UNSUPPORTED:
+            raise self.context.error("PG120", UNSUPPORTED[name], node)
         raise self.context.unknown("name", node, self.emitter.scope)
 
     # Operators

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.apis.interface import Api
-from pgasrob.frontends.c.code import CompiledFunction, Object, Return, Set, Unit
+from pgasrob.frontends.c.code import MAIN, CompiledFunction, Object, Return, Set, Unit
 from pgasrob.frontends.c.compiler.emitter import Emitter
 from pgasrob.frontends.c.compiler.scopes import Body, Context, FunctionName, GlobalVariable, Scope, Target
 from pgasrob.frontends.c.compiler.statement_code import Statements
@@ -36,14 +36,19 @@ class File:
         self.errors: list[Diagnostic] = []
 
     def compile(self, root: Node, further: bool = False) -> None:
-        """Compile the file. ``further``: errors in a function matter only where it is used."""
+        """Compile the file. Errors in a function matter only where it is called, unless that is `main`, or the file,
+        which is no ``further`` one, has none."""
         unit = self.context.unit
         for node in root.children:
             with self._gathered():
                 self._external(node)
         for node, name, result in () if self.errors else self.bodies:
-            with self._kept(name) if further else self._gathered():
+            try:
                 unit.functions[name] = compiled(self.context, name, result, node)
+            except SourceError as found:
+                unit.broken[name] = found
+        if not further and MAIN not in unit.functions:
+            self.errors += [each for found in unit.broken.values() for each in found.diagnostics][:MAX_ERRORS]
         if self.errors:
             raise SourceError(self.errors)
         for name in self.context.declared_only:
@@ -52,12 +57,21 @@ class File:
             del unit.needs[name]
 
     @contextmanager
-    def _kept(self, name: str) -> Iterator[None]:
-        """A context that keeps errors of the function ``name``: they matter only where it is used."""
+    def _kept(self, name: str | None) -> Iterator[None]:
+        """A context that keeps errors of the function ``name``."""
         try:
             yield
         except SourceError as found:
+            if name is None or name in self.names:
+                raise
             self.context.unit.broken[name] = found
+
+    def _name_in(self, declarator: Node) -> str | None:
+        """The name that ``declarator`` declares, whatever its type is."""
+        node: Node | None = declarator
+        while node is not None and node.type != "identifier":
+            node = node.get("declarator")
+        return None if node is None else self.context.word(node)
 
     @contextmanager
     def _gathered(self) -> Iterator[None]:
@@ -73,6 +87,9 @@ class File:
         match node.type:
             case "function_definition":
                 self._definition(node)
+            case "declaration" if (of := node.get("declarator")) is not None and of.type == "function_declarator":
+                with self._kept(self._name_in(of)):
+                    self._file_declaration(node)
             case "declaration":
                 self._file_declaration(node)
             case "type_definition":
@@ -103,7 +120,11 @@ class File:
         between = node["declarator"].last + 1
         if between != node["body"].first:
             raise error("PG107", f"syntax error at `{self.context.tokens[between].text}`", self.context.tokens[between])
-        declared = self.types.declarator(node["declarator"], self.types.base_type(node["type"]))
+        declared: Declarator | None = None
+        with self._kept(self._name_in(node["declarator"])):
+            declared = self.types.declarator(node["declarator"], self.types.base_type(node["type"]))
+        if declared is None:
+            return
         type = self._function_type(declared, node["declarator"])
         assert declared.name is not None
         name = self.context.word(declared.name)

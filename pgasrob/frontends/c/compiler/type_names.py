@@ -12,7 +12,7 @@ from pgasrob.frontends.c.compiler.operands import Evaluator
 from pgasrob.frontends.c.compiler.operations import Operations
 from pgasrob.frontends.c.compiler.scopes import Constant, Context, SlotVariable, TypeName
 from pgasrob.frontends.c.layout import shown, size_of, struct_of, with_article
-from pgasrob.frontends.c.shapes import TYPEOF
+from pgasrob.frontends.c.shapes import TYPEOF, UNSUPPORTED_TYPES
 from pgasrob.frontends.c.standard import STRUCTS, TYPES
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.tokens import error
@@ -111,6 +111,8 @@ class Types:
         words = tuple(sorted(part.strip("_") if part.startswith("__signed") else part for part in word.split()))
         if words in _BASIC:
             return _BASIC[words]
+        for name in UNSUPPORTED_TYPES.keys() & {*words}:
+            raise self.context.error("PG120", UNSUPPORTED_TYPES[name], node)
         if len(words) > 1:
             raise self.context.error("PG107", f"`{word}` is no type", node)
         symbol = self.emitter.scope.find(word)

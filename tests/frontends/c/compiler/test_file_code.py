@@ -53,3 +53,34 @@ def test_what_is_refused(text: str, code: str) -> None:
     with pytest.raises(SourceError) as caught:
         unit(text)
     assert code in [each.code for each in caught.value.diagnostics]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "int f(int n, ...) { va_list l; va_start(l, n); int x = va_arg(l, int) + 1; va_end(l); return x; }",
+        'int f(void) { int r; __asm__ volatile("rdtsc" : "=a"(r)); return r; }',
+        "int f(void) { _Atomic(int) x = 1; return x; }",
+        "int f(void) { unsigned __int128 x = 1; return x; }",
+        "#include <complex.h>\ndouble complex f(double complex x) { return x; }",
+        "int f(void) { struct no *p = 0; return p->x; }",
+        "int f(struct { int a : 2; } x) { return x.a; }",
+        "int f(void) { return nobody(1); }",
+        "int f(int, float _Complex);",
+        "int g(void) { return f(); } int f(no x) { return x; }",
+    ],
+)
+def test_what_is_wrong_in_a_function_does_not_matter_beside_main(function: str) -> None:
+    kept = unit(f"{function}\nint main(void) {{ return 0; }}")
+    assert "f" in kept.broken and "main" in kept.functions
+    for main in ("", f"int main(void) {{ return f({'1' if 'f(int n' in function else ''}) + missing; }}"):
+        with pytest.raises(SourceError) as caught:
+            unit(f"{function}\n{main}")
+        first = kept.broken["f"].diagnostics[0]
+        assert any((each.code, each.message) == (first.code, first.message) for each in caught.value.diagnostics)
+
+
+def test_variables_and_types_must_be_right_beside_main() -> None:
+    for text in ("no x;", "int x = nobody();", "struct s { int a : 2; };", "int f(void); int f = 2;"):
+        with pytest.raises(SourceError):
+            unit(f"{text}\nint main(void) {{ return 0; }}")

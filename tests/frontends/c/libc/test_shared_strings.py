@@ -147,7 +147,7 @@ def test_every_pointer_of_the_table_is_followed_or_refused_or_only_an_address() 
         followed = any(re.search(r"\btext\[", str(each)) for each in commands)
         assert followed != ((name, index) in ONLY_ADDRESSES), (name, index)
         told["accessed" if followed else "only an address"] += 1
-    assert told == {"accessed": 128, "refused": 59, "only an address": 12}
+    assert told == {"accessed": 125, "refused": 69, "only an address": 5}
 
 
 MERGED = """
