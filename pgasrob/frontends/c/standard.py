@@ -67,6 +67,15 @@ TYPES: dict[str, c.CType] = {
     "int_fast32_t": c.LONG, "uint_fast32_t": c.ULONG, "int_fast64_t": c.LONG, "uint_fast64_t": c.ULONG,
 }  # fmt: skip
 
+TYPES["siginfo_t"] = _SIGINFO = _struct(
+    "siginfo_t",
+    ("si_signo si_errno si_code si_trapno si_pid si_uid", c.INT),
+    ("si_addr", c.Pointer(c.VOID)),
+    ("si_status si_band si_int si_fd", c.INT),
+    ("reserved", c.Array(c.LONG, 10)),
+)
+TYPES["sighandler_t"] = TYPES["__sighandler_t"] = _HANDLER = c.Pointer(c.Function(c.VOID, (c.INT,)))
+_SIGACTION = c.Pointer(c.Function(c.VOID, (c.INT, c.Pointer(_SIGINFO), c.Pointer(c.VOID))))
 _TIMESPEC = _struct("timespec", ("tv_sec tv_nsec", c.LONG))
 _TIMEVAL = _struct("timeval", ("tv_sec tv_usec", c.LONG))
 STRUCTS = {
@@ -98,12 +107,14 @@ STRUCTS = {
             ("ru_msgsnd ru_msgrcv ru_nsignals ru_nvcsw ru_nivcsw", c.LONG),
         ),
         _struct("itimerval", ("it_interval it_value", _TIMEVAL)),
-        _struct(
+        struct_of(
             "sigaction",
-            ("sa_handler", c.Pointer(c.Function(c.VOID, (c.INT,)))),
-            ("sa_mask", TYPES["sigset_t"]),
-            ("sa_flags", c.INT),
-            ("sa_restorer", c.Pointer(c.Function(c.VOID, ()))),
+            [
+                ("", struct_of("handlers", [("sa_handler", _HANDLER), ("sa_sigaction", _SIGACTION)], union=True)),
+                ("sa_mask", TYPES["sigset_t"]),
+                ("sa_flags", c.INT),
+                ("sa_restorer", c.Pointer(c.Function(c.VOID, ()))),
+            ],
         ),
         _struct("timezone", ("tz_minuteswest tz_dsttime", c.INT)),
     )
@@ -172,7 +183,9 @@ MACROS: dict[str, str] = {
         words("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM"), range(1, 16), strict=True)},
     "SIGCHLD": "17", "SIGCONT": "18", "SIGSTOP": "19", "SIG_BLOCK": "0", "SIG_UNBLOCK": "1", "SIG_SETMASK": "2",
     "SIG_DFL": "((void (*)(int))0)", "SIG_IGN": "((void (*)(int))1)", "SIG_ERR": "((void (*)(int))-1)",
-    "SA_RESTART": "0x10000000", "SA_SIGINFO": "4", "ITIMER_REAL": "0", "RUSAGE_SELF": "0", "TIMER_ABSTIME": "1",
+    "SA_RESTART": "0x10000000", "SA_SIGINFO": "4", "SA_NOCLDSTOP": "1",
+    "SA_NODEFER": "0x40000000", "SA_RESETHAND": "0x80000000", "SA_ONSTACK": "0x08000000", "NSIG": "65", "SI_USER": "0",
+    "SEGV_MAPERR": "1", "SEGV_ACCERR": "2", "FPE_INTDIV": "1", "BUS_ADRALN": "1", "ITIMER_REAL": "0", "RUSAGE_SELF": "0", "TIMER_ABSTIME": "1",
     "EPERM": "1", "ENOENT": "2", "EINTR": "4", "EIO": "5", "EAGAIN": "11", "ENOMEM": "12", "EACCES": "13",
     "EFAULT": "14", "EBUSY": "16", "EEXIST": "17", "EINVAL": "22", "ENOSPC": "28", "EDOM": "33", "ERANGE": "34",
     "ENOSYS": "38", "ETIMEDOUT": "110", "EWOULDBLOCK": "11", "no_argument": "0", "required_argument": "1",

@@ -60,6 +60,10 @@ SNIPPETS: dict[str, tuple[str, str]] = {
         "enum E { A, B, }; struct S { int a; int b[2]; }; static int g[] = {1, 2,}; static struct S t[] = {{1, {2, 3,},}, {.a = 4, .b = {5,},},};",
         r'int m[2][2] = {{1, 2,}, {3,},}, one = {5,}, d[4] = {[1] = 3,}; struct S r = (struct S){1, {2, 3,},}; char s[] = {"abc",}; printf("%zu %d %d %d %d %d %s %d\n", sizeof g, t[1].b[0], m[1][0], one, d[1], r.b[1], s, B);',
     ),
+    "signals": (
+        "#include <signal.h>\n#include <stddef.h>\nstatic void old(int s) { }\nstatic void handler(int s, siginfo_t *info, void *c) { printf(\"%p\", info->si_addr); }",
+        r'struct sigaction a = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER | SA_ONSTACK | SA_NOCLDSTOP}; a.sa_sigaction = handler; int same = a.sa_sigaction == handler; a.sa_handler = old; __sighandler_t h = a.sa_handler; printf("%zu %zu %zu %x %d %d %d %d %d %u\n", sizeof a, sizeof(siginfo_t), offsetof(struct sigaction, sa_flags), a.sa_flags, same, h == old, SEGV_MAPERR + SEGV_ACCERR, NSIG, FPE_INTDIV + BUS_ADRALN + SI_USER, SA_RESETHAND);',
+    ),
     "files": (
         "#include <sys/stat.h>\n",
         r'struct stat s = {.st_mode = S_IFIFO | S_IRUSR | S_IWGRP | S_IXOTH}; printf("%zu %o %d %d %o %o %o %zu\n", sizeof s, s.st_mode, S_ISFIFO(s.st_mode), S_ISDIR(s.st_mode), S_IRWXU | S_IRGRP, S_IRWXO, S_IFDIR | S_IFREG | S_IFLNK | S_IFBLK, (char *)&s.st_mtime - (char *)&s.st_size);',
