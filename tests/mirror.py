@@ -16,7 +16,7 @@ THROUGH: dict[str, str] = {
         analysis.bits
     """,
     "analysis/test_ranges.py": """
-        analysis.deciding
+        program.deciding
     """,
     "analysis/test_store_buffers.py": """
         analysis.pending analysis.phases

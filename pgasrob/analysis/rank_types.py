@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Protocol, assert_never
 
-from pgasrob.analysis.deciding import Command, Deciding
 from pgasrob.program import commands, core
 from pgasrob.program.commands import map_expressions
 from pgasrob.program.control import Transition, build
 from pgasrob.program.core import Form, Place
+from pgasrob.program.deciding import Command, Deciding
 from pgasrob.program.expressions import (
     INT32,
     Binary,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pgasrob.analysis.deciding import Command, Deciding, deciding_expressions
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.core import Form
+from pgasrob.program.deciding import Command, Deciding, deciding_expressions
 from pgasrob.program.expressions import registers_of
 from pgasrob.program.instance import Instance
 

@@ -7,7 +7,7 @@ The kernel checks the tables and refuses what it cannot trust (`pgasrob/kernel/s
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, assert_never
 
@@ -19,6 +19,7 @@ from pgasrob.program import core
 from pgasrob.program.commands import UPDATES
 from pgasrob.program.control import Transition
 from pgasrob.program.core import EVERY_QUEUE, Form, Place
+from pgasrob.program.deciding import deciding_expressions
 from pgasrob.program.expressions import (
     INT32,
     RELATIONS,
@@ -30,13 +31,14 @@ from pgasrob.program.expressions import (
     Register,
     Symbol,
     Unary,
+    registers_of,
     render,
 )
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
 
-FORMAT = 12
+FORMAT = 13
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
 
 SHAPES = ("assign", "test", "immediate", "transfer", "wait", "fence", "bundle", "barrier")
@@ -60,8 +62,8 @@ _INSTRUCTION = {
 _NEGATION = {"-": "negate", "-.": "negate."}
 """The unary operators that are called as binary ones."""
 
-BLOCKS, READS, WRITES, EVERYWHERE, LOCAL, SPINS, ENDS = 1, 2, 4, 8, 16, 32, 64
-"""The flags of a command: of a test, of an immediate access, of a transfer, of a wait, of a read that polls."""
+BLOCKS, READS, WRITES, EVERYWHERE, LOCAL, ENDS = 1, 2, 4, 8, 16, 32
+"""The flags of a command: of a test, of an immediate access, of a transfer, of a wait, of an exit."""
 AT_TARGET, STEP_READS, STEP_WRITES, STEP_LOCAL, FENCED, AFTER_WRITES, AFTER_BUNDLE, LOCATED = (1 << k for k in range(8))
 """The flags of a step."""
 OPERANDS = 6
@@ -104,6 +106,8 @@ class Tables:
       queue, none, operand, what is expected; queue, rank. The register of a barrier is the number of its name, that of
       an assert its place in ``claims``. A step is (kind, address, stage, kind of update that commutes or -1, flags),
       with flags as :data:`AT_TARGET`.
+    - ``uses``: for every command rows (register, 1 if its value decides something by itself, else 0), those of its
+      expressions; but for what a read has to give not to fail.
     - ``expressions``: the pieces of ``code``, one for every expression.
     - ``code``: rows (instruction, argument, bits, signed). The argument is a value, a register, or the instruction of
       the same expression to jump to; bits and signed give the type of an operation.
@@ -144,6 +148,8 @@ class Tables:
     kept: list[int]
     sources: list[int]
     commands: list[int]
+    uses_starts: list[int]
+    uses: list[int]
     expressions: list[int]
     code: list[int]
     set_starts: list[int]
@@ -200,6 +206,7 @@ class _Compiler:
         self.update_kinds = instance.update_kinds
         self.values: dict[int, int] = {}
         self.commands: dict[tuple[int, ...], int] = {}
+        self.uses: list[list[int]] = []
         self.expressions: dict[Expr, int] = {}
         self.barriers: dict[str, int] = {}
         self.claims: dict[IllegalCall | None, int] = {None: 0}
@@ -221,7 +228,7 @@ class _Compiler:
         self, instance: Instance, reductions: Collection[str], sources: Sequence[int] | None, stores_states: bool
     ) -> Tables:
         nothing, analyses = [0] * len(instance.memory), _analyses(instance, reductions)
-        kept = _pieces("kept", self.live, 1)
+        kept, uses = _pieces("kept", self.live, 1), _pieces("uses", self.uses, 2)
         if "liveness" in reductions:
             kept = {"kept_starts": analyses["live_starts"], "kept": analyses["live"]}
         return Tables(
@@ -242,6 +249,8 @@ class _Compiler:
             kept["kept"],
             [ALL_STEPS] * len(self.edges) if sources is None else list(sources),
             [entry for row in self.commands for entry in row],
+            uses["uses_starts"],
+            uses["uses"],
             self.starts,
             self.code,
             **analyses,
@@ -255,6 +264,8 @@ class _Compiler:
 
     def command(self, form: Form) -> int:
         row = self.row(form)
+        if row not in self.commands:
+            self.uses.append([entry for use in _uses(form) for entry in use])
         return self.commands.setdefault(row, len(self.commands))
 
     def row(self, form: Form) -> tuple[int, ...]:
@@ -271,7 +282,7 @@ class _Compiler:
                     register=-1 if loaded is None else loaded,
                     relation=None if compared is None else compared.relation,
                     update=update,
-                    flags=READS * access.reads + WRITES * access.writes + SPINS * (until is not None and until.spins),
+                    flags=READS * access.reads + WRITES * access.writes,
                     operands=(
                         *access.cell,
                         None if compared is None else compared.value,
@@ -406,6 +417,14 @@ class _Compiler:
 
         add(expr)
         return code
+
+
+def _uses(form: Form) -> list[tuple[int, int]]:
+    """The registers that a command computes with, each with 1 if its value decides something by itself, else 0."""
+    if isinstance(form, core.Immediate):
+        form = replace(form, until=None)
+    decides = frozenset[int]().union(*map(registers_of, deciding_expressions(form, assertions=True)))
+    return [(register, int(register in decides)) for register in sorted(core.registers_read(form))]
 
 
 def _analyses(instance: Instance, reductions: Collection[str]) -> dict[str, Any]:

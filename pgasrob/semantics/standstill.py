@@ -1,13 +1,13 @@
 """States in which nothing changes any more: each rank stays where it is, or goes round a loop for ever.
 
-`proofs/waiting.md`, section 6, has the definition and the argument. From such a state on no rank reads what another one
-still changes. So the ranks do not depend on each other, and one is looked at after the other; only where they may pass
-a barrier together do they have to be followed from one barrier to the next.
+`proofs/waiting.md`, section 6, has the definition and the argument. From such a state on nothing decides what a rank
+does that another one still changes. So one rank is looked at after the other; only where they may pass a barrier
+together do they have to be followed from one barrier to the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -17,6 +17,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, cast, g
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Cell
+from pgasrob.program.deciding import Command, Deciding
 from pgasrob.program.expressions import Fault
 from pgasrob.program.graphs import components
 from pgasrob.program.instance import Instance, Memory, Registers
@@ -29,11 +30,14 @@ from pgasrob.semantics.state_space import Letter
 MOST, MOST_AFTER = 4_000, 64
 """Configurations of one rank that are looked at from a state, and ways to pass barriers; and once that was too few
 somewhere, so that it is open anyway whether there is a deadlock."""
+MOST_KNOWN, MOST_SETS = 50_000, 8
+"""Configurations that are remembered, and for each rank sets of cells whose values make them different."""
 
 How = Literal["waits", "spins", "stopped", "exits", "free", "ended"]
 """How a rank stays, the worst first: it waits, for a value or at a barrier; it goes round a loop; it is before false
-assumes alone; before an exit; it goes round a loop that it may leave by ending, or for an assume that stops it; it has
-ended."""
+assumes alone; before an exit; it goes round a loop that it may leave by ending, or for an assume that stops it, or
+that has no way out and passes data to others or takes it from them, so that it is meant to run for ever; it has ended.
+"""
 WORST: tuple[How, ...] = get_args(How)
 
 
@@ -95,21 +99,58 @@ class _Open(Exception):
 class _Round(Generic[S]):
     """What a rank can do by itself: ``states``, the first one that it begins in, are its configurations, with the other
     ranks standing still. By configuration: ``targets``, where it leads, ``edges``, by which commands (None: a step),
-    ``arrivals``, its next barriers. ``reads``, ``changes``: the cells that it may look at, and those whose values it
-    changes. ``wrong``: the configurations in which an assume was a wrong guess, so that no run comes there.
+    ``arrivals``, its next barriers. ``commands``: what it stands before, with its cells, by occurrence and variant.
+    ``used``, ``changed``, ``changes``: the cells at which it may look, that it may write, and whose values it changes.
+    ``wrong``: the configurations in which an assume was a wrong guess, so that no run comes there.
     """
 
     states: list[S]
     targets: list[list[int]] = field(default_factory=list)
     edges: list[list[Transition | None]] = field(default_factory=list)
     arrivals: list[list[Transition]] = field(default_factory=list)
-    reads: set[Cell] = field(default_factory=set)
+    commands: dict[tuple[int, int], Command] = field(default_factory=dict)
+    used: set[Cell] = field(default_factory=set)
+    changed: set[Cell] = field(default_factory=set)
     changes: set[Cell] = field(default_factory=set)
     wrong: set[int] = field(default_factory=set)
 
     @property
     def real(self) -> list[int]:
         return [number for number in range(len(self.states)) if number not in self.wrong]
+
+
+class _Whole(Generic[S]):
+    """The rounds of all ranks, one for each time between barriers, and what decides what the ranks do in them.
+
+    ``rounds``: those of each rank. ``registers``, ``reads``: for each rank the registers and cells that do. ``passes``:
+    whether it passes other data on to another rank, or takes it from there. ``changing``: the cells that go on
+    changing; where such data changes, all that are written and decide nothing.
+    """
+
+    def __init__(self, rounds: Sequence[Sequence[_Round[S]]]) -> None:
+        """Raises `_Open` when a rank changes what decides what another one does."""
+        self.rounds, ranks = rounds, range(len(rounds))
+        deciding = Deciding((each for some in rounds for one in some for each in one.commands.values()), len(ranks))
+        used = [set[Cell]().union(*(one.used for one in some)) for some in rounds]
+        changed = [set[Cell]().union(*(one.changed for one in some)) for some in rounds]
+        changes = [set[Cell]().union(*(one.changes for one in some)) for some in rounds]
+        decides = {cell for cell in set[Cell]().union(*used) if deciding.cells >> cell & 1}
+        self.registers, self.reads = deciding.registers, [each & decides for each in used]
+        pairs = [(one, other) for one in ranks for other in ranks if one != other]
+        if any(self.reads[one] & changes[other] for one, other in pairs):
+            raise _Open
+        passing = [pair for pair in pairs if (used[pair[0]] & changed[pair[1]]) - decides]
+        self.passes = [any(rank in pair for pair in passing) for rank in ranks]
+        alone = not any(used[one] & changes[other] for one, other in pairs)
+        self.changing = changes if alone else [changes[rank] | changed[rank] - decides for rank in ranks]
+
+    def alike(self, state: S, rank: int) -> tuple[object, ...]:
+        """What decides what ``rank`` does from a configuration on."""
+        registers = tuple(
+            value if index in self.registers[rank] else 0 for index, value in enumerate(state.registers[rank])
+        )
+        memory = tuple(state.memory[cell] for cell in sorted(self.reads[rank]))
+        return state.control[rank], registers, memory, getattr(state, "pending", None)
 
 
 class Standstill(Generic[S]):
@@ -133,6 +174,8 @@ class Standstill(Generic[S]):
         self._guesses, self._given = guesses, live
         self._endless = instance.endless
         self.undecided = False
+        self._sets: list[list[tuple[Cell, ...]]] = [[] for _ in instance.automata]
+        self._known: dict[tuple[object, ...], _Round[S] | Literal["leaves", "open"]] = {}
 
     @cached_property
     def _live(self) -> Sequence[Sequence[frozenset[int]]]:
@@ -155,11 +198,11 @@ class Standstill(Generic[S]):
             return None
 
     def _stays(self, state: S, idle: Sequence[bool], there: bool) -> tuple[Stay, ...]:
-        rounds = [self._round(self._forgotten(state, rank), rank) for rank in range(self._instance.nodes)]
-        _see_apart([one.reads for one in rounds], [one.changes for one in rounds])
+        rounds = [self._round(self._forgotten(state, rank), rank, idle[rank]) for rank in range(self._instance.nodes)]
         if set.intersection(*({name for each in one.arrivals for name in _names(each)} for one in rounds)):
             return self._past_barriers(rounds)
-        return tuple(self._stay(one, rank, idle[rank], there) for rank, one in enumerate(rounds))
+        whole = _Whole([[one] for one in rounds])
+        return tuple(self._stay(whole, rank, idle[rank], there) for rank in range(self._instance.nodes))
 
     def _forgotten(self, state: S, rank: int, control: int | None = None) -> S:
         """``state`` with 0 in the registers of ``rank`` that do not count; at another ``control`` state, if given."""
@@ -173,15 +216,69 @@ class Standstill(Generic[S]):
 
     # One rank by itself
 
-    def _round(self, start: S, rank: int) -> _Round[S]:
-        """All that ``rank`` can do by itself."""
-        numbers = {start: 0}
+    def _round(self, start: S, rank: int, away: bool) -> _Round[S]:
+        """All that ``rank`` can do by itself. Raises `_Open` when it may end in a fault, when it is too much, and where
+        it need not come back to its place, if it may not go ``away``.
+
+        It is found once, for all states in which the rank is there and the cells that it accesses have the same values.
+        """
+        known = next(filter(None, (self._known.get(self._key(start, rank, cells)) for cells in self._sets[rank])), None)
+        if known == "open" or (known == "leaves" and not away):
+            raise _Open
+        if isinstance(known, _Round):
+            return known
         found = _Round([start])
+        try:
+            self._follow(found, rank)
+        except _Open:
+            beyond = range(len(found.targets), len(found.states))
+            self._remember(found, rank, "open", _leading(found.targets, beyond))
+            raise
+        leaving = self._leaving(found, rank)
+        self._remember(found, rank, "leaves", leaving)
+        self._remember(found, rank, found, [0])
+        if 0 in leaving and not away:
+            raise _Open
+        return found
+
+    def _leaving(self, found: _Round[S], rank: int) -> set[int]:
+        """The configurations from which the rank comes to a control state from which it cannot come back, whatever
+        decides what it does, and to no barrier."""
+        places = [state.control[rank] for state in found.states]
+        control = sorted(set(places))
+        leads = [set[int]() for _ in control]
+        for place, targets in zip(places, found.targets, strict=True):
+            leads[control.index(place)].update(control.index(places[each]) for each in targets)
+        component = components([sorted(each) for each in leads])
+        left = {
+            component[node] for node, to in enumerate(leads) if any(component[node] != component[each] for each in to)
+        }
+        leaving = {each for each in found.real if component[control.index(places[each])] in left}
+        return leaving - _leading(found.targets, [each for each in found.real if found.arrivals[each]])
+
+    def _key(self, state: S, rank: int, cells: tuple[Cell, ...]) -> tuple[object, ...]:
+        memory = tuple(state.memory[cell] for cell in cells)
+        return rank, cells, state.control[rank], state.registers[rank], memory, getattr(state, "pending", None)
+
+    def _remember(
+        self, found: _Round[S], rank: int, known: _Round[S] | Literal["leaves", "open"], of: Iterable[int]
+    ) -> None:
+        cells = tuple(sorted(found.used | found.changed))
+        if cells not in self._sets[rank]:
+            if len(self._sets[rank]) == MOST_SETS:
+                return
+            self._sets[rank].append(cells)
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        self._known.update((self._key(found.states[each], rank, cells), known) for each in of)
+
+    def _follow(self, found: _Round[S], rank: int) -> None:
+        """Completes ``found``, which has the state that the rank begins in."""
+        numbers = {found.states[0]: 0}
         for number, state in enumerate(_growing(found.states)):
             self._count(number)
             leaving = self._instance.automata[rank].out[state.control[rank]]
-            found.reads |= self._looked_at(leaving, state, rank)
-            found.arrivals.append([each for each in leaving if isinstance(each.form, core.Barrier)])
+            self._note_cells(found, leaving, state, rank)
             moves = list(self._moves(state, rank))
             for word, after in moves:
                 cells = {letter.cell for letter in word if letter.cell is not None}
@@ -190,14 +287,14 @@ class Standstill(Generic[S]):
             found.states += dict.fromkeys(after for after in kept if after not in numbers)
             for after in kept:
                 numbers.setdefault(after, len(numbers))
-            found.targets.append([numbers[after] for after in kept])
+            found.arrivals.append([each for each in leaving if isinstance(each.form, core.Barrier)])
             issued = {each.occurrence: each for each in leaving}
             found.edges.append([None if word[0].kind in POPS else issued[word[0].which] for word, _ in moves])
             if self._guesses and not moves and _kinds(leaving) == {"assume"}:
                 found.wrong.add(number)
+            found.targets.append([numbers[after] for after in kept])
         if found.wrong and len(found.states) > len(found.wrong):
             self._leave_out_wrong_guesses(found)
-        return found
 
     def _count(self, number: int) -> None:
         if number > (MOST_AFTER if self.undecided else MOST):
@@ -211,16 +308,25 @@ class Standstill(Generic[S]):
         if steps_of is not None:
             yield from steps_of(state, rank)
 
-    def _looked_at(self, leaving: Iterable[Transition], state: S, rank: int) -> set[Cell]:
-        """What the next commands read, whether they can be issued or not."""
-        found = set[Cell]()
+    def _note_cells(self, found: _Round[S], leaving: Iterable[Transition], state: S, rank: int) -> None:
+        """Notes what the next commands look at and write, whether they can be issued or not."""
         for transition in leaving:
             try:
                 operands = self._instance.operands(rank, transition, state.registers[rank])
             except Fault:
                 raise _Open from None
-            found |= {made.cell for made in core.accesses_of(operands) if made.reads}
-        return found
+            made = core.accesses_of(operands)
+            used = {
+                each.cell for each, seen in zip(made, core.observed(operands), strict=True) if seen or each.commutes
+            }
+            changed = {each.cell for each in made if each.writes}
+            found.used |= used
+            found.changed |= changed
+            bits = [sum(1 << cell for cell in cells) for cells in (used, changed)]
+            known = found.commands.get((transition.occurrence, transition.variant))
+            if known is not None:
+                bits = [bits[0] | known.used, bits[1] | known.changed]
+            found.commands[transition.occurrence, transition.variant] = Command(rank, transition.form, *bits)
 
     def _leave_out_wrong_guesses(self, found: _Round[S]) -> None:
         """What can only lead to wrong guesses is none of the program's runs either."""
@@ -233,20 +339,16 @@ class Standstill(Generic[S]):
                     found.wrong.add(number)
                     changed = True
 
-    def _alike(self, state: S, rank: int, reads: Collection[Cell]) -> tuple[object, ...]:
-        """What decides what ``rank`` does from a configuration on: a value that it never reads does not."""
-        memory = tuple(state.memory[cell] for cell in sorted(reads))
-        return state.control[rank], state.registers[rank], memory, getattr(state, "pending", None)
-
-    def _stay(self, one: _Round[S], rank: int, idle: bool, there: bool) -> Stay:
+    def _stay(self, whole: _Whole[S], rank: int, idle: bool, there: bool) -> Stay:
         """How ``rank`` stays: where it cannot get away from, the worst if there are several. It must be there now
         unless it is ``idle``; then with ``there`` it must be as good as there (`stays`)."""
+        (one,) = whole.rounds[rank]
         if 0 in one.wrong:
             if len(one.states) > 1:
                 raise _Open
             return Stay("stopped")
         numbers: dict[tuple[object, ...], int] = {}
-        alike = {each: self._alike(one.states[each], rank, one.reads) for each in one.real}
+        alike = {each: whole.alike(one.states[each], rank) for each in one.real}
         of = {each: numbers.setdefault(key, len(numbers)) for each, key in alike.items()}
         leads: list[list[int]] = [[] for _ in numbers]
         for each in one.real:
@@ -263,17 +365,14 @@ class Standstill(Generic[S]):
         found: list[Stay] = []
         for last in dict.fromkeys(each for each in component if each not in left):
             inside = [each for each in one.real if component[of[each]] == last]
-            found.append(self._staying(one, inside, rank))
+            if any(target not in one.wrong for each in inside for target in one.targets[each]):
+                found.append(self._spinning(whole, [(one, inside)], rank))
+            else:
+                found.append(Stay(self._how_it_stands(one.states[inside[0]], rank)))
         worst = min(found, key=lambda stay: WORST.index(stay.how))
         if begins and there and worst.how not in ("waits", "spins"):
             raise _Open
         return worst
-
-    def _staying(self, one: _Round[S], inside: Sequence[int], rank: int) -> Stay:
-        """How the rank stays in the configurations ``inside``, which it cannot leave."""
-        if not any(target not in one.wrong for each in inside for target in one.targets[each]):
-            return Stay(self._how_it_stands(one.states[inside[0]], rank))
-        return self._spinning([(one, inside)], rank)
 
     def _how_it_stands(self, state: S, rank: int) -> How:
         """How a rank stands that cannot move."""
@@ -282,28 +381,27 @@ class Standstill(Generic[S]):
             return "ended"
         return "exits" if "exit" in kinds else "stopped" if kinds == {"assume"} else "waits"
 
-    def _spinning(
-        self, parts: Iterable[tuple[_Round[S], Iterable[int]]], rank: int, barriers: Iterable[Transition] = ()
-    ) -> Stay:
-        """The stay of a rank that goes round these configurations and ``barriers``."""
-        loop = {(each.occurrence, each.variant): each for each in barriers}
-        cells, free = set[Cell](), False
+    def _spinning(self, whole: _Whole[S], parts: Iterable[tuple[_Round[S], Sequence[int]]], rank: int) -> Stay:
+        """The stay of a rank that goes round these configurations."""
+        loop, free = dict[tuple[int, int], Transition](), False
+        places, ahead = set[int](), set[int]()
         for one, inside in parts:
-            cells |= one.changes
             for number in inside:
+                places.add(one.states[number].control[rank])
                 leaving = self._instance.automata[rank].out[one.states[number].control[rank]]
+                ahead.update(edge.target for edge in leaving)
                 if "exit" in _kinds(leaving):
                     raise _Open  # it may end the run
                 issued = [edge for edge in one.edges[number] if edge is not None]
                 free |= self._may_stop(leaving, len(issued) + len(one.arrivals[number]))
-                for edge, target in zip(one.edges[number], one.targets[number], strict=True):
-                    if edge is not None and target not in one.wrong:
-                        loop[edge.occurrence, edge.variant] = edge
+                made = zip(one.edges[number], one.targets[number], strict=True)
+                taken = [edge for edge, target in made if edge is not None and target not in one.wrong]
+                loop |= {(edge.occurrence, edge.variant): edge for edge in taken + one.arrivals[number]}
         commands = tuple(loop[key] for key in sorted(loop))
-        free |= any(each.last for each in commands)
+        free |= any(each.last for each in commands) or (whole.passes[rank] and ahead <= places)
         changed = (core.register_set(each.form) for each in commands)
         registers = frozenset(each for each in changed if each is not None)
-        return Stay("free" if free else "spins", commands, registers, frozenset(cells))
+        return Stay("free" if free else "spins", commands, registers, frozenset(whole.changing[rank]))
 
     def _may_stop(self, leaving: Sequence[Transition], possible: int) -> bool:
         """Whether a rank has the choice between an assume that is false and other commands, and so may stop by its own
@@ -326,34 +424,27 @@ class Standstill(Generic[S]):
         for number, starts in enumerate(_growing(order)):
             self._count(number)
             if number:
-                phases.append([self._round(own, rank) for rank, own in enumerate(starts)])
+                phases.append([self._round(own, rank, away=True) for rank, own in enumerate(starts)])
             for one in phases[number]:
-                if not _all_lead(one.targets, one.real, {each for each in one.real if one.arrivals[each]}):
+                arriving = [each for each in one.real if one.arrivals[each]]
+                if not _leading(one.targets, arriving).issuperset(one.real):
                     raise _Open
             after = list(self._behind_barriers(phases[number]))
             order += dict.fromkeys(each for each in after if each not in numbers)
             leads.append([numbers.setdefault(each, len(numbers)) for each in after])
-        reads = [set().union(*(phase[rank].reads for phase in phases)) for rank in ranks]
-        _see_apart(reads, [set().union(*(phase[rank].changes for phase in phases)) for rank in ranks])
-        now = [self._alike(one.states[0], rank, reads[rank]) for rank, one in enumerate(first)]
-        back = {
+        whole = _Whole(list(zip(*phases, strict=True)))
+        now = [whole.alike(one.states[0], rank) for rank, one in enumerate(first)]
+        back = [
             number
             for number, phase in enumerate(phases)
             if all(
-                any(self._alike(phase[rank].states[each], rank, reads[rank]) == now[rank] for each in phase[rank].real)
+                any(whole.alike(phase[rank].states[each], rank) == now[rank] for each in phase[rank].real)
                 for rank in ranks
             )
-        }
-        if not _all_lead(leads, range(len(phases)), back):
+        ]
+        if len(_leading(leads, back)) < len(phases):
             raise _Open
-        return tuple(
-            self._spinning(
-                [(phase[rank], phase[rank].real) for phase in phases],
-                rank,
-                (each for phase in phases for arrivals in phase[rank].arrivals for each in arrivals),
-            )
-            for rank in ranks
-        )
+        return tuple(self._spinning(whole, [(one, one.real) for one in whole.rounds[rank]], rank) for rank in ranks)
 
     def _behind_barriers(self, phase: Sequence[_Round[S]]) -> Iterator[tuple[S, ...]]:
         """Where the ranks may be behind the next barrier."""
@@ -396,23 +487,16 @@ def _kinds(leaving: Iterable[Transition]) -> set[str]:
     return {each.command.kind for each in leaving}
 
 
-def _see_apart(reads: Sequence[set[Cell]], changes: Sequence[set[Cell]]) -> None:
-    """See that no rank looks at what another one changes."""
-    for rank, one in enumerate(reads):
-        if any(not one.isdisjoint(its) for other, its in enumerate(changes) if other != rank):
-            raise _Open
-
-
-def _all_lead(targets: Sequence[Sequence[int]], nodes: Iterable[int], to: set[int]) -> bool:
-    """Whether each of ``nodes`` leads to one of ``to``."""
-    wanted = set(nodes)
+def _leading(targets: Sequence[Sequence[int]], to: Iterable[int]) -> set[int]:
+    """The nodes that lead to one of ``to``."""
     before: dict[int, list[int]] = {}
-    for node in wanted:
-        for target in targets[node]:
+    for node, leads in enumerate(targets):
+        for target in leads:
             before.setdefault(target, []).append(node)
-    seen, stack = set(to), list(to)
+    found = set(to)
+    stack = list(found)
     while stack:
-        fresh = {each for each in before.get(stack.pop(), ()) if each not in seen}
-        seen |= fresh
+        fresh = set(before.get(stack.pop(), ())) - found
+        found |= fresh
         stack += fresh
-    return wanted <= seen
+    return found

@@ -12,7 +12,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 
-from pgasrob.analysis.deciding import Deciding
 from pgasrob.analysis.range_analysis import Ranges, _Analysis, closed
 from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.rank_types import deciding_values
@@ -44,6 +43,7 @@ from pgasrob.program.commands import (
     expressions_of,
 )
 from pgasrob.program.core import Operands
+from pgasrob.program.deciding import Deciding
 from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.declarations import Queue as ProgramQueue
 from pgasrob.program.expressions import (

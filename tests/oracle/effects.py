@@ -11,8 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .ends import Graph, _differing, _forgetful, closed_sets, places_read
-from .operations import Place
+from .ends import Graph, View, _forgetful, closed_sets
 from .readings import DEFAULT, Reading
 from .semantics import Machine, Run
 from .syntax import Program, Statement, numbered
@@ -129,34 +128,28 @@ def _seen(reading: Machine, counted: Machine, successors: Callable[[Run], Iterat
 def _outcome(reading: Machine, counted: Machine, run: Run, network: bool, most: int) -> Outcome | None:
     after = Graph(counted)
     _explore(after, _forgetful(run), counted.successors if network else counted.sc_successors, most)
-    everywhere = list(range(len(after.runs)))
-    reads: dict[Place, set[int]] = {}
-    changes: dict[Place, set[int]] = {}
-    for each in everywhere:
-        for rank in range(counted.nodes):
-            for number, edge in enumerate(counted.edges(after.runs[each], rank)):
-                for place in places_read(edge.command, rank, counted.operands(after.runs[each], rank, number)):
-                    reads.setdefault(place, set()).add(rank)
-        for mover, to in after.edges[each]:
-            for place in _differing(after.states[each][2], after.states[to][2]):
-                assert mover is not None
-                changes.setdefault(place, set()).add(mover)
-    if any(movers - {rank} for place, movers in changes.items() for rank in reads.get(place, ())):
+    view = View(after, list(range(len(after.runs))))
+    if not view.nobody_sees_a_change:
         return None
     closed = closed_sets([[to for _, to in edges] for edges in after.edges])
     if len(closed) != 1:
         return None
     (inside,) = closed
     assert reading.polls is not None
-    live = [
-        [reading.polls.configuration(rank, some.control[rank], some.registers[rank]) for rank in range(counted.nodes)]
-        for some in (run, *(after.runs[each] for each in inside if not after.runs[each].pending()))
-    ]  # fmt: skip
+    polls, decides = reading.polls, view.deciding.registers
+
+    def where(some: Run, rank: int) -> Hashable:
+        control, values = polls.configuration(rank, some.control[rank], some.registers[rank])
+        registers = zip(counted.register_index, values, strict=True)
+        return control, tuple(value for name, value in registers if (rank, name) in decides)
+
+    later = [after.runs[each] for each in inside if not after.runs[each].pending()]
+    live = [[where(some, rank) for rank in range(counted.nodes)] for some in (run, *later)]
     if live[0] not in live[1:]:
         return None
-    ranks, changing = [], {("cell", *place) for place in changes}
+    ranks, changing = [], {("cell", *place) for _, place in view.changes}
     for rank in range(counted.nodes):
-        ranks.append(after._is_in(inside, rank))
+        ranks.append(after.is_in(inside, rank, view))
         for each in inside:
             for mover, to in after.edges[each]:
                 if mover == rank:

@@ -1,9 +1,10 @@
 """The ends of SC runs, from their definition: sets of states that no run leaves and in which nothing changes any more.
 
 All polls are events here (the reading must count them). The whole graph of SC states is made first. A set of states is
-an end when runs lead from each of them to each other, and nowhere else, and no command that a rank may issue there
-reads a cell that another rank still changes. A rank without a move in it has ended, stands before false assumes alone,
-before an exit, or *waits*; one with a move *spins*, unless it may stop or end there by a choice of its own.
+an end when runs lead from each of them to each other, and nowhere else, and nothing decides there what a rank does that
+another one still changes. A rank without a move in it has ended, stands before false assumes alone, before an exit, or
+*waits*; one with a move *spins*, unless it may stop or end there by a choice of its own, or goes round a loop without a
+way out in which it passes data on to others, or takes it from them.
 """
 
 from __future__ import annotations
@@ -12,29 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .control import may_end
+from .deciding import Deciding, Doing, cells_of, names
 from .operations import Place
 from .semantics import Machine, Run
-from .syntax import (
-    Assume,
-    Await,
-    AwaitAdd,
-    Barrier,
-    CompareSwap,
-    Exit,
-    Fetch,
-    FetchAdd,
-    FetchUpdate,
-    Load,
-    Notify,
-    Put,
-    Read,
-    Signal,
-    Statement,
-    Swap,
-    Update,
-    UpdateFrom,
-    Write,
-)
+from .syntax import Assume, Exit, Statement
 
 State = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
 
@@ -65,30 +47,13 @@ class Graph:
     def ends(self) -> list[End]:
         found = []
         for inside in closed_sets([[to for _, to in edges] for edges in self.edges]):
-            if self._nobody_sees_a_change(inside):
-                ranks = [self._is_in(inside, rank) for rank in range(self.machine.nodes)]
+            view = View(self, inside)
+            if view.nobody_sees_a_change:
+                ranks = [self.is_in(inside, rank, view) for rank in range(self.machine.nodes)]
                 found.append(End([self.states[each] for each in inside], ranks))
         return found
 
-    def _nobody_sees_a_change(self, inside: list[int]) -> bool:
-        reads: dict[Place, set[int]] = {}
-        changes: dict[Place, set[int]] = {}
-        for each in inside:
-            for rank in range(self.machine.nodes):
-                for place in self._read_next(self.runs[each], rank):
-                    reads.setdefault(place, set()).add(rank)
-            for mover, to in self.edges[each]:
-                for place in _differing(self.states[each][2], self.states[to][2]):
-                    assert mover is not None
-                    changes.setdefault(place, set()).add(mover)
-        return not any(rank != mover for place, movers in changes.items() for mover in movers
-                       for rank in reads.get(place, ()))  # fmt: skip
-
-    def _read_next(self, run: Run, rank: int) -> Iterator[Place]:
-        for number, edge in enumerate(self.machine.edges(run, rank)):
-            yield from places_read(edge.command, rank, self.machine.operands(run, rank, number))
-
-    def _is_in(self, inside: list[int], rank: int) -> str:
+    def is_in(self, inside: list[int], rank: int, view: View) -> str:
         machine = self.machine
         moves = [(each, to) for each in inside for mover, to in self.edges[each] if mover in (rank, None)]
         nexts = [machine.edges(self.runs[each], rank) for each in inside]
@@ -101,7 +66,27 @@ class Graph:
             return "stopped" if all(isinstance(edge.command, Assume) for edge in edges) else "waits"
         if any(may_end(machine.bodies[rank])[self.states[to][0][rank]] for _, to in moves):
             return "free"
-        return "free" if any(self._may_stop(each, rank) for each in inside) else "spins"
+        if any(self._may_stop(each, rank) for each in inside) or (
+            view.passes(rank) and not self._has_a_way_out(inside, rank)
+        ):
+            return "free"
+        return "spins"
+
+    def _has_a_way_out(self, inside: list[int], rank: int) -> bool:
+        """Whether a command that `rank` comes to would lead to where it never is, but for false constants."""
+        places = {self.runs[each].control[rank] for each in inside}
+        for each in inside:
+            run = self.runs[each]
+            for number, edge in enumerate(self.machine.edges(run, rank)):
+                never = isinstance(edge.command, Assume) and not set(names(edge.command.condition)) & set(
+                    self.machine.register_index
+                )
+                if (
+                    not (never and not self.machine.operands(run, rank, number)["condition"])
+                    and edge.target not in places
+                ):
+                    return True
+        return False
 
     def _may_stop(self, each: int, rank: int) -> bool:
         """Whether `rank` has the choice between a false assume and another command."""
@@ -110,6 +95,42 @@ class Graph:
         run = self.runs[each]
         false = [number for number in assumes if not self.machine.operands(run, rank, number)["condition"]]
         return bool(false) and len(assumes) < len(edges)
+
+
+class View:
+    """What the ranks have to do with each other in some states of a graph."""
+
+    def __init__(self, graph: Graph, inside: list[int]) -> None:
+        doings: dict[tuple[int, Statement], Doing] = {}
+        self.changes: set[tuple[int, Place]] = set()
+        for each in inside:
+            run = graph.runs[each]
+            for rank in range(graph.machine.nodes):
+                for number, edge in enumerate(graph.machine.edges(run, rank)):
+                    used, written = cells_of(edge.command, rank, graph.machine.operands(run, rank, number))
+                    doing = doings.setdefault((rank, edge.command), Doing(rank, edge.command, set(), set()))
+                    doing.used |= used
+                    doing.written |= written
+            for mover, to in graph.edges[each]:
+                for place in _differing(graph.states[each][2], graph.states[to][2]):
+                    assert mover is not None
+                    self.changes.add((mover, place))
+        self.doings, self.deciding = list(doings.values()), Deciding(list(doings.values()))
+
+    @property
+    def nobody_sees_a_change(self) -> bool:
+        """Whether nothing decides what a rank does that another one changes."""
+        reads = {(doing.rank, place) for doing in self.doings for place in doing.used & self.deciding.places}
+        return not any(rank != mover and place == its for mover, place in self.changes for rank, its in reads)
+
+    def passes(self, rank: int) -> bool:
+        """Whether a rank passes data that decides nothing to another one, or takes it from there."""
+        return any(
+            (one.used & other.written) - self.deciding.places
+            for one in self.doings
+            for other in self.doings
+            if one.rank != other.rank and rank in (one.rank, other.rank)
+        )
 
 
 def leads_to_a_deadlock(machine: Machine, run: Run) -> bool:
@@ -157,35 +178,6 @@ def _differing(one: tuple[tuple[int, ...], ...], other: tuple[tuple[int, ...], .
         for address, (value, another) in enumerate(zip(cells, others, strict=True)):
             if value != another:
                 yield rank, address
-
-
-def places_read(command: Statement, rank: int, values: dict[str, int]) -> Iterator[Place]:
-    """The cells that a command looks at, at its issue or by its steps."""
-    match command:
-        case Load():
-            yield values.get("rank", rank), values["address"]
-        case Fetch() | FetchAdd() | Swap() | CompareSwap() | FetchUpdate() | AwaitAdd():
-            yield values["rank"], values["address"]
-        case Await():
-            yield rank, values["address"]
-        case Read():
-            yield values["rank"], values["remote"]
-        case Write() | Put():
-            yield rank, values["local"]
-        case (
-            Update(operation=operation)
-            | UpdateFrom(operation=operation)
-            | Notify(operation=operation)
-            | Signal(operation=operation)
-        ):
-            if "local" in values:
-                yield rank, values["local"]
-            if isinstance(command, UpdateFrom) and "expected" in values:
-                yield rank, values["expected"]
-            if operation != "set" or "result" in values:
-                yield values["rank"], values["remote"]
-        case _:
-            assert not isinstance(command, Barrier) or not values
 
 
 def closed_sets(successors: list[list[int]]) -> list[list[int]]:

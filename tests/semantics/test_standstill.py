@@ -75,6 +75,25 @@ TAKE = "s <- 1; while (s != 0) { s <- compare_swap(0, f, 0, 1); }"
         (("while (1) { mem[x] <- 1; mem[x] <- 0; }",), ("spins",)),
         (("while (1) { r <- swap(1, x, 1); r <- swap(1, x, 0); }", "while (1) { r <- mem[x]; }"), None),
         (("while (1) { r <- swap(1, x, 1); r <- swap(1, x, 0); }", "while (1) { r <- mem[y]; }"), ("spins", "spins")),
+        # what others change may be looked at when it decides nothing
+        (("while (r == 0) { mem[x @ 1] <- 1; r <- fetch(0, x); }", "while (1) { r <- mem[x]; mem[y] <- 1; }"),
+         ("spins", "free")),
+        (("while (r == 0) { mem[x @ 1] <- 1; r <- fetch(0, x); }", "while (1) { r <- mem[x]; mem[y] <- r; }"),
+         ("spins", "free")),
+        (("while (r == 0) { mem[x @ 1] <- 1; mem[x @ 1] <- 0; r <- fetch(0, y); }",
+          "while (1) { r <- mem[x]; mem[y] <- r; mem[f] <- 0; }"), ("spins", "free")),
+        (("while (r == 0) { mem[x @ 1] <- 1; mem[x @ 1] <- 0; r <- fetch(0, y); }",
+          "while (1) { r <- mem[x]; mem[y] <- r; await(mem[y] == 0); }"), ("spins", "waits")),
+        (("while (r == 0) { mem[x @ 1] <- 1; mem[x @ 1] <- 0; r <- fetch(0, y); }",
+          "while (1) { r <- mem[x]; if (r) { s <- 1; } }"), None),
+        (("while (r == 0) { mem[x @ 1] <- 1; mem[x @ 1] <- 0; r <- fetch(0, y); }",
+          "while (1) { r <- mem[x]; if (r) { mem[f] <- 2; } }"), None),
+        (("while (r == 0) { mem[x @ 1] <- 1; mem[x @ 1] <- 0; r <- fetch(0, y); }",
+          "while (1) { r <- mem[x]; mem[y + r] <- 1; }"), None),
+        # who passes data on for ever is meant to, if the loop has no way out
+        (("while (1) { r <- swap(1, x, 1); }", "while (1) { r <- mem[x]; mem[y] <- 1; }"), None),
+        (("while (1) { mem[x] <- 1; barrier; mem[x] <- 0; barrier; }",
+          "while (1) { barrier; r <- fetch(0, x); mem[y] <- r; }"), None),
         # loops that all ranks go round together, and that one of them leaves
         (("while (r == 0) { barrier; r <- mem[x]; }",) * 2, ("spins", "spins")),
         (("while (r == 0) { barrier; r <- mem[x]; }", "while (r == 0) { barrier; r <- mem[f]; }"), ("waits", "ended")),
@@ -158,6 +177,12 @@ def compared(seed: int) -> Counter[str]:
     return seen
 
 
+@pytest.mark.parametrize("seed", [106_934, 206_493])
+def test_a_rank_that_looks_at_data_for_ever_excuses_nobody(seed: int) -> None:
+    """Where liveness has forgotten a value that decides nothing, each write of it seems to be a change."""
+    assert compared(seed)["spins"]
+
+
 def test_deadlocks_of_programs_that_spin_are_those_of_the_oracle() -> None:
     seen: Counter[str] = sum(map(compared, range(examples(10, nightly=7_000))), Counter())
     of_each = min(seen["spins"], seen["waits alone"], seen["tried"] - seen["stuck"], seen["by traces"])
@@ -165,7 +190,8 @@ def test_deadlocks_of_programs_that_spin_are_those_of_the_oracle() -> None:
 
 
 def test_once_too_much_was_looked_at_less_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A counter without an end: the first state costs 4,000 configurations, and each later one 64."""
+    """A counter without an end: the first state costs 4,000 configurations, each of which is remembered then, and later
+    64 more are looked at where a state is not among them."""
     counted: list[int] = []
     count = Standstill._count
 
@@ -175,6 +201,6 @@ def test_once_too_much_was_looked_at_less_is(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Standstill, "_count", noted)
     endless = SequentialFacts(instance(["loop { r <- r + 1; mem[x] <- r; }"], 1))
-    for _ in endless.explore(most=20):
+    for _ in endless.explore(most=4_100):
         pass
-    assert not endless.complete and counted.count(4_001) == 1 and counted.count(65) == 21
+    assert not endless.complete and (counted.count(0), counted.count(4_001), counted.count(65)) == (3, 1, 3)

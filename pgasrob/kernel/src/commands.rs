@@ -58,8 +58,6 @@ pub struct Immediate {
     pub register: Option<usize>,
     /// What has to hold of the registers then.
     pub until: Option<Operand>,
-    /// While that does not hold, the rank goes round a loop.
-    pub spins: bool,
     pub ways: Ways,
 }
 

@@ -1,21 +1,22 @@
 //! Graphs on nodes 0, 1, ..., given by where each leads (`pgasrob/program/graphs.py`).
 
-use crate::memory::{Result, append, copied, filled};
+use crate::memory::{Result, append, filled};
 
-/// Whether every node leads to one of those in `to`.
-pub fn all_lead(leads: &[Vec<usize>], to: &[bool]) -> Result<bool> {
-    let mut reached = copied(to)?;
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (node, targets) in leads.iter().enumerate() {
-            if !reached[node] && targets.iter().any(|&target| reached[target]) {
-                reached[node] = true;
-                changed = true;
+/// The nodes that lead to one of those in `to`; of the last ones it need not be given where they lead.
+pub fn leading(leads: &[Vec<usize>], mut to: Vec<bool>) -> Result<Vec<bool>> {
+    let before = reversed(leads, to.len())?;
+    let mut stack = Vec::new();
+    for node in (0..to.len()).filter(|&node| to[node]) {
+        append(&mut stack, node)?;
+    }
+    while let Some(node) = stack.pop() {
+        for &each in &before[node] {
+            if !std::mem::replace(&mut to[each], true) {
+                append(&mut stack, each)?;
             }
         }
     }
-    Ok(!reached.contains(&false))
+    Ok(to)
 }
 
 /// For each node a node that it shares with those to and from which it leads (Kosaraju's algorithm).
@@ -42,12 +43,7 @@ pub fn components(leads: &[Vec<usize>]) -> Result<Vec<usize>> {
             }
         }
     }
-    let mut before: Vec<Vec<usize>> = filled(Vec::new(), leads.len())?;
-    for (node, targets) in leads.iter().enumerate() {
-        for &target in targets {
-            append(&mut before[target], node)?;
-        }
-    }
+    let before = reversed(leads, leads.len())?;
     let mut found = filled(usize::MAX, leads.len())?;
     for &root in order.iter().rev() {
         if found[root] != usize::MAX {
@@ -65,4 +61,15 @@ pub fn components(leads: &[Vec<usize>]) -> Result<Vec<usize>> {
         }
     }
     Ok(found)
+}
+
+/// For each node those that lead there.
+fn reversed(leads: &[Vec<usize>], nodes: usize) -> Result<Vec<Vec<usize>>> {
+    let mut before: Vec<Vec<usize>> = filled(Vec::new(), nodes)?;
+    for (node, targets) in leads.iter().enumerate() {
+        for &target in targets {
+            append(&mut before[target], node)?;
+        }
+    }
+    Ok(before)
 }

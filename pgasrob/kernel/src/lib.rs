@@ -28,6 +28,7 @@ pub mod races;
 pub mod raw;
 pub mod recorded;
 pub mod reduction;
+pub mod rounds;
 pub mod rows;
 pub mod search;
 pub mod standstill;

@@ -24,6 +24,8 @@ pub struct Raw {
     pub kept: Vec<i64>,
     pub sources: Vec<i64>,
     pub commands: Vec<i64>,
+    pub uses_starts: Vec<i64>,
+    pub uses: Vec<i64>,
     pub expressions: Vec<i64>,
     pub code: Vec<i64>,
     pub set_starts: Vec<i64>,

@@ -54,8 +54,7 @@ mod flag {
     pub const WRITES: usize = 4;
     pub const EVERYWHERE: usize = 8;
     pub const LOCAL: usize = 16;
-    pub const SPINS: usize = 32;
-    pub const ENDS: usize = 64;
+    pub const ENDS: usize = 32;
     pub const AT_TARGET: usize = 1;
     pub const STEP_READS: usize = 2;
     pub const STEP_WRITES: usize = 4;
@@ -198,7 +197,6 @@ impl<'a> Row<'a> {
                 update: self.update(false)?,
                 register: if self.register == -1 { None } else { Some(register()?) },
                 until: self.operands[3],
-                spins: self.has(flag::SPINS),
                 ways: ways(self.has(flag::READS), self.has(flag::WRITES), -1)?,
             }),
             "transfer" => Command::Transfer(self.transfer()?),

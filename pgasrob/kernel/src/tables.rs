@@ -11,7 +11,7 @@ use crate::rows::{STAGES, commands, expressions};
 use crate::touch::{self, Ways};
 
 /// Changes with the format, so that a kernel and a package that do not belong together refuse each other.
-pub const FORMAT: i64 = 12;
+pub const FORMAT: i64 = 13;
 const MAX_NODES: usize = 1 << 16;
 const MAX_CELLS: usize = 1 << 31;
 /// Of all ranks together. Unlike cells they stand in no list whose length would bear out the number.
@@ -61,6 +61,8 @@ pub struct Tables {
     leaving: Vec<usize>,
     kept_starts: Vec<usize>,
     kept: Vec<usize>,
+    uses_starts: Vec<usize>,
+    uses: Vec<(usize, bool)>,
     /// For every control state whether the rank may come back to it without an end.
     pub endless: Vec<bool>,
 }
@@ -109,6 +111,12 @@ impl Tables {
         }
         let place = self.control(rank, state);
         &self.kept[self.kept_starts[place]..self.kept_starts[place + 1]]
+    }
+
+    /// The registers that the command of a transition computes with, and whether each decides something by itself.
+    pub fn uses(&self, transition: usize) -> &[(usize, bool)] {
+        let command = self.transitions[transition].command;
+        &self.uses[self.uses_starts[command]..self.uses_starts[command + 1]]
     }
 
     pub fn is_unordered(&self, queue: u64) -> bool {
@@ -203,6 +211,11 @@ impl Tables {
             collect(raw.sources.iter().map(|&steps| Ok(number(steps, "sources", 0, u8::MAX as usize)? as u8)))?;
         let kept_starts = offsets(&raw.kept_starts, all, raw.kept.len(), "kept")?;
         let kept = collect(raw.kept.iter().map(|&register| below(register, "kept", registers)))?;
+        let uses = collect(
+            rows::<2>(&raw.uses, "uses")?
+                .map(|row| Ok((below(row[0], "uses", registers)?, number(row[1], "uses", 0, 1)? == 1))),
+        )?;
+        let uses_starts = offsets(&raw.uses_starts, commands.len(), uses.len(), "uses")?;
         if raw.endless.len() != all {
             return malformed("endless must have an entry per control state");
         }
@@ -230,6 +243,8 @@ impl Tables {
             leaving,
             kept_starts,
             kept,
+            uses_starts,
+            uses,
             endless,
         })
     }

@@ -24,6 +24,8 @@ pub fn raw(tables: &Bound<'_, PyAny>) -> PyResult<Raw> {
         kept_starts: field(tables, "kept_starts")?,
         kept: field(tables, "kept")?,
         commands: field(tables, "commands")?,
+        uses_starts: field(tables, "uses_starts")?,
+        uses: field(tables, "uses")?,
         expressions: field(tables, "expressions")?,
         code: field(tables, "code")?,
         sources: field(tables, "sources")?,

@@ -78,7 +78,7 @@ impl Traces {
     /// Whether it is not known of the end of some trace if it is a deadlock.
     #[getter]
     fn undecided_ends(&self) -> PyResult<bool> {
-        Ok(self.search.get()?.standstill.undecided)
+        Ok(self.search.get()?.standstill.undecided())
     }
 
     #[getter]

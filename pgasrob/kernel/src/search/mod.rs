@@ -13,9 +13,10 @@ use crate::races::look::{self, Pair, Second};
 use crate::races::rules::RawRules;
 use crate::raw::Raw;
 use crate::reduction::Reduction;
+use crate::rounds::Look;
 use crate::search::foresee::foresee;
 use crate::search::paths::{Step, played};
-use crate::standstill::{Look, Standstill};
+use crate::standstill::Standstill;
 use crate::state::State;
 use crate::store::Link;
 use crate::tables::Tables;
@@ -530,7 +531,7 @@ impl Search {
 
     /// Whether every state of the SC runs has been expanded.
     pub fn sc_complete(&self) -> bool {
-        self.expanded_of[SC] == self.sc_states() && !self.standstill.undecided
+        self.expanded_of[SC] == self.sc_states() && !self.standstill.undecided()
     }
 
     /// Bytes of everything that grows with the search.
