@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import NoReturn
 
 from pgasrob.frontends.apis.interface import Api, Look, Outcome, Way
@@ -24,9 +25,16 @@ class Refused(Exception):
 
 @dataclass
 class World:
-    """What calls of a test share: facts that ranks have published, and scalars that are known without an access."""
+    """What calls of a test share: facts that ranks have published (two ranks have two segments of GASPI), and scalars
+    that are known without an access."""
 
-    published: dict[tuple[int, str], Hashable] = field(default_factory=dict)
+    published: dict[tuple[int, str], Hashable] = field(
+        default_factory=lambda: {
+            (rank, f"gaspi.{fact}.{segment}"): value
+            for rank, segment in product(range(2), repeat=2)
+            for fact, value in (("size", 64), ("registered", frozenset((0, 1))))
+        }
+    )
     contents: dict[Address, Value] = field(default_factory=dict)
 
 

@@ -15,6 +15,7 @@ from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.header import BLOCK, QUEUES, TIMEOUT
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
+from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr
@@ -49,10 +50,8 @@ def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
         gone = number in deleted(call)
         how = "has been deleted" if gone else "has not been created on this rank"
         raise NotAllowed(rules.NO_SEGMENT, f"{call.name} of segment {number}, which {how}")
-    local = rank is None or rank == call.me or not any(call.all_facts(alone(number)))
-    if not (local or any(call.all_facts(registered(number)))):
-        which = f"segment {number} of another rank, which no rank has registered"
-        raise NotAllowed(rules.NOT_REGISTERED, f"{call.name} with {which}")
+    if rank is not None and rank != call.me:
+        _refuse_segment(call, number, rank)
     bound = None
     if call.all_facts(f"gaspi.bound.{number}"):
         if rank is not None and not isinstance(rank, Const):
@@ -67,19 +66,34 @@ def segment(call: Call, number: int, rank: Expr | None = None) -> Address:
     return Address(ObjectId("segment", ("gaspi", number)), 0)
 
 
+def _refuse_segment(call: Call, number: int, rank: Expr) -> None:
+    """Raises :class:`NotAllowed` if ``rank`` (any, where it is not known) never has segment ``number``, or never
+    registers it with this one."""
+    one = rank.value if isinstance(rank, Const) and not call.symbolic else None
+    if one is not None and not 0 <= one < call.nodes:
+        return  # the command faults
+    which = f"segment {number} of {'another rank' if one is None else f'rank {one}'}"
+    made, told = ([call.published(one, key)] if one is not None else call.all_facts(key)
+                  for key in (size_of(number), registered(number)))  # fmt: skip
+    if not any(each is not None for each in made):
+        raise NotAllowed(rules.NO_SEGMENT, f"{call.name} with {which}, which has none")
+    if not any(ranks is EVERYONE or (isinstance(ranks, frozenset) and call.rank in ranks) for ranks in told):
+        raise NotAllowed(rules.NOT_REGISTERED, f"{call.name} with {which}, not registered with this rank")
+
+
 def deleted(call: Call) -> tuple[int, ...]:
     """The numbers of the segments that this rank has deleted."""
     return cast("tuple[int, ...]", call.state.get("gaspi.deleted", ()))
 
 
 def registered(number: int) -> str:
-    """The name of the fact that a rank has registered its segment ``number`` with some other one."""
+    """The name of the fact with which ranks a rank has registered its segment ``number``."""
     return f"gaspi.registered.{number}"
 
 
-def alone(number: int) -> str:
-    """The name of the fact that a rank has made its segment ``number`` without telling others of it."""
-    return f"gaspi.alone.{number}"
+def size_of(number: int) -> str:
+    """The name of the fact how large a rank's segment ``number`` is."""
+    return f"gaspi.size.{number}"
 
 
 def place(call: Call, number: int, offset: int, rank: Expr | None = None) -> Address:

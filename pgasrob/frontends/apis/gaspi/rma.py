@@ -11,7 +11,7 @@ from pgasrob.frontends.apis.call_arguments import integers
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
-from pgasrob.frontends.apis.gaspi.queues import NOTIFICATIONS, place, posted, queue, slot, timed
+from pgasrob.frontends.apis.gaspi.queues import NOTIFICATIONS, place, posted, queue, segment, slot, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.apis.transfers import Transfer, is_plain
 from pgasrob.frontends.c.layout import shown
@@ -122,6 +122,7 @@ def _nonzero(call: Call, index: int) -> Expr:
 def notify(call: Call) -> Sequence[Outcome]:
     """After the earlier writes of its queue to its rank."""
     steps, number = Steps(call), call.known(4)
+    segment(call, call.known(0), call.expression(1))
     cell = _notified(call, call.known(0), call.known(2))
     steps.do(Notify("set", _nonzero(call, 3), call.expression(1), cell, queue(call, number)))
     return _posted(steps, number, 5)
@@ -184,7 +185,8 @@ def _notified_slots(call: Call, segment: int) -> list[int]:
 """)
 def waitsome(call: Call) -> Sequence[Outcome]:
     """One outcome for each slot of the range, whose value is not zero. The slot keeps its value."""
-    segment, begin, count = call.known(0), call.known(1), call.known(2)
+    own, begin, count = call.known(0), call.known(1), call.known(2)
+    segment(call, own)
     if count == 0:
         return [Outcome(result=Known(SUCCESS))]
     if not 0 <= begin <= begin + count <= NOTIFICATIONS:
@@ -192,12 +194,12 @@ def waitsome(call: Call) -> Sequence[Outcome]:
         raise NotAllowed(rules.NOTIFICATION_NUMBER, f"{call.name} for {which}")
     slots: Sequence[int] = range(begin, begin + min(count, NOTIFICATIONS))
     if count > MAX_SLOTS:
-        slots = [number for number in _notified_slots(call, segment) if number in slots] or slots[:1]
+        slots = [number for number in _notified_slots(call, own) if number in slots] or slots[:1]
     outcomes = []
     for number in slots:
         steps = Steps(call)
         steps.answer(3, number, USHORT)
-        steps.do(Await(slot(call, segment, number), "!=", Const(0)))
+        steps.do(Await(slot(call, own, number), "!=", Const(0)))
         outcomes.append(steps.outcome(SUCCESS))
     return timed(call, 4, *outcomes)
 
@@ -211,11 +213,12 @@ def reset(call: Call) -> Sequence[Outcome]:
     The number is not known after a waitsome that many slots may have ended. Then there is a way for each slot that some
     rank sets, and one for the others: they are zero already.
     """
-    segment, number = call.known(0), call.expression(1)
+    own, number = call.known(0), call.expression(1)
+    segment(call, own)
     if isinstance(number, Const):
-        return [_reset(call, segment, number.value, [])]
-    slots = _notified_slots(call, segment)
-    outcomes = [_reset(call, segment, each, [Assume(Binary("==", number, Const(each)))]) for each in slots]
+        return [_reset(call, own, number.value, [])]
+    slots = _notified_slots(call, own)
+    outcomes = [_reset(call, own, each, [Assume(Binary("==", number, Const(each)))]) for each in slots]
     steps = Steps(call)
     steps.do(*(Assume(Binary("!=", number, Const(each))) for each in slots))
     steps.answer(2, 0, UINT)

@@ -10,8 +10,9 @@ from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gaspi.collectives import barrier_of
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
-from pgasrob.frontends.apis.gaspi.queues import alone, deleted, registered, segment, segments, timed
+from pgasrob.frontends.apis.gaspi.queues import deleted, members, registered, segment, segments, size_of, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import UCHAR, ULONG, VOID, Pointer
 from pgasrob.program.assumptions import Kind
 
@@ -27,15 +28,23 @@ def _new(steps: Steps, number: int, size: int) -> None:
         call.fail(f"segment {number} exists already", "delete it first, or give the new segment another number")
     if number in deleted(call):
         call.fail(f"segment {number} has been deleted before", "give the new segment another number")
-    call.publish(f"gaspi.size.{number}", size, by_all=True)
-    call.publish(alone(number), True)
+    call.publish(size_of(number), size, by_all=True)
     _note(steps, segments(call) | {number: size})
 
 
 def _together(steps: Steps, group: int, timeout: int) -> Sequence[Outcome]:
-    """The barrier, by the arguments ``group`` and ``timeout``, at the end of a collective call."""
-    barrier_of(steps, steps.call.known(group))
-    return timed(steps.call, timeout, steps.outcome(SUCCESS))
+    """The registration with the group in argument ``group``, and the barrier, at the end of a collective call."""
+    call = steps.call
+    _registered(call, members(call, call.known(group)))
+    barrier_of(steps, call.known(group))
+    return timed(call, timeout, steps.outcome(SUCCESS))
+
+
+def _registered(call: Call, ranks: tuple[int, ...]) -> None:
+    """Segment argument 0 is registered with ``ranks``."""
+    key = registered(call.known(0))
+    known = call.own_fact(key) or frozenset()
+    call.publish(key, known | {*ranks} if isinstance(known, frozenset) and ranks is not EVERYONE else EVERYONE)
 
 
 @FUNCTIONS.does("gaspi_segment_alloc(gaspi_segment_id_t segment, gaspi_size_t size, gaspi_alloc_t policy)")
@@ -53,7 +62,6 @@ def create(call: Call) -> Sequence[Outcome]:
     """Collective: gaspi_segment_alloc, gaspi_segment_register and gaspi_barrier in one."""
     steps = Steps(call)
     alloc(call, steps)
-    call.publish(registered(call.known(0)), True)
     return _together(steps, 2, 3)
 
 
@@ -78,16 +86,14 @@ def use(call: Call) -> Sequence[Outcome]:
     """gaspi_segment_bind, gaspi_segment_register and gaspi_barrier in one."""
     steps = Steps(call)
     bind(call, steps)
-    call.publish(registered(call.known(0)), True)
     return _together(steps, 3, 4)
 
 
 @FUNCTIONS.does("gaspi_segment_register(gaspi_segment_id_t segment, gaspi_rank_t rank, gaspi_timeout_t timeout)")
 def register(call: Call, steps: Steps) -> None:
-    """No promise that the other rank has arrived. With which rank is not looked at."""
-    number = call.known(0)
-    segment(call, number)
-    call.publish(registered(number), True)
+    """No promise that the other rank has arrived."""
+    segment(call, call.known(0))
+    _registered(call, EVERYONE if call.symbolic else (call.known(1),))
 
 
 @FUNCTIONS.does("gaspi_segment_delete(gaspi_segment_id_t segment)")
@@ -109,7 +115,7 @@ FUNCTIONS.stores(
 @FUNCTIONS.does("gaspi_segment_size(gaspi_segment_id_t segment, gaspi_rank_t rank, gaspi_size_t *size)")
 def size(call: Call, steps: Steps) -> None:
     number, rank = call.known(0), call.known(1)
-    found = segments(call).get(number, 0) if rank == call.rank else call.published(rank, f"gaspi.size.{number}")
+    found = segments(call).get(number, 0) if rank == call.rank else call.published(rank, size_of(number))
     steps.answer(2, cast(int, found or 0), ULONG)
 
 
