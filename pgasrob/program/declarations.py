@@ -147,7 +147,8 @@ class Declared:
     the cells of a window at a rank, by the name of the window and the rank, where calls are marked. ``most_nodes``: the
     program means what the source does up to so many nodes. ``growing``: memory whose size depends on the number of
     nodes, as long as that is open. ``ends``: where the source ends the runs of ranks, if it is C. ``count_note``: why
-    the program is not meant for its number of nodes, or that this was chosen.
+    the program is not meant for its number of nodes, or that this was chosen. ``looked_at``: of what the command at a
+    place reads into a register, whether C looks at it or never does, commands and what they store aside.
     """
 
     name: str
@@ -169,6 +170,7 @@ class Declared:
     growing: tuple[Growing, ...] = ()
     ends: tuple[RankEnd, ...] = field(default=(), compare=False)
     count_note: CountNote | None = field(default=None, compare=False)
+    looked_at: Mapping[tuple[Span, int], bool] = field(default_factory=dict, compare=False)
 
     @property
     def cells(self) -> int:

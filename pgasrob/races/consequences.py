@@ -73,7 +73,7 @@ class _Consequences:
 
     def __init__(self, session: Session, instance: Instance, listed: Iterable[Race], all_listed: bool) -> None:
         self._session, self._instance = session, instance
-        self._viewer, self._pairs = Viewer(instance), Pairs(instance, on_purpose=False)
+        self._viewer, self._pairs = Viewer(instance, looked_at=True), Pairs(instance, on_purpose=False)
         self._open = {race.lines: race for race in listed if self._counts(race)}
         self._all_listed, self._states = all_listed, 0
         self._matters: dict[tuple[int, int], ConsequentialRace] = {}

@@ -108,14 +108,15 @@ class Viewer:
 
     What counts at the end are the values of all registers and cells that a program declares. Registers of a C program
     are those of its compiler; there it counts what each command of the text that reads shared memory has read last,
-    and the memory that its functions have not given back by then.
+    and the memory that its functions have not given back by then; with ``looked_at`` no read at whose value it never
+    looks.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, looked_at: bool = False) -> None:
         self.instance = instance
         self._space = SequentialSpace(instance)
         self.declares = instance.program.source.shows_commands
-        self._used = {} if self.declares else _used_reads(instance)
+        self._used = {} if self.declares else _used_reads(instance, looked_at)
         uncertain = set(instance.program.uncertain)
         self._uncertain = frozenset(
             memory.address + offset
@@ -207,16 +208,18 @@ class Viewer:
                     yield place.name
 
 
-def _used_reads(instance: Instance) -> dict[tuple[int, int], int]:
+def _used_reads(instance: Instance, looked_at: bool) -> dict[tuple[int, int], int]:
     """The commands that read into a register by rank and occurrence, with the register, except those whose value is
-    only copied to memory: the program has not looked at it then."""
+    only copied to memory: the program has not looked at it then. Where commands use a value for nothing, the source may
+    look at it; ``looked_at``: unless it is known that it does not."""
     found: dict[tuple[int, int], int] = {}
     for rank, automaton in enumerate(instance.automata):
         for edge in automaton.transitions:
             form = edge.form
             if isinstance(form, core.Immediate) and form.register is not None and form.access.reads:
-                uses = list(_uses(automaton.out, edge.target, form.register))
-                if not uses or not all(uses):
+                copies = set(_uses(automaton.out, edge.target, form.register))
+                looks = instance.program.looked_at.get((edge.span, form.register)) if looked_at else None
+                if looks or False in copies or (looks is None and not copies):
                     found[rank, edge.occurrence] = form.register
     return found
 

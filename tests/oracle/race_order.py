@@ -3,26 +3,31 @@
 Two next commands of different ranks race where they access a cell, one of them writes it, not both are atomic, and none
 is an await. They matter where the runs after both orders do not end in the same ways. Plain are loads, stores and the
 copies of transfers; steps directly follow their issue.
+
+An end is how a run ends, the final values, and which assertions have failed on the way. Where it is said which reads
+are looked at, final values are those of memory, and what was read there counts in place of registers.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 from .semantics import ATOMIC, Event, Machine, Run
 from .syntax import Assume, Await, Exit, Program, Statement
 
-Failed = frozenset[tuple[int, int]]
+Shown = frozenset[tuple[int, ...]]
 End = tuple[object, ...]
 
 
 class At(NamedTuple):
-    """An SC state, and the assertions (rank, line) that have failed on the way."""
+    """An SC state, and the assertions that have failed on the way (rank, line), and what was read there (rank, line,
+    value)."""
 
     control: tuple[int, ...]
     registers: tuple[tuple[int, ...], ...]
     memory: tuple[tuple[int, ...], ...]
-    failed: Failed
+    shown: Shown
 
 
 class TooLarge(Exception):
@@ -31,10 +36,11 @@ class TooLarge(Exception):
 
 class RaceOrder:
     """``racing`` and ``matters``: pairs of lines, of all races between SC states and of those that matter; ``ends``:
-    how many different ends there are. Raises :class:`TooLarge` beyond ``most`` states."""
+    how many different ends there are; ``looked_at``: the reads (rank, line) at whose values the program looks, None:
+    registers count. Raises :class:`TooLarge` beyond ``most`` states."""
 
-    def __init__(self, program: Program, most: int) -> None:
-        self._machine, self._most = Machine(program), most
+    def __init__(self, program: Program, most: int, looked_at: Collection[tuple[int, int]] | None = None) -> None:
+        self._machine, self._most, self._looked_at = Machine(program), most, looked_at
         self._ends: dict[At, frozenset[End]] = {}
         self.racing: set[tuple[int, int]] = set()
         self.matters: set[tuple[int, int]] = set()
@@ -42,63 +48,69 @@ class RaceOrder:
         self.ends = len(self._ends_of(start, frozenset()))
         self.states = len(self._ends)
 
-    def _ends_of(self, run: Run, failed: Failed) -> frozenset[End]:
-        at = At(run.control, run.registers, run.memory, failed)
+    def _ends_of(self, run: Run, shown: Shown) -> frozenset[End]:
+        at = At(run.control, run.registers, run.memory, shown)
         if at in self._ends:
             return self._ends[at]
         if len(self._ends) >= self._most:
             raise TooLarge
         ways = [*self._ways(run)]
-        found = frozenset().union(*(self._ends_of(after, failed | broken) for _, after, broken in ways))
-        self._ends[at] = found or frozenset({self._end(run, failed)})
-        for rank, one, broken in ways:
+        found = frozenset().union(*(self._ends_of(after, shown | seen) for _, after, seen in ways))
+        self._ends[at] = found or frozenset({self._end(run, shown)})
+        for rank, one, seen in ways:
             for other_rank, other, also in ways:
                 if rank is not None and other_rank is not None and rank < other_rank:
-                    self._compare((rank, one, broken), (other_rank, other, also), run, failed)
+                    self._compare((rank, one, seen), (other_rank, other, also), run, shown)
         return self._ends[at]
 
     def _ways(self, run: Run):
-        """The runs with one command more: of which rank (None: of all), and the assertions that fail by that."""
+        """The runs with one command more: of which rank (None: of all), and what it shows."""
         for after in self._machine.issues(run):
             events = after.history[len(run.history) :]
-            failed = frozenset((each.rank, each.line) for each in events if not each.holds)
+            shown: set[tuple[int, ...]] = {(each.rank, each.line) for each in events if not each.holds}
             rank = None if events[0].kind == "barrier" else events[0].rank
-            yield rank, self._machine.emptied(after), failed
+            if rank is not None and (rank, events[0].line) in (self._looked_at or ()):
+                register = self._machine.register_index[self._command_of(run, after, rank).register]
+                shown.add((rank, events[0].line, after.registers[rank][register]))
+            yield rank, self._machine.emptied(after), frozenset(shown)
 
-    def _compare(self, first, second, run: Run, failed: Failed) -> None:
-        (rank, one, broken), (other_rank, other, also) = first, second
+    def _compare(self, first, second, run: Run, shown: Shown) -> None:
+        (rank, one, seen), (other_rank, other, also) = first, second
         ours, theirs = self._accesses(run, one, rank), self._accesses(run, other, other_rank)
         if not any(_race(mine, its) for mine in ours for its in theirs):
             return
         lines = tuple(sorted((one.history[len(run.history)].line, other.history[len(run.history)].line)))
         self.racing.add(lines)
         orders = (
-            self._then(one, failed | broken, other_rank, _command(run, other)),
-            self._then(other, failed | also, rank, _command(run, one)),
+            self._then(one, shown | seen, other_rank, _command(run, other)),
+            self._then(other, shown | also, rank, _command(run, one)),
         )
         if orders[0] != orders[1]:
             self.matters.add(lines)
 
-    def _then(self, run: Run, failed: Failed, rank: int, command: tuple[str, int, int]) -> frozenset[End]:
+    def _then(self, run: Run, shown: Shown, rank: int, command: tuple[str, int, int]) -> frozenset[End]:
         """The ends after ``run`` and the ``command`` of ``rank``; after ``run`` alone where that is blocked."""
         found = frozenset()
-        for other, after, broken in self._ways(run):
+        for other, after, seen in self._ways(run):
             if other == rank and _command(run, after) == command:
-                found |= self._ends_of(after, failed | broken)
-        return found or self._ends_of(run, failed)
+                found |= self._ends_of(after, shown | seen)
+        return found or self._ends_of(run, shown)
 
     def _accesses(self, run: Run, after: Run, rank: int) -> list[tuple[Event, bool]]:
         """The accesses of the command that ``after`` has and ``run`` has not, and whether each is atomic."""
-        events = after.history[len(run.history) :]
-        command = next(
-            edge.command
-            for edge in self._machine.edges(run, rank)
-            if edge.command.line == events[0].line and edge.target == after.control[rank]
-        )
+        events, command = after.history[len(run.history) :], self._command_of(run, after, rank)
         waits = isinstance(command, Await)
         return [(each, isinstance(command, ATOMIC)) for each in events if each.place is not None and not waits]
 
-    def _end(self, run: Run, failed: Failed) -> End:
+    def _command_of(self, run: Run, after: Run, rank: int) -> Any:
+        line = after.history[len(run.history)].line
+        return next(
+            edge.command
+            for edge in self._machine.edges(run, rank)
+            if edge.command.line == line and edge.target == after.control[rank]
+        )
+
+    def _end(self, run: Run, shown: Shown) -> End:
         machine = self._machine
         nexts: list[Statement] = [edge.command for rank in range(machine.nodes) for edge in machine.edges(run, rank)]
         if machine.faults(run):
@@ -111,7 +123,7 @@ class RaceOrder:
             waiting = (machine.edges(run, rank) for rank in range(machine.nodes))
             stopped = all(isinstance(edge.command, Assume) for edges in waiting for edge in edges)
             ending = "stopped" if stopped else "deadlock"
-        return ending, run.registers, run.memory, failed
+        return ending, run.registers if self._looked_at is None else None, run.memory, shown
 
 
 def _command(run: Run, after: Run) -> tuple[str, int, int]:

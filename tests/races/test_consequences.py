@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
 import pytest
 
+from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.races import consequences as decided_by
@@ -21,10 +22,11 @@ from pgasrob.robustness.question import Question, Robustness
 from pgasrob.robustness.reasons import ConsequencesLimit
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import RaceConsequences
+from tests.oracle import dead_values
 from tests.oracle.race_order import RaceOrder, TooLarge
 from tests.oracle.strategies import random_program
 from tests.oracle.syntax import numbered, to_pgas
-from tests.support import program, session_about
+from tests.support import examples, program, session_about
 
 CHOICES = (
     ("load", "store", "write", "wait", "barrier", "if", "choose"),
@@ -63,7 +65,25 @@ def compare(seed: int) -> Counter[str]:
     return Counter((answer.answer, f"{answer.answer}, {robust}", "one end" if oracle.ends == 1 else "several ends"))
 
 
-def campaign(seeds: Iterable[int]) -> Counter[str]:
+def compare_in_c(seed: int) -> Counter[str]:
+    """Compare the answer about a program in C, in which not all values that are read are looked at, with the
+    oracle's."""
+    found = dead_values.random_program(seed)
+    looked_at = dead_values.looked_at(found)
+    oracle = RaceOrder(found, MOST, looked_at)
+    answer = answer_of(parse_c(dead_values.to_c(found), "random.c").program(2))
+    assert answer.reason is None, f"{seed}: {answer.reason}"
+    matters, harmless = {each.race.lines for each in answer.matters}, {each.lines for each in answer.harmless}
+    # A value that is given to a call on a way that no run takes is taken for one that is looked at.
+    most = RaceOrder(found, MOST, dead_values.looked_at(found, calls=True)).matters
+    assert oracle.matters <= matters <= most, f"{seed}: {matters} {oracle.matters}"
+    assert matters | harmless == oracle.racing, f"{seed}: {matters | harmless} {oracle.racing}"
+    without = RaceOrder(found, MOST, dead_values.all_reads(found))
+    seen = {"dead value": without.matters != matters, "exact": matters == oracle.matters}
+    return Counter((answer.answer, *(name for name in seen if seen[name])))
+
+
+def campaign(seeds: Iterable[int], compare: Callable[[int], Counter[str]] = compare) -> Counter[str]:
     seen: Counter[str] = Counter()
     for seed in seeds:
         seen.update(compare(seed))
@@ -84,6 +104,51 @@ def test_the_answer_is_that_of_the_oracle() -> None:
 def test_the_answer_is_that_of_the_oracle_on_many(part: int) -> None:
     seen = campaign(range(10_000 + 1_000 * part, 11_000 + 1_000 * part))
     assert min(seen["matters"], seen["harmless"], seen["none"]) > 150
+
+
+def test_values_at_which_nothing_looks_make_no_race_matter() -> None:
+    seen = campaign(range(examples(40, nightly=3_000)), compare_in_c)
+    assert min(seen["matters"], seen["harmless"], seen["none"], seen["dead value"]) > 3, seen
+    assert seen["exact"] > 0.98 * examples(40, nightly=3_000)
+
+
+LOOKS = """#include <shmem.h>
+#include <stdio.h>
+static int x, y;
+static int far(void) {{ return shmem_int_g(&x, 0); }}
+static int near(int value) {{ return value; }}
+int main(void) {{
+    shmem_init();
+    if (shmem_my_pe() == 0) shmem_int_p(&x, 1, 0);
+    else {{ {} }}
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "looks"),
+    [
+        ("int r = far(), s = r * 2 + 1; s = far(); s = 0;", False),
+        ("far(); (void)far();", False),
+        ("int r = 0; for (int i = 0; i < 3; i++) r = r + far();", False),
+        ("y = far(); y = 0;", False),
+        ("int r = far(); y = r; y = 0; return r;", True),
+        ("int r = far(); y = r; y = 0; if (r) puts(\"1\"); else puts(\"0\");", True),
+        ("int r = far(); if (r) puts(\"1\"); else puts(\"0\");", True),
+        ("int r = far(), s = 1 / (r + 1);", True),
+        ("int r = far(), s = (r + 1) / 2;", False),
+        ("printf(\"%d\", far()); far();", True),
+        ("far(); printf(\"%d\", far());", True),
+        ("near(far());", True),
+    ],
+)  # fmt: skip
+def test_at_which_values_a_program_in_c_looks(body: str, looks: bool) -> None:
+    """At what is given to a function it may look."""
+    answer = answer_of(parse_c(LOOKS.format(body)).program(2))
+    assert answer.answer == ("matters" if looks else "harmless")
 
 
 def claims_one_end(viewer: Viewer, most: int) -> Any:

@@ -212,6 +212,7 @@ class Calling:
         if outcome.statements:
             self.issuer.emit(*outcome.statements)
         result = self.flows.known_result(outcome.result)
+        self.registers.note_what_is_read(outcome.result, result)
         if isinstance(result, Unknown) and isinstance(result.expr, Leaf) and result != outcome.result:
             low, high = range_of(call.result)
             result = Unknown(replace(result.expr, low=low, high=high))

@@ -11,7 +11,7 @@ from typing import Any
 from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.code import Call, CompiledFunction, Jump, Label, Unit
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
-from pgasrob.frontends.c.liveness import live_slots
+from pgasrob.frontends.c.liveness import Looked, live_slots, looked_at
 from pgasrob.frontends.c.needed import needed_slots
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 
@@ -32,6 +32,7 @@ class Compiled:
     arguments: tuple[str, ...] | None = None
     _handlers: dict[str, Handler | None] = field(default_factory=dict, init=False, repr=False)
     _live: dict[str, list[int]] = field(default_factory=dict, init=False, repr=False)
+    _looked: dict[str, Looked] = field(default_factory=dict, init=False, repr=False)
     _names: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
     _loop_ends: dict[str, dict[int, int]] = field(default_factory=dict, init=False, repr=False)
     _known_loops: dict[tuple[str, Label], KnownLoop | None] = field(default_factory=dict, init=False, repr=False)
@@ -63,6 +64,13 @@ class Compiled:
             sets = live_slots(function)
             counts = needed_slots(function, self.is_output)
             found = self._live[function.name] = [*(sum(1 << slot for slot in each & counts) for each in sets), 0]
+        return found
+
+    def looked_at(self, function: CompiledFunction) -> Looked:
+        """The slots of ``function`` at whose values it looks, at every place and at its end."""
+        found = self._looked.get(function.name)
+        if found is None:
+            found = self._looked[function.name] = looked_at(function, self.is_output)
         return found
 
     def has_calls_from(self, function: CompiledFunction, place: int) -> bool:

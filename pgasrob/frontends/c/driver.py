@@ -90,6 +90,7 @@ def _lowered(world: World) -> Program:
                     for each in world.cells.growing
                 ),
                 ends=tuple(world.ends),
+                looked_at={key: looked for key, looked in world.looked_at.items() if looked is not None},
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 

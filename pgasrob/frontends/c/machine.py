@@ -204,7 +204,9 @@ class Machine:
             return self.tables.from_table(entry, load.type)
         address = self.pointers.followed(slots[load.pointer], "read")
         if address is not None:
-            return self.memory.load(address, load.type)
+            value = self.memory.load(address, load.type)
+            self.parts.registers.note_what_is_read(value)
+            return value
         self.issuer.fault(self._no_pointer(load.pointer))
         return None
 

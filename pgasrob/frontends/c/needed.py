@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pgasrob.frontends.c import code
 from pgasrob.frontends.c.code import CompiledFunction, Slot
 from pgasrob.frontends.c.graph import Node
-from pgasrob.frontends.c.liveness import reads
+from pgasrob.frontends.c.liveness import COMPUTES, reads
 from pgasrob.frontends.c.types import Pointer
 from pgasrob.program.commands import Assign, expressions_of
 from pgasrob.program.expressions import Expr, faults_inside, registers_of
 from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Skip, Statement, While, statements_in
-
-COMPUTES = (code.Set, code.Move, code.Convert, code.Unary, code.Binary)
 
 
 def needed_slots(function: CompiledFunction, is_output: Callable[[str], bool]) -> frozenset[Slot]:

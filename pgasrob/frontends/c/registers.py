@@ -65,6 +65,33 @@ class Registers:
                     return None
         return slot if slot is not None and function.slots[slot].name is not None else None
 
+    def note_what_is_read(self, *values: Value) -> None:
+        """Note whether the source looks at ``values``, which the current instruction gives its target: what it reads
+        into registers for them, its commands show only where it is used in commands."""
+        found = frozenset[int]().union(*map(registers_in, values))
+        if found:
+            frame = self.position.frame
+            looked = self._looked_at(-1, frame.pc + 1, getattr(frame.function.code[frame.pc], "target", None))
+            for register in found:
+                key = self.position.span, register
+                before = self.world.looked_at.get(key, False)
+                self.world.looked_at[key] = True if looked or before else before if looked is False else None
+
+    def _looked_at(self, call: int, place: int, slot: Slot | None) -> bool | None:
+        """Whether the source looks at the value that ``slot`` has at ``place`` in a call, the current one being -1;
+        None where that is not known."""
+        if slot is None:
+            return False
+        frames = self.position.state.frames
+        looked = self.world.program.looked_at(frames[call].function)
+        found = True if slot in looked.surely[place] else None if slot in looked.maybe[place] else False
+        if found or slot not in looked.returns[place]:
+            return found
+        if -call == len(frames):
+            return True  # the exit status
+        outer = self._looked_at(call - 1, frames[call - 1].pc, frames[call].target)
+        return outer if outer or found is False else None
+
     def register(self, hint: str = "t", before: bool = True) -> Register:
         """A register that no live value needs, if possible that of the variable which the result goes to; else one
         called after ``hint``. ``before``: what the current instruction reads is still live.

@@ -17,6 +17,7 @@ from pgasrob.frontends.options import neighbours
 from pgasrob.program.assumptions import Noted
 from pgasrob.program.count_note import RankEnd
 from pgasrob.program.expressions import MOST_NODES, Const, Me, Nodes, Register
+from pgasrob.program.statements import Span
 
 
 @dataclass
@@ -45,6 +46,8 @@ class World:
     """Arrays between which transfers move values, of which it is known in this pass whether their types are alike."""
     variables: dict[str, str] = field(default_factory=dict)
     """The registers that are variables of the source, with the names that these have there."""
+    looked_at: dict[tuple[Span, int], bool | None] = field(default_factory=dict)
+    """Whether the source looks at what is read at a place into a register; None where that is not known."""
     most_nodes: int = MOST_NODES
     """Up to so many nodes the program is what is made, where it is made for every number of them."""
     ends: list[RankEnd] = field(default_factory=list)
@@ -94,6 +97,7 @@ class World:
         self.compared.clear()
         self.registers.clear()
         self.variables.clear()
+        self.looked_at.clear()
         self.queues.clear()
         self.ends.clear()
 
