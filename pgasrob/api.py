@@ -188,11 +188,13 @@ def repair(
     costs: Costs | None = None,
     max_answers: int = MOST_ANSWERS,
     limits: Limits | None = None,
+    goal: Literal["robust", "races"] | None = None,
 ) -> Repair:
     """The cheapest changes of the text that make ``program`` robust on ``nodes``, one count or several.
 
     Each answer is checked from the changed text; nothing is written. ``costs``: of the kinds of changes. ``limits`` are
-    for each check. Raises :class:`SourceError`, and ValueError for a program that was made without a text.
+    for each check. ``goal="races"``, that of C programs when None: of a robust program changes that leave no race that
+    changes the result. Raises :class:`SourceError`, and ValueError for a program that was made without a text.
 
     >>> found = pgasrob.repair(pgasrob.example("message_passing_no_fence.c"))
     >>> found.answers[0].candidates[0].text
@@ -205,7 +207,7 @@ def repair(
     if nodes is None:
         nodes = loaded.default_count
     counts = (nodes,) if isinstance(nodes, int) else tuple(nodes)
-    return find(loaded, reads_like(loaded), counts, costs, max_answers, limits)
+    return find(loaded, reads_like(loaded), counts, costs, max_answers, limits, goal)
 
 
 def litmus(test: str | PathLike[str], models: Sequence[str] = (), limits: Limits | None = None) -> Answers:

@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"frontends", "program", "robustness", "semantics"},
     "runs": {"diagnostics", "display", "program", "robustness", "semantics"},
     "certificates": {"diagnostics", "program", "semantics", TOP},
-    "repairs": {"analysis", "diagnostics", "display", "frontends", "program", "robustness", "semantics"},
+    "repairs": {"analysis", "diagnostics", "display", "frontends", "program", "races", "robustness", "semantics"},
     "drawing": {"diagnostics"},
     "render": {
         "analysis",

@@ -69,7 +69,7 @@ def look_for_fixes(result: Result, job: Job) -> None:
     limits = replace(job.limits, timeout=FIX_SECONDS)
 
     def search(_: Watch) -> Repair:
-        return repair(*read(result["file"], job.front_end), (nodes,), limits=limits)
+        return repair(*read(result["file"], job.front_end), (nodes,), limits=limits, goal="robust")
 
     with contextlib.suppress(SourceError):
         found = within_limits(limits, "in the search for repairs", search)

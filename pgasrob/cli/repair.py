@@ -19,10 +19,11 @@ from pgasrob.cli.witness_files import Witnesses, fold_option, witness_option
 
 if TYPE_CHECKING:
     from pgasrob.repairs import Repair
+    from pgasrob.repairs.search import Goal
 
 EXAMPLES = """\b
 Exit code:
-  0  the program is robust, or a repair was found
+  0  the program is robust, whatever else is wrong, or a repair was found
   1  nothing in the catalogue repairs it
   2  a program with an error, or wrong usage
   3  a limit was hit before there was an answer
@@ -44,6 +45,9 @@ class RepairOptions:
     file: str = argument(type=ProgramPath())
     max_answers: int = option("--max-answers", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
         help="Repairs of the smallest cost to look for.")
+    goal: Goal | None = option("--for", type=click.Choice(["robust", "races"]), default=None,
+        help="What to repair: that it is not robust, or of a robust program also races that change the result, by a "
+        "barrier. Default: of C both, of .pgas files the first.")
     write: bool = flag("--write",
         help=f"Write the first repair into FILE; what was there is kept in FILE{BACKUP} (or {BACKUP}.1 and so on).")
     format: str = format_option("json", "diff", "sarif", help="diff: the first repair alone, for `patch -p1`.")
@@ -59,7 +63,8 @@ def repair(options: RepairOptions) -> int:
 
     Waits, fences and barriers are inserted, and calls replaced by ones that do more, as the library of the program has
     them. Each answer is checked from the changed text on all node counts: it is robust, has no new deadlock, and its SC
-    runs end as before.
+    runs end as before. Of a robust program in C with a race that changes the result a barrier is looked for that leaves
+    none; its SC runs end as some did before.
     """
     from pgasrob.repairs import repair as repaired
 
@@ -67,7 +72,7 @@ def repair(options: RepairOptions) -> int:
     can_write(options.write, file)
     costs = options.change.costs()
     writing = Witnesses(options.witnesses, [file], None, options.fold)
-    searching = partial(repaired, *options.change.read(file), costs, options.max_answers, limits)
+    searching = partial(repaired, *options.change.read(file), costs, options.max_answers, limits, options.goal)
     found = limited(limits, "in the search for repairs", searching)
     _show(file, found, options.format)
     if options.witnesses:

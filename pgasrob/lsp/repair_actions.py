@@ -33,7 +33,7 @@ def repairs(edited: EditedProgram, counts: Sequence[int]) -> list[Repaired]:
         program, parse = read(edited.file, settings.front_end, edited.files)
     except SourceError:
         return []
-    found = repair(program, parse, counts, limits=settings.limits)
+    found = repair(program, parse, counts, limits=settings.limits, goal="robust")
     answers = []
     for answer in found.answers:
         by_file: dict[str, list[Change]] = {}

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
+from pgasrob.render import synchronised_text
 from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.english import capital, count, listed, on_counts
 from pgasrob.render.errors import diagnostic_lines
 from pgasrob.render.lines import Line, headline, paragraph
 from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
+from pgasrob.render.synchronised_json import ConsequentialRace, consequential_to_json, synchronised_to_json
+from pgasrob.render.synchronised_json import wrong as count_of_findings
 from pgasrob.render.verdict_json import Change, Fix, Result, to_json
 from pgasrob.repairs.edits import Edit, Origins, applied
 from pgasrob.repairs.sc_outcomes import Compared, Same
 from pgasrob.repairs.source_statements import Statements
 from pgasrob.robustness.late_operations import late_operations
-from pgasrob.robustness.verdict import Verdict, Witness
+from pgasrob.robustness.question import FACTS
+from pgasrob.robustness.verdict import RaceConsequences, Verdict, Witness
 
 if TYPE_CHECKING:
     from pgasrob.repairs import Answer, Broken, Candidate, Rejected, Repair
@@ -40,7 +46,8 @@ class Step(TypedDict):
 
 
 class AnswerObject(TypedDict):
-    """``outcomes``: "same" (the SC runs of both end alike) or "untouched" (too many; nothing in it acts in SC runs)."""
+    """``outcomes``: "same" (the SC runs of both end alike), "untouched" (too many; nothing in it acts in SC runs), or
+    where races are repaired "fewer" (those of the repaired program end as some of the source do)."""
 
     cost: int
     steps: list[Step]
@@ -58,12 +65,15 @@ class RejectedObject(TypedDict):
 
 class RepairObject(TypedDict):
     """``state``: "robust", "repaired", "not repaired", "unknown" or "error"; ``survivor``: the diagnosis of a violation
-    that nothing breaks."""
+    that nothing breaks. ``goal``: "races" where the source is robust, and ``answers`` leave no race that changes the
+    result. ``not_repaired``: what is wrong beside that."""
 
     schema: int
     file: str
     nodes: list[int]
     state: str
+    goal: str
+    not_repaired: list[str]
     reason: str | None
     answers: list[AnswerObject]
     rejected: list[RejectedObject]
@@ -87,6 +97,8 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
         "file": file,
         "nodes": list(repair.nodes),
         "state": repair.state,
+        "goal": "races" if repair.against_races else "robust",
+        "not_repaired": what_else(repair.verdicts, repair.left if repair.answers else repair.races),
         "reason": repair.reason or None,
         "answers": [
             {
@@ -96,7 +108,7 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
                     for candidate, broken in zip(answer.candidates, answer.breaks, strict=True)
                 ],
                 "diff": repair.diff(answer),
-                "outcomes": "same" if answer.same.compared is Compared.SAME else "untouched",
+                "outcomes": answer.same.compared.name.lower(),
                 "ends": answer.same.ends,
             }
             for answer in repair.answers
@@ -111,6 +123,26 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
         "count_notes": [count_note_to_json(each.count_note) for each in repair.verdicts if each.count_note],
         "errors": errors_to_json([error for verdict in repair.verdicts for error in verdict.errors], file),
     }
+
+
+def what_else(verdicts: Sequence[Verdict], races: Sequence[RaceConsequences] = ()) -> list[str]:
+    """What is wrong beside robustness, by node counts: ``1 deadlock, 1 race that changes the result on 2..3 nodes``."""
+    facts = FACTS if not races else (*FACTS, "races")
+    by_count = [
+        (wrong, verdict.nodes or 0)
+        for verdict, found in zip_longest(verdicts, races)
+        if (lines := synchronised_to_json(replace(verdict, asked=(), facts=facts, races=found)))
+        and (wrong := ", ".join(count_of_findings(lines)))
+    ]
+    return [
+        f"{wrong}{on_counts([nodes for _, nodes in group])}" for wrong, group in groupby(by_count, lambda each: each[0])
+    ]
+
+
+def other_findings(verdicts: Sequence[Verdict], races: Sequence[RaceConsequences] = ()) -> Iterator[tuple[str, str]]:
+    """The sentence on what is wrong beside robustness."""
+    if found := what_else(verdicts, races):
+        yield f"But it is not correctly synchronised: {'; '.join(found)} (`pgasrob check` shows why).", "bad"
 
 
 def violations(repair: Repair, broken: Iterable[Broken]) -> list[str]:
@@ -165,7 +197,8 @@ def changes(source: str, edits: Iterable[Edit]) -> list[Change]:
 
 def answer_text(repair: Repair, answer: Answer) -> str:
     """What ``answer`` changes and achieves, in a clause."""
-    return f"{listed([candidate_text(each) for each in answer.candidates])}; then it is robust{on_counts(repair.nodes)}"
+    achieved = "no race changes the result" if repair.against_races else "it is robust"
+    return f"{listed([candidate_text(each) for each in answer.candidates])}; then {achieved}{on_counts(repair.nodes)}"
 
 
 def beside(repair: Repair) -> Result:
@@ -229,7 +262,9 @@ def diff_lines(diff: str) -> Iterator[Line]:
 def _headline(repair: Repair) -> Line:
     match repair.state:
         case "robust":
-            return [("robust", "robust"), (f"{on_counts(repair.nodes)}: there is nothing to repair", "heading")]
+            other = what_else(repair.verdicts, repair.races)
+            needs = "that needs no repair" if other else "there is nothing to repair"
+            return [("robust", "robust"), (f"{on_counts(repair.nodes)}: {needs}", "heading")]
         case "repaired":
             found = count(len(repair.answers), "repair")
             return [(f"{found} of cost {repair.answers[0].cost}", "robust"), (on_counts(repair.nodes), "heading")]
@@ -246,6 +281,9 @@ def sentences(repair: Repair) -> Iterator[tuple[str, str]]:
     first = next((each for each in repair.verdicts if each.verdict == "not robust"), None)
     if first is not None and repair.state not in ("not repaired", "error"):
         yield diagnosis(first.witness), "bad"
+    races = [synchronised_text.consequential(each) for each in _that_matter(repair)]
+    yield from other_findings(repair.verdicts, () if repair.answers else repair.races)
+    yield from ((f"{capital(each)}.", "bad") for each in races)
     if repair.reason:
         yield f"{capital(repair.reason)}.", "open"
     if open_ := sum(each.undecided for each in repair.rejected):
@@ -254,8 +292,20 @@ def sentences(repair: Repair) -> Iterator[tuple[str, str]]:
         yield f"Nothing in the catalogue repairs this: {_survivor(repair)}", "bad"
         for each in [each for each in repair.rejected if each.left is None][:3]:
             yield f"Tried: {listed([candidate_text(step) for step in each.candidates])}; {each.why}.", "faint"
-    if repair.state in ("repaired", "not repaired"):
+    if any(each.answer == "matters" for each in repair.left):
+        yield "Once it is robust, a race changes the result all the same: repair the repaired program, too.", "bad"
+    if races and not repair.answers:
+        yield "No barrier in one place of the source removes this.", "bad"
+    for left in [each.reason for each in repair.races if each.answer == "unknown"][:1]:
+        yield f"Whether a race changes the result is not known: {left}.", "open"
+    if repair.state in ("repaired", "not repaired") or repair.checks:
         yield f"{count(repair.checks, 'changed program')} checked, {repair.seconds:.2f} s", "faint"
+
+
+def _that_matter(repair: Repair) -> list[ConsequentialRace]:
+    """The races that matter, each two lines once."""
+    found = {each.race.lines: each for races in repair.races for each in races.matters}
+    return [consequential_to_json(each) for each in found.values()]
 
 
 def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator[Line]:
@@ -266,9 +316,9 @@ def _answer(repair: Repair, answer: Answer, number: int, width: int) -> Iterator
         if len(answer.candidates) > 1 or len(sentences) > 1:
             for sentence in sentences[:MOST_BROKEN]:
                 yield from paragraph(f"line {candidate.line} breaks: {sentence}", width, "", "  ", "    ")
-    yield from paragraph(
-        f"Robust{on_counts(repair.nodes)}, checked from the changed text. {_same(answer.same)}", width, "good", "  "
-    )
+    races = ", and no race changes the result" * repair.against_races
+    text = f"Robust{on_counts(repair.nodes)}{races}: checked from the changed text. {_same(answer.same)}"
+    yield from paragraph(text if races else text.replace(":", ",", 1), width, "good", "  ")
     yield from diff_lines(repair.diff(answer))
 
 
@@ -283,6 +333,8 @@ def _same(same: Same) -> str:
             return f"Its SC runs end as before ({count(same.ends, 'outcome')} compared)."
         case Compared.UNTOUCHED:
             return "It changes no SC run: what is inserted waits, and in SC runs there is nothing to wait for."
+        case Compared.FEWER:
+            return f"Each of its SC runs ends as some did before ({count(same.ends, 'outcome')} compared)."
         case Compared.DIFFERENT:
             return ""
         case _:

@@ -129,7 +129,7 @@ def consequences_to_json(found: library.RaceConsequences) -> Consequences:
     reason = found.reason
     return {
         "answer": found.answer,
-        "matters": [_consequential(each) for each in found.matters],
+        "matters": [consequential_to_json(each) for each in found.matters],
         "harmless": [race_to_json(race) for race in found.harmless],
         "reason": None if reason is None else str(reason),
         "reason_code": None if reason is None else reason.code,
@@ -138,7 +138,8 @@ def consequences_to_json(found: library.RaceConsequences) -> Consequences:
     }
 
 
-def _consequential(found: library.ConsequentialRace) -> ConsequentialRace:
+def consequential_to_json(found: library.ConsequentialRace) -> ConsequentialRace:
+    """A race that matters, as an object."""
     return {
         "race": race_to_json(found.race),
         "differs": list(found.differs),

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, TypedDict
 from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.english import capital, count, on_counts
 from pgasrob.render.lines import Line, paragraph
-from pgasrob.render.repair_text import beginning, changes, diagnosis, diff_lines, violation_sentence
+from pgasrob.render.repair_text import (
+    beginning,
+    changes,
+    diagnosis,
+    diff_lines,
+    other_findings,
+    violation_sentence,
+    what_else,
+)
 from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import texts
@@ -32,7 +40,7 @@ class SavingObject(TypedDict):
 
 class ThriftObject(TypedDict):
     """``state``: "thrifty", "can save", "not robust", "unknown" or "error"; ``diff``: what saves most together.
-    ``assumptions``: those beside what verdicts rest on."""
+    ``assumptions``: those beside what verdicts rest on. ``not_correct``: what is wrong beside robustness."""
 
     schema: int
     file: str
@@ -47,6 +55,7 @@ class ThriftObject(TypedDict):
     diff: str
     checks: int
     seconds: float
+    not_correct: list[str]
     count_notes: list[CountNote]
     errors: list[Error]
 
@@ -90,6 +99,7 @@ def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
         "diff": _difference(file, thrift),
         "checks": thrift.checks,
         "seconds": round(thrift.seconds, 6),
+        "not_correct": what_else(thrift.verdicts, thrift.races),
         "count_notes": [count_note_to_json(each.count_note) for each in thrift.verdicts if each.count_note],
         "errors": errors_to_json([error for verdict in thrift.verdicts for error in verdict.errors], file),
     }
@@ -139,6 +149,7 @@ def _sentences(thrift: Thrift) -> Iterator[tuple[str, str]]:
         yield "Thrift is for what is robust; `pgasrob repair` comes first.", "open"
     elif thrift.reason:
         yield f"{capital(thrift.reason)}.", "open"
+    yield from other_findings(thrift.verdicts, thrift.races)
     if thrift.state not in ("not robust", "error"):
         yield from ((sentence, "faint") for sentence in _assumed(thrift))
     if thrift.judged:

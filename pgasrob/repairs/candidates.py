@@ -98,6 +98,10 @@ class Clauses:
         """The candidates of which every repair needs one to exclude ``run``, a run of the source with ``edits``."""
         return frozenset(_Clause(self._statements, self._costs, run, Origins(edits), edits).candidates())
 
+    def barriers(self, run: Run) -> frozenset[Candidate]:
+        """A barrier at each place that some rank passes in ``run``, a run of the source."""
+        return frozenset(_Clause(self._statements, self._costs, run, Origins(()), ()).all_barriers())
+
     def needs_barriers(self, run: Run, edits: Sequence[Edit]) -> bool:
         """Whether ``run`` is violating only by barriers that ``edits`` insert, which join what their ranks do."""
         places, origins = Statements(applied(self._statements.text, edits), []), Origins(edits)
@@ -134,17 +138,31 @@ class _Clause:
         self._operands = issued_operands(run)
 
     def candidates(self) -> Iterator[Candidate]:
-        events = self._run.computation
-        for rank in range(self._run.instance.nodes):
-            passed = [
-                self._passed(place) for place, each in enumerate(events) if each.rank == rank and not each.is_step
-            ]
+        for passed in self._ways():
             for first, issued in enumerate(passed):
                 yield from self._after(issued)
-                operation = self._operands[events[issued.place].issued]
+                operation = self._operands[self._run.computation[issued.place].issued]
                 if isinstance(operation, core.Transfer):
                     yield from self._against(operation, passed, first)
             yield from self._barriers(passed)
+
+    def all_barriers(self) -> Iterator[Candidate]:
+        """The barriers alone, those of the library of the program that also complete operations among them."""
+        for passed in self._ways():
+            yield from self._barriers(passed)
+            texts = {text for each in passed for kind, text in self._remedies(each) if kind == "barrier"}
+            for text in sorted(texts):
+                yield from self._between(passed, -1, len(passed), "barrier", text)
+
+    def _remedies(self, passed: _Passed) -> Iterator[remedies.Remedy]:
+        call = self._call(passed) if self._in_c else None
+        yield from remedies.insertions(call, self._statements.text) if call is not None else ()
+
+    def _ways(self) -> Iterator[list[_Passed]]:
+        """What each rank has issued, in its order."""
+        events = self._run.computation
+        for rank in range(self._run.instance.nodes):
+            yield [self._passed(place) for place, each in enumerate(events) if each.rank == rank and not each.is_step]
 
     def _barriers(self, passed: list[_Passed]) -> Iterator[Candidate]:
         """A barrier at each place that the rank passes, whether or not it could exclude the run."""

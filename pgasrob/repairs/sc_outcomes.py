@@ -41,12 +41,20 @@ class _Ends:
             return self.reads == other.reads
         return all(other.cells.get(of, values) == values for of, values in self.cells.items())
 
+    def include(self, other: _Ends) -> bool:
+        """Whether the other runs all end as some of these do, and read at each place what some of these do."""
+        ranks = zip(self.reads, other.reads, strict=True)
+        reads = all(len(mine) == len(theirs) and all(map(frozenset.issuperset, mine, theirs)) for mine, theirs in ranks)
+        return self.states >= other.states and reads
+
 
 class Compared(Enum):
     SAME = auto()
     """All SC runs end as before."""
     UNTOUCHED = auto()
     """Too many to compare; but the inserted calls have no effect in SC runs, where operations complete at once."""
+    FEWER = auto()
+    """All SC runs end as some did before."""
     DIFFERENT = auto()
 
 
@@ -98,22 +106,43 @@ class Before:
         """
         total, most = 0, MOST_STATES[acts_in_sc]
         for count in nodes:
-            first, second = self._begun(count), after.instantiate(count)
-            names, read = frozenset(_lasting(first) & _lasting(second)), frozenset(_own(first) & _own(second))
-            key = count, names, read, most, registers, places is not None
-            if key not in self._ends:
-                self._ends[key] = _ends(first, names, read, most, registers, places and self._places)
-            old = self._ends[key]
-            new = None if old is None else _ends(second, names, read, most, registers, places)
+            old, new = self._both(after, count, most, registers, places)
             if old is None or new is None:
-                if not acts_in_sc:
-                    return Same(Compared.UNTOUCHED)
-                why = f"on {count} nodes there are too many SC runs to see that they end as before"
-                return Same(Compared.DIFFERENT, why=why, undecided=True)
+                return _too_many(count) if acts_in_sc else Same(Compared.UNTOUCHED)
             if old.states != new.states or (reads and not old.same_reads(new, by_place=acts_in_sc)):
                 return Same(Compared.DIFFERENT, why=f"on {count} nodes SC runs end or read otherwise than before")
             total += len(new.states)
         return Same(Compared.SAME, total)
+
+    def among(self, after: Program | CProgram, nodes: Sequence[int], places: Places) -> Same:
+        """Whether all SC runs of ``after`` end as some of the program do, and read at each place what some do;
+        ``places`` as in :meth:`compared`."""
+        total = 0
+        for count in nodes:
+            old, new = self._both(after, count, MOST_STATES[True], True, places)
+            if old is None or new is None:
+                return _too_many(count)
+            if not old.include(new):
+                return Same(Compared.DIFFERENT, why=f"on {count} nodes an SC run ends or reads as none did before")
+            total += len(new.states)
+        return Same(Compared.FEWER, total)
+
+    def _both(
+        self, after: Program | CProgram, count: int, most: int, registers: bool, places: Places | None
+    ) -> tuple[_Ends | None, _Ends | None]:
+        """How SC runs of the program and of ``after`` end on ``count`` nodes."""
+        first, second = self._begun(count), after.instantiate(count)
+        names, read = frozenset(_lasting(first) & _lasting(second)), frozenset(_own(first) & _own(second))
+        key = count, names, read, most, registers, places is not None
+        if key not in self._ends:
+            self._ends[key] = _ends(first, names, read, most, registers, places and self._places)
+        old = self._ends[key]
+        return old, None if old is None else _ends(second, names, read, most, registers, places)
+
+
+def _too_many(count: int) -> Same:
+    why = f"on {count} nodes there are too many SC runs to see that they end as before"
+    return Same(Compared.DIFFERENT, why=why, undecided=True)
 
 
 def _lasting(instance: Instance) -> set[str]:

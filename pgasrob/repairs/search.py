@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.display import Result
+from pgasrob.program.program import Program
 from pgasrob.repairs import remedies
 from pgasrob.repairs.candidates import Candidate, Clauses, Costs
 from pgasrob.repairs.cheapest import Cheapest
@@ -17,7 +18,7 @@ from pgasrob.repairs.sc_outcomes import Same
 from pgasrob.repairs.texts import diff
 from pgasrob.repairs.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.verdict import Verdict, Witness
+from pgasrob.robustness.verdict import RaceConsequences, Verdict, Witness
 
 if TYPE_CHECKING:
     from pgasrob.repairs.verifier import AnyProgram
@@ -28,6 +29,7 @@ MANY = 1_000
 """The weight of a unit of cost in the solver, where burdens only decide between sets of one cost."""
 GROW_EVERY = 4
 """Of so many sets that leave a violation, one is grown."""
+Goal = Literal["robust", "races"]
 State = Literal["robust", "repaired", "not repaired", "unknown", "error"]
 
 
@@ -69,6 +71,9 @@ class Repair(Result):
     """The result of a search: `robust` (nothing to repair), `repaired`, `not repaired` (no candidates help:
     ``survivor`` is a violation that the last ones tried have left), `unknown` (a limit) or `error`.
 
+    Of a robust program ``races``, by node count, were to be repaired, if that was asked; it stays `robust` where no
+    candidates help. ``left``: those that the first answer leaves to a program that was not robust.
+
     ``answers`` all have the smallest cost; there are at most as many as were asked for. ``verdicts``: of the source, by
     node count. ``rejected``: the sets that were tried and are no repairs. ``checks``: the number of changed programs
     that were checked. ``reason``: why the search ended early. ``text``: the source.
@@ -80,10 +85,17 @@ class Repair(Result):
     answers: tuple[Answer, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     survivor: Broken | None = None
+    races: tuple[RaceConsequences, ...] = ()
+    left: tuple[RaceConsequences, ...] = ()
     checks: int = 0
     seconds: float = 0.0
     reason: str = ""
     text: str = ""
+
+    @property
+    def against_races(self) -> bool:
+        """Whether the source is robust, and races that matter were to be repaired."""
+        return any(each.matters for each in self.races)
 
     def diff(self, answer: Answer) -> str:
         """What ``answer`` changes, as `diff -u` prints it."""
@@ -97,21 +109,23 @@ def repair(
     costs: Costs | None = None,
     max_answers: int = 3,
     limits: Limits | None = None,
-    max_checks: int = MOST_CHECKS,
+    goal: Goal | None = None,
 ) -> Repair:
     """The cheapest repairs of ``program``, which ``parse`` has read, verified on each of ``nodes``.
 
-    ``costs``: of the kinds of candidates. ``limits`` are for each check. Nothing is written.
+    ``costs``: of the kinds of candidates. ``limits`` are for each check. ``goal``: "robust", or "races", where a robust
+    program is repaired so that no race changes the result; None: that of a C program. Nothing is written.
     """
     started = time.monotonic()
-    verifier = Verifier(program, parse, nodes, limits or Limits(), max_checks)
-    found = _Search(verifier, costs or Costs()).run(max_answers)
+    verifier = Verifier(program, parse, nodes, limits or Limits(), MOST_CHECKS)
+    races = goal == "races" if goal else not isinstance(program, Program)
+    found = _Search(verifier, costs or Costs(), races).run(max_answers)
     return replace(found, checks=verifier.checks, seconds=time.monotonic() - started, text=verifier.statements.text)
 
 
 class _Search:
-    def __init__(self, verifier: Verifier, costs: Costs) -> None:
-        self._verifier = verifier
+    def __init__(self, verifier: Verifier, costs: Costs, races: bool) -> None:
+        self._verifier, self._asks_for_races = verifier, races
         self._clauses = Clauses(verifier.statements, costs)
         self._sets: Cheapest[Candidate] = Cheapest()
         self._seen: list[tuple[frozenset[Candidate], Broken]] = []
@@ -129,11 +143,25 @@ class _Search:
         if error := next((each for each in verdicts if each.verdict == "error"), None):
             return replace(nothing, state="error", reason=str(error.reason or ""))
         first = next((each for each in verdicts if each.verdict == "not robust"), None)
-        if first is None:
-            robust = all(each.verdict == "robust" for each in verdicts)
-            return replace(nothing, state="robust" if robust else "unknown", reason=verifier.unknown)
-        if not self._learn(first, frozenset()):
-            return replace(nothing, state="not repaired", survivor=self._left)
+        if first is None and any(each.verdict != "robust" for each in verdicts):
+            return replace(nothing, reason=verifier.unknown)
+        if first is not None:
+            if not self._learn(first, frozenset()):
+                return replace(nothing, state="not repaired", survivor=self._left)
+            found = self._searched(nothing, first, max_answers)
+            if not (self._asks_for_races and found.answers):
+                return found
+            return replace(found, left=verifier.races_with(_edits(found.answers[0].candidates)))
+        nothing = replace(nothing, races=verifier.races if self._asks_for_races else ())
+        if not self._learn_races(nothing.races):
+            return replace(nothing, state="robust")
+        found = self._searched(nothing, None, max_answers)
+        return found if found.answers else replace(found, state="robust")
+
+    def _searched(self, nothing: Repair, first: Verdict | None, max_answers: int) -> Repair:
+        """The cheapest sets that hit all clauses, those too that are learnt on the way. ``first``: the violation that
+        is to be repaired; None where races are."""
+        verifier = self._verifier
         answers: list[Answer] = []
         failed = 0
         while len(answers) < max_answers:
@@ -174,6 +202,8 @@ class _Search:
         if not answers and any(each.undecided for each in self._rejected):
             return replace(nothing, reason="no change is known to repair it")
         if not answers:
+            if first is None:
+                return nothing
             assert first.witness is not None
             return replace(nothing, state="not repaired", survivor=self._left or Broken(first.witness))
         return replace(nothing, state="repaired", answers=tuple(answers))
@@ -186,6 +216,28 @@ class _Search:
         """The cheapest set of candidates that hits every clause; None when there is none that is left."""
         found = self._sets.next(self._verifier.seconds_left)
         return None if found is None else frozenset(found)
+
+    def _learn_races(self, races: Sequence[RaceConsequences]) -> bool:
+        """Look for a barrier that leaves no race that matters, if there are ``races`` that do; whether there may be
+        one.
+
+        All that waits for operations alone leaves SC runs, and so these races, as they are.
+        """
+        runs = (run for each in races for race in each.matters for run in race.runs)
+        clause = frozenset(each for run in runs for each in self._clauses.barriers(run))
+        if clause:
+            self._verifier.against_races = True
+            self._add(clause)
+            self._sets.demand(sorted(clause), ())
+        return bool(clause)
+
+    def _add(self, clause: Iterable[Candidate]) -> None:
+        for new in sorted(clause):
+            self._sets.add(new, new.cost * MANY + new.burden)
+            if new.kind == "barrier" and new not in self._barriers:
+                for other in self._barriers:
+                    self._sets.forbid((new, other))
+                self._barriers.append(new)
 
     def _learn(self, verdict: Verdict, chosen: frozenset[Candidate]) -> bool:
         """Add the clause of a violation; returns whether it has any candidate.
@@ -204,12 +256,7 @@ class _Search:
             self._left = Broken(verdict.witness, edits)
             return False
         self._seen.append((clause, Broken(verdict.witness, edits)))
-        for new in sorted(clause):
-            self._sets.add(new, new.cost * MANY + new.burden)
-            if new.kind == "barrier" and new not in self._barriers:
-                for other in self._barriers:
-                    self._sets.forbid((new, other))
-                self._barriers.append(new)
+        self._add(clause)
         self._sets.demand(sorted(clause), only_with)
         return True
 

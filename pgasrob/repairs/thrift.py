@@ -22,7 +22,7 @@ from pgasrob.repairs.savings import Saving, savings
 from pgasrob.repairs.sc_outcomes import Same
 from pgasrob.repairs.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.verdict import RaceConsequences, Verdict
 
 if TYPE_CHECKING:
     from pgasrob.repairs.verifier import AnyProgram
@@ -51,7 +51,8 @@ class Thrift:
 
     ``judged``: all savings one by one. ``together``: those that save most together, ``after`` the text with them, which
     is verified too; ``most``: whether no other set saves more. ``same``: how the SC outcomes compare. ``text``: the
-    source. ``reason``: why the search ended early. ``assumptions``: those beside what verdicts rest on.
+    source. ``reason``: why the search ended early. ``assumptions``: those beside what verdicts rest on. ``races``: of
+    a robust C program which matter, by node count.
     """
 
     state: State
@@ -67,6 +68,7 @@ class Thrift:
     text: str = ""
     reason: str = ""
     assumptions: tuple[Assumption, ...] = ()
+    races: tuple[RaceConsequences, ...] = ()
 
     @property
     def saved(self) -> int:
@@ -87,10 +89,13 @@ def thrift(
     verifier = Verifier(program, parse, nodes, limits or Limits(), MOST_CHECKS, output_order)
     found = _Search(verifier, costs or Costs()).run()
     # The core language has neither files nor output.
+    is_robust = all(each.verdict == "robust" for each in found.verdicts)
+    races = verifier.races if is_robust and not isinstance(program, Program) else ()
     assumed = () if isinstance(program, Program) else (assumed_of_output(output_order == "free"),)
     return replace(
         found,
         assumptions=assumed,
+        races=races,
         checks=verifier.checks,
         seconds=time.monotonic() - started,
         text=verifier.statements.text,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Span
+from pgasrob.races.consequences import race_consequences
 from pgasrob.repairs.collective_calls import NEW, Answer, reached_alike
 from pgasrob.repairs.edits import Edit, Origins, Overlap, applied
 from pgasrob.repairs.output_order import Loosens, OutputOrder, Watched
@@ -21,7 +23,7 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Robustness
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.stopping import until_limit
-from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.verdict import RaceConsequences, Verdict
 from pgasrob.robustness.watch import Watch
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ class Tried:
 
 class Verifier:
     """Checks changes of ``program``. ``verdicts`` are those of the source, by node count; ``checks`` counts the changed
-    texts. The time limit is for all together, the others for each check."""
+    texts. The time limit is for all together, the others for each check. ``against_races``: what is looked for leaves
+    no race that matters, and SC runs that end as some of the source do."""
 
     def __init__(
         self,
@@ -70,15 +73,33 @@ class Verifier:
         output_order: OutputOrder = "kept",
     ) -> None:
         self._parse, self._limits, self._max_checks = parse, limits, max_checks
+        self.against_races = False
         self._ends = None if limits.timeout is None else time.monotonic() + limits.timeout
         self.nodes = tuple(nodes)
         self.statements = Statements.of(program)
+        self._program = program
         self.verdicts = tuple(self._check(program, each) for each in self.nodes)
         self._outcomes = Before(program, _places(self.statements.text, ()))
         self._watched: Watched | None = None
         if not isinstance(program, Program):
             self._watched = Watched(program, self.statements, output_order, self._check)
         self.checks = 0
+
+    @cached_property
+    def races(self) -> tuple[RaceConsequences, ...]:
+        """Which races of the source, which is robust, matter, by node count."""
+        return tuple(map(partial(self._races, self._program), self.verdicts))
+
+    def races_with(self, edits: Collection[Edit]) -> tuple[RaceConsequences, ...]:
+        """The same of the source with ``edits``, which is robust; () where a limit leaves that open."""
+        watch = Watch(self._limits_left, None, time.monotonic())
+        with until_limit():
+            return watch.within("while looking for races", lambda: self._races_with(edits))
+        return ()
+
+    def _races_with(self, edits: Collection[Edit]) -> tuple[RaceConsequences, ...]:
+        program = self._parse(applied(self.statements.text, edits))
+        return tuple(self._races(program, self._check(program, each)) for each in self.nodes)
 
     @property
     def limit(self) -> str:
@@ -139,9 +160,14 @@ class Verifier:
                     return Tried(text, why, forbidden=_edit_at(call.call.span, text, edits))
             if why := _worse(before, after):
                 return Tried(text, why, undecided=after.verdict == "unknown" or after.faults == "unknown")
-        inserts = all(edit.start == edit.end for edit in edits)
-        places = _places(text, edits) if acts_in_sc else None  # else SC runs are those that there were
-        same = self._outcomes.compared(program, self.nodes, acts_in_sc, acts_in_sc or inserts, places=places)
+            if self.against_races and (open_ := self._open_races(program, after)):
+                return open_
+        if self.against_races:
+            same = self._outcomes.among(program, self.nodes, _places(text, edits))
+        else:
+            inserts = all(edit.start == edit.end for edit in edits)
+            places = _places(text, edits) if acts_in_sc else None  # else SC runs are those that there were
+            same = self._outcomes.compared(program, self.nodes, acts_in_sc, acts_in_sc or inserts, places=places)
         if same.compared is Compared.DIFFERENT:
             return Tried(text, same.why, None, same.undecided, in_sc=True, same=same)
         if marks is not None and (answer := self._alike(edits, marks)) != "alike":
@@ -155,6 +181,19 @@ class Verifier:
                 if shown.why:
                     return Tried(text, shown.why, None, shown.undecided, False, same, shown.violation)
         return Tried(text, same=same)
+
+    def _races(self, program: AnyProgram, verdict: Verdict) -> RaceConsequences:
+        asked = Robustness(effect=False)
+        return race_consequences(Session(Question(program, verdict.nodes, asked, limits=self._limits_left)), verdict)
+
+    def _open_races(self, program: AnyProgram, after: Verdict) -> Tried | None:
+        """Why it is not known of ``program`` that no race matters; None where it is."""
+        races = self._races(program, after)
+        if races.answer in ("none", "harmless"):
+            return None
+        if races.answer == "matters":
+            return Tried("", f"on {after.nodes} nodes a race changes the result all the same", in_sc=True)
+        return Tried("", f"on {after.nodes} nodes {races.reason}", undecided=True, in_sc=True)
 
     def _was_there(self, call: IllegalCall, before: Verdict, text: str, edits: Collection[Edit]) -> bool:
         """Whether the source has broken the same rule in the place that the ``call`` in ``text`` had there."""
