@@ -74,6 +74,9 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
+FENCED = MPI.replace("MPI_Win_lock_all(0, win)", "MPI_Win_fence(0, win)").replace(
+    "MPI_Win_unlock_all(win)", "MPI_Win_fence(0, win)"
+)
 RACY = (
     "memory x, y = 1, z; nodes 2; register r; queue q;"
     "process { if (me == 0) { write(y, 1, x, q); wait(q); } r <- mem[x]; }"
@@ -89,6 +92,7 @@ def repaired(text: str, nodes: tuple[int, ...] = (2,), goal: Goal | None = None)
     [
         (SHMEM % NOT_READY, (2,), 24, [{("shmem_barrier_all();", 10)}, {("shmem_barrier_all();", 7)}]),
         (SHMEM % TOO_EARLY, (2, 3), 8, [{("shmem_barrier_all();", 8)}]),
+        (FENCED, (2,), 8, [{("MPI_Win_fence(0, win);", 12)}]),
         (
             MPI, (2,), 12,
             [
