@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Calls that an API forbids where they stand, in small programs with repaired forms (see also `mpi/test_rules.py`)."""
 
 from __future__ import annotations
@@ -89,6 +90,25 @@ SMALL: list[tuple[str, str, Rule | None, str]] = [
     ("dead", "if (0) shmem_clear_lock(&l);", None, ""),
     ("behind a wait for nobody", "if (shmem_my_pe() == 0) { shmem_int_wait_until(&x, SHMEM_CMP_EQ, 5);"
      " shmem_clear_lock(&l); }", None, ""),
+    ("stored", "int *p = shmem_malloc(4); shmem_free(p); *p = 1;", openshmem.FREED, "an access to `p`, which has been"),
+    ("read in a loop", "int *p = shmem_malloc(400), s = 0; for (int i = 0; i < 100; i++) p[i] = i; shmem_free(p);"
+     " for (int i = 0; i < 100; i++) s += p[i]; x = s;", openshmem.FREED, "an access to `p`"),
+    ("filled", "int *p = shmem_malloc(4); shmem_free(p); memset(p, 0, 4);", openshmem.FREED, "an access to `p`"),
+    ("copied from", "int *p = shmem_malloc(4); *p = 1; shmem_free(p); memcpy(&x, p, 4);", openshmem.FREED, "an access to `p`"),
+    ("used before", "int *p = shmem_malloc(4); *p = 1; x = *p; shmem_free(p); p = shmem_malloc(4); *p = 2;", None, ""),
+    ("sizes of rounds", "for (int i = 1; i < 4; i++) { int *p = shmem_malloc(4 * i); p[0] = 1; shmem_free(p); }", None, ""),
+    ("two calls", "int *p; if (shmem_my_pe()) p = shmem_malloc(4); else p = shmem_malloc(4); shmem_free(p);", None, ""),
+    ("tested on the stack", "int f = 1; if (shmem_int_test(&f, SHMEM_CMP_EQ, 1)) x = 1;", openshmem.NOT_SYMMETRIC,
+     "argument 1 of shmem_int_test is not symmetric: it is a local variable"),
+    ("a signal on the stack", "uint64_t f = 1; shmem_signal_wait_until(&f, SHMEM_CMP_EQ, 1);", openshmem.NOT_SYMMETRIC, ""),
+    ("a root's local source", "int v = 1; shmem_int_broadcast(SHMEM_TEAM_WORLD, a, &v, 1, 0);", openshmem.NOT_SYMMETRIC, ""),
+    ("a work array on the stack", "long s[8]; for (int i = 0; i < 8; i++) s[i] = SHMEM_SYNC_VALUE; shmem_barrier_all();"
+     " shmem_barrier(0, 0, 2, s);", openshmem.NOT_SYMMETRIC, "argument 4 of shmem_barrier"),
+    ("a static one", "static int f = 1; static long s[8]; shmem_int_wait_until(&f, SHMEM_CMP_EQ, 1);"
+     " for (int i = 0; i < 8; i++) s[i] = SHMEM_SYNC_VALUE; shmem_barrier_all(); shmem_barrier(0, 0, 2, s);", None, ""),
+    ("in place", "shmem_int_sum_reduce(SHMEM_TEAM_WORLD, a, a, 2);", None, ""),
+    ("side by side", "shmem_int_sum_reduce(SHMEM_TEAM_WORLD, a + 2, a, 2);", None, ""),
+    ("asked at the end", "shmem_finalize(); if (shmem_my_pe() == 0) x = 1;", None, ""),
     ("another lock", "shmem_set_lock(&l); shmem_clear_lock(&k); shmem_clear_lock(&l);", openshmem.NOT_LOCKED, ""),
 ]  # fmt: skip
 
@@ -98,10 +118,65 @@ def test_what_came_before_decides(body: str, rule: Rule | None, said: str, tmp_p
     path = tmp_path / "small.c"
     ends = "" if "finalize" in body else "shmem_finalize();"
     path.write_text(
-        "// nodes: 2\n#include <shmem.h>\nstatic int x;\nstatic long l, k;\n"
+        "// nodes: 2\n#include <shmem.h>\n#include <string.h>\nstatic int x, a[4];\nstatic long l, k;\n"
         f"int main(void) {{ shmem_init(); {body} {ends} return 0; }}\n"
     )
     verdict = decided(path)
     assert verdict.legal == ("yes" if rule is None else "no")
     assert [each.call.rule for each in verdict.illegal_calls] == ([] if rule is None else [rule])
     assert all(said in each.call.sentence for each in verdict.illegal_calls)
+
+
+ARMCI = """#include <armci.h>
+#include <mpi.h>
+#include <string.h>
+int main(int argc, char **argv) {
+int me, *base[8], v = 1; MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &me);
+armci_msg_nproc(); ARMCI_Init(); ARMCI_Malloc((void **)base, 16); ARMCI_Create_mutexes(me == 0 ? 2 : 1); ARMCI_Barrier();
+BODY
+ARMCI_Barrier(); ARMCI_Destroy_mutexes(); ARMCI_Free(base[me]); ARMCI_Finalize(); MPI_Finalize(); return 0; }
+"""
+GASPI = """#include <GASPI.h>
+int main(void) {
+gaspi_rank_t me, n; gaspi_config_t c; gaspi_config_get(&c); gaspi_config_set(c); gaspi_proc_init(GASPI_BLOCK);
+gaspi_proc_rank(&me); gaspi_proc_num(&n); gaspi_segment_create(0, 64, GASPI_GROUP_ALL, GASPI_BLOCK, 0); BODY
+gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
+if (me == 0) { gaspi_write(0, 0, 1, 1, 4, 4, 0, GASPI_BLOCK); gaspi_wait(0, GASPI_BLOCK); }
+gaspi_proc_term(GASPI_BLOCK); return 0; }
+"""
+GASNET = """#include <gasnet.h>
+int main(int argc, char **argv) {
+gasnet_init(&argc, &argv); int me = gasnet_mynode(), v = 1; gasnet_attach(NULL, 0, 4096, 0); gasnet_seginfo_t s[8];
+gasnet_getSegmentInfo(s, gasnet_nodes()); gasnet_handle_t h; BODY gasnet_exit(0); }
+"""
+PUT = "if (me == 1) { ARMCI_NbPut(&v, base[0], 4, 0, &h); ARMCI_Wait(&h); }"
+TRIED: list[tuple[str, str, Rule | None]] = [
+    (ARMCI, "ARMCI_Lock(1, 0); ARMCI_Unlock(1, 0); ARMCI_Lock(0, 1); ARMCI_Unlock(0, 1);", None),
+    (ARMCI, "ARMCI_Lock(1, 1); ARMCI_Unlock(1, 1);", armci.NO_MUTEX),
+    (ARMCI, "ARMCI_Destroy_mutexes(); ARMCI_Lock(0, 0); ARMCI_Unlock(0, 0); ARMCI_Create_mutexes(1);", armci.NO_MUTEX),
+    (ARMCI, f"armci_hdl_t h; {PUT}", armci.NO_HANDLE),
+    (ARMCI, f"static armci_hdl_t h; {PUT}", None),
+    (ARMCI, f"armci_hdl_t h; memset(&h, 0, sizeof h); {PUT} {PUT}", None),
+    (ARMCI, f"armci_hdl_t h; ARMCI_INIT_HANDLE(&h); ARMCI_SET_AGGREGATE_HANDLE(&h); {PUT}", None),
+    (ARMCI, f"armci_hdl_t h; if (me == 1) ARMCI_INIT_HANDLE(&h); {PUT}", None),
+    (ARMCI, "armci_hdl_t h[2]; for (int i = 0; i < 2; i++) ARMCI_INIT_HANDLE(&h[i]); if (me == 1) for (int i = 0; i < 2;"
+     " i++) { ARMCI_NbPut(&v, base[0], 4, 0, &h[i]); ARMCI_Wait(&h[i]); }", None),
+    (GASPI, "gaspi_segment_create(1, 64, GASPI_GROUP_ALL, GASPI_BLOCK, 0);", None),
+    (GASPI, "gaspi_segment_alloc(1, 64, 0); for (gaspi_rank_t r = 0; r < n; r++) gaspi_segment_register(1, r, GASPI_BLOCK);", None),
+    (GASPI, "if (me == 1) { gaspi_segment_alloc(1, 64, 0); gaspi_segment_register(1, 0, GASPI_BLOCK); }", None),
+    (GASPI, "gaspi_segment_alloc(1, 64, 0); gaspi_segment_register(1, me, GASPI_BLOCK);", gaspi.NOT_REGISTERED),
+    (GASPI, "if (me == 0) gaspi_segment_alloc(1, 64, 0);", gaspi.NO_SEGMENT),
+    (GASNET, "gasnet_begin_nbi_accessregion(); gasnet_put_nbi(1 - me, s[1 - me].addr, &v, 4);"
+     " h = gasnet_end_nbi_accessregion(); gasnet_wait_syncnbi_all(); gasnet_wait_syncnb(h);", None),
+    (GASNET, "gasnet_begin_nbi_accessregion(); while (gasnet_try_syncnbi_puts() != GASNET_OK); "
+     " gasnet_wait_syncnb(gasnet_end_nbi_accessregion());", gasnet.IMPLICIT_IN_REGION),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("frame", "body", "rule"), TRIED)
+def test_programs_that_look_alike(frame: str, body: str, rule: Rule | None, tmp_path: Path) -> None:
+    path = tmp_path / "small.c"
+    path.write_text("// nodes: 2\n" + frame.replace("BODY", body))
+    verdict = decided(path)
+    assert {each.call.rule for each in verdict.illegal_calls} == ({rule} if rule else set())
+    assert verdict.legal == ("no" if rule else "yes")

@@ -15,12 +15,12 @@ from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.header import BLOCK, QUEUES, TIMEOUT
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
-from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.expressions import Const, Expr
 
 NOTIFICATIONS = 65536
+ALL = "all"
 
 
 def blocks(call: Call, index: int) -> bool:
@@ -73,11 +73,11 @@ def _refuse_segment(call: Call, number: int, rank: Expr) -> None:
     if one is not None and not 0 <= one < call.nodes:
         return  # the command faults
     which = f"segment {number} of {'another rank' if one is None else f'rank {one}'}"
-    made, told = ([call.published(one, key)] if one is not None else call.all_facts(key)
+    made, to_whom = ([call.published(one, key)] if one is not None else call.all_facts(key)
                   for key in (size_of(number), registered(number)))  # fmt: skip
     if not any(each is not None for each in made):
         raise NotAllowed(rules.NO_SEGMENT, f"{call.name} with {which}, which has none")
-    if not any(ranks is EVERYONE or (isinstance(ranks, frozenset) and call.rank in ranks) for ranks in told):
+    if not any(ranks == ALL or (isinstance(ranks, frozenset) and call.rank in ranks) for ranks in to_whom):
         raise NotAllowed(rules.NOT_REGISTERED, f"{call.name} with {which}, not registered with this rank")
 
 
@@ -87,7 +87,8 @@ def deleted(call: Call) -> tuple[int, ...]:
 
 
 def registered(number: int) -> str:
-    """The name of the fact with which ranks a rank has registered its segment ``number``."""
+    """The name of the fact with which ranks a rank has registered its segment ``number``; `ALL` when lowering for all
+    node counts, where that is not looked at."""
     return f"gaspi.registered.{number}"
 
 

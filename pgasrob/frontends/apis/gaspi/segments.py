@@ -10,9 +10,8 @@ from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.gaspi.collectives import barrier_of
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
-from pgasrob.frontends.apis.gaspi.queues import deleted, members, registered, segment, segments, size_of, timed
+from pgasrob.frontends.apis.gaspi.queues import ALL, deleted, members, registered, segment, segments, size_of, timed
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import UCHAR, ULONG, VOID, Pointer
 from pgasrob.program.assumptions import Kind
 
@@ -43,8 +42,8 @@ def _together(steps: Steps, group: int, timeout: int) -> Sequence[Outcome]:
 def _registered(call: Call, ranks: tuple[int, ...]) -> None:
     """Segment argument 0 is registered with ``ranks``."""
     key = registered(call.known(0))
-    known = call.own_fact(key) or frozenset()
-    call.publish(key, known | {*ranks} if isinstance(known, frozenset) and ranks is not EVERYONE else EVERYONE)
+    known = call.own_fact(key)
+    call.publish(key, ALL if call.symbolic else cast("frozenset[int]", known or frozenset()) | {*ranks})
 
 
 @FUNCTIONS.does("gaspi_segment_alloc(gaspi_segment_id_t segment, gaspi_size_t size, gaspi_alloc_t policy)")
@@ -93,7 +92,7 @@ def use(call: Call) -> Sequence[Outcome]:
 def register(call: Call, steps: Steps) -> None:
     """No promise that the other rank has arrived."""
     segment(call, call.known(0))
-    _registered(call, EVERYONE if call.symbolic else (call.known(1),))
+    _registered(call, () if call.symbolic else (call.known(1),))
 
 
 @FUNCTIONS.does("gaspi_segment_delete(gaspi_segment_id_t segment)")
