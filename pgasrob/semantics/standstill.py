@@ -95,7 +95,7 @@ class _Open(Exception):
     """The state does not stay: something can still happen from which there is no way back."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Round(Generic[S]):
     """What a rank can do by itself: ``states``, the first one that it begins in, are its configurations, with the other
     ranks standing still. By configuration: ``targets``, where it leads, ``edges``, by which commands (None: a step),
@@ -114,9 +114,14 @@ class _Round(Generic[S]):
     changes: set[Cell] = field(default_factory=set)
     wrong: set[int] = field(default_factory=set)
 
-    @property
+    @cached_property
     def real(self) -> list[int]:
         return [number for number in range(len(self.states)) if number not in self.wrong]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Those of the barriers to which it comes."""
+        return frozenset(_names(each for arrivals in self.arrivals for each in arrivals))
 
 
 class _Whole(Generic[S]):
@@ -176,6 +181,7 @@ class Standstill(Generic[S]):
         self.undecided = False
         self._sets: list[list[tuple[Cell, ...]]] = [[] for _ in instance.automata]
         self._known: dict[tuple[object, ...], _Round[S] | Literal["leaves", "open"]] = {}
+        self._answers: dict[tuple[object, ...], tuple[Stay, ...] | None] = {}
 
     @cached_property
     def _live(self) -> Sequence[Sequence[frozenset[int]]]:
@@ -193,13 +199,21 @@ class Standstill(Generic[S]):
         if not all(map(or_, moving, idle)):
             return None
         try:
-            return self._stays(state, idle, there)
+            rounds = [self._round(self._forgotten(state, rank), rank, idle[rank]) for rank in ranks]
         except _Open:
             return None
+        key = *rounds, *idle, there
+        if key not in self._answers:
+            if len(self._answers) > MOST_KNOWN:
+                self._answers.clear()
+            try:
+                self._answers[key] = self._stays(rounds, idle, there)
+            except _Open:
+                self._answers[key] = None
+        return self._answers[key]
 
-    def _stays(self, state: S, idle: Sequence[bool], there: bool) -> tuple[Stay, ...]:
-        rounds = [self._round(self._forgotten(state, rank), rank, idle[rank]) for rank in range(self._instance.nodes)]
-        if set.intersection(*({name for each in one.arrivals for name in _names(each)} for one in rounds)):
+    def _stays(self, rounds: list[_Round[S]], idle: Sequence[bool], there: bool) -> tuple[Stay, ...]:
+        if frozenset.intersection(*(one.names for one in rounds)):
             return self._past_barriers(rounds)
         whole = _Whole([[one] for one in rounds])
         return tuple(self._stay(whole, rank, idle[rank], there) for rank in range(self._instance.nodes))
@@ -429,6 +443,7 @@ class Standstill(Generic[S]):
                 arriving = [each for each in one.real if one.arrivals[each]]
                 if not _leading(one.targets, arriving).issuperset(one.real):
                     raise _Open
+            _Whole(list(zip(*phases, strict=True)))  # none changes what another one sees, so far
             after = list(self._behind_barriers(phases[number]))
             order += dict.fromkeys(each for each in after if each not in numbers)
             leads.append([numbers.setdefault(each, len(numbers)) for each in after])

@@ -72,13 +72,15 @@ enum Known {
 #[derive(Debug)]
 pub struct Rounds {
     guesses: bool,
-    pub current: State,
+    current: State,
     next: State,
     /// Whether there was too much to look at from some state, which was taken not to stay.
     pub undecided: bool,
     sets: Vec<Vec<Vec<usize>>>,
     known: HashMap<Vec<u32>, Known>,
     count: usize,
+    /// Scratch: a key of `known`.
+    key: Vec<u32>,
 }
 
 impl Rounds {
@@ -91,6 +93,7 @@ impl Rounds {
             sets: filled(Vec::new(), state.control.len())?,
             known: HashMap::new(),
             count: 0,
+            key: Vec::new(),
         })
     }
 
@@ -115,13 +118,11 @@ impl Rounds {
     ) -> Result<Option<Arc<Round>>> {
         let tables = look.space.tables;
         let as_in_base = start.len() == 1 + tables.registers;
-        for (number, cells) in self.sets[rank].iter().enumerate() {
-            match self.known.get(&key(tables, base, (rank, number), cells, &start)?) {
-                Some(Known::Open) => return Ok(None),
-                Some(Known::Leaves) if !away => return Ok(None),
-                Some(Known::Round(round)) if as_in_base => return Ok(Some(Arc::clone(round))),
-                _ => {}
-            }
+        match self.recall(tables, base, rank, &start)? {
+            Some(Known::Open) => return Ok(None),
+            Some(Known::Leaves) if !away => return Ok(None),
+            Some(Known::Round(round)) if as_in_base => return Ok(Some(Arc::clone(round))),
+            _ => {}
         }
         let mut round = Round { rank, number: if as_in_base { self.count + 1 } else { 0 }, ..Round::default() };
         append(&mut round.configurations, start)?;
@@ -147,6 +148,26 @@ impl Rounds {
         let round = Arc::new(round);
         self.remember(tables, base, &round, &[true], || Known::Round(Arc::clone(&round)))?;
         Ok(Some(round))
+    }
+
+    /// Whether it is known that `rank` comes to where it cannot come back from.
+    pub fn leaves(&mut self, look: Look<'_>, state: &State, rank: usize) -> Result<bool> {
+        if self.sets[rank].is_empty() {
+            return Ok(false);
+        }
+        let start = configuration(look, state, state, rank, &[])?;
+        Ok(matches!(self.recall(look.space.tables, state, rank, &start)?, Some(Known::Leaves)))
+    }
+
+    /// What is known of a configuration of `rank`.
+    fn recall(&mut self, tables: &Tables, base: &State, rank: usize, configuration: &[u32]) -> Result<Option<&Known>> {
+        for (number, cells) in self.sets[rank].iter().enumerate() {
+            enter_key(&mut self.key, tables, base, (rank, number), cells, configuration)?;
+            if self.known.contains_key(&self.key) {
+                return Ok(self.known.get(&self.key));
+            }
+        }
+        Ok(None)
     }
 
     /// Notes what is `known` of the configurations `of` a round, by the cells that it touches; whether there was room.
@@ -178,7 +199,8 @@ impl Rounds {
         let cells = &self.sets[round.rank][number];
         for (configuration, _) in round.configurations.iter().zip(of).filter(|&(_, &of)| of) {
             self.known.try_reserve(1)?;
-            self.known.insert(key(tables, base, (round.rank, number), cells, configuration)?, known());
+            enter_key(&mut self.key, tables, base, (round.rank, number), cells, configuration)?;
+            self.known.insert(copied(&self.key)?, known());
         }
         Ok(true)
     }
@@ -189,6 +211,7 @@ impl Rounds {
         let mut numbers: HashMap<Configuration, usize> = HashMap::new();
         numbers.try_reserve(1)?;
         numbers.insert(copied(&round.configurations[0])?, 0);
+        self.current.mix();
         let mut number = 0;
         while number < round.configurations.len() {
             if self.is_too_many(number) {
@@ -240,8 +263,24 @@ impl Rounds {
         Ok(true)
     }
 
+    /// The configuration of `rank` behind a barrier that it passes by `transition`.
+    pub fn behind(
+        &mut self,
+        look: Look<'_>,
+        base: &State,
+        rank: usize,
+        before: &[u32],
+        transition: usize,
+    ) -> Result<Configuration> {
+        let tables = look.space.tables;
+        self.current.mix();
+        self.enter(tables, base, rank, before)?;
+        self.current.set_control(rank, tables.transitions[transition].target)?;
+        configuration(look, base, &self.current, rank, &cells_of(tables, before)?)
+    }
+
     /// Makes `current` the state with `rank` in a configuration.
-    pub fn enter(&mut self, tables: &Tables, base: &State, rank: usize, configuration: &[u32]) -> Result<()> {
+    fn enter(&mut self, tables: &Tables, base: &State, rank: usize, configuration: &[u32]) -> Result<()> {
         let registers = tables.registers;
         self.current.reset(base)?;
         self.current.set_control(rank, configuration[0])?;
@@ -396,7 +435,7 @@ pub fn configuration(
 }
 
 /// The cells that a configuration has changed.
-pub fn cells_of(tables: &Tables, configuration: &[u32]) -> Result<Vec<usize>> {
+fn cells_of(tables: &Tables, configuration: &[u32]) -> Result<Vec<usize>> {
     let mut found = Vec::new();
     for pair in configuration[1 + tables.registers..].chunks_exact(2) {
         append(&mut found, pair[0] as usize)?;
@@ -404,17 +443,18 @@ pub fn cells_of(tables: &Tables, configuration: &[u32]) -> Result<Vec<usize>> {
     Ok(found)
 }
 
-/// What decides what a rank does from a configuration on; its set of cells, which ascend, has a number.
-fn key(
+/// Enters what decides what a rank does from a configuration on; its set of cells, which ascend, has a number.
+fn enter_key(
+    found: &mut Vec<u32>,
     tables: &Tables,
     base: &State,
     (rank, number): (usize, usize),
     cells: &[usize],
     configuration: &[u32],
-) -> Result<Vec<u32>> {
+) -> Result<()> {
     let (own, changed) = configuration.split_at(1 + tables.registers);
-    let mut found = Vec::new();
-    found.try_reserve_exact(2 + own.len() + cells.len())?;
+    found.clear();
+    found.try_reserve(2 + own.len() + cells.len())?;
     found.extend([u32::try_from(rank)?, u32::try_from(number)?]);
     found.extend_from_slice(own);
     let mut pairs = changed.chunks_exact(2).peekable();
@@ -423,7 +463,7 @@ fn key(
         let own = pairs.peek().filter(|pair| pair[0] as usize == cell);
         found.push(own.map_or(base.memory[cell], |pair| pair[1]));
     }
-    Ok(found)
+    Ok(())
 }
 
 pub fn enter_sorted(items: &mut Vec<usize>, item: usize) -> Result<()> {

@@ -10,9 +10,7 @@ use crate::graphs::{components, leading};
 use crate::memory::{Result, append, copied, filled};
 use crate::moves::Space;
 use crate::operands::Operands;
-use crate::rounds::{
-    Configuration, Look, Round, Rounds, before_assumes_alone, cells_of, configuration, enter_sorted, is_assume,
-};
+use crate::rounds::{Configuration, Look, Round, Rounds, before_assumes_alone, configuration, enter_sorted, is_assume};
 use crate::state::State;
 use crate::tables::Tables;
 use crate::world::World;
@@ -39,11 +37,13 @@ pub struct Standstill {
     rounds: Rounds,
     /// Whether ranks that may do this by themselves are in a deadlock, by the numbers of the rounds.
     known: HashMap<Vec<usize>, bool>,
+    /// The rank by which the last state did not stay.
+    last: usize,
 }
 
 impl Standstill {
     pub fn new(state: &State, guesses: bool) -> Result<Self> {
-        Ok(Standstill { guesses, rounds: Rounds::new(state, guesses)?, known: HashMap::new() })
+        Ok(Standstill { guesses, rounds: Rounds::new(state, guesses)?, known: HashMap::new(), last: 0 })
     }
 
     /// Whether there was too much to look at from some state, which was taken not to stay.
@@ -55,6 +55,12 @@ impl Standstill {
     /// than false assumes.
     pub fn is_deadlock(&mut self, look: Look<'_>, world: &mut World, state: &State) -> Result<bool> {
         let tables = look.space.tables;
+        for rank in (self.last..tables.nodes).chain(0..self.last) {
+            if self.rounds.leaves(look, state, rank)? && moves(look.space, world, state, rank)? != Some(false) {
+                self.last = rank;
+                return Ok(false);
+            }
+        }
         let mut idle = filled(false, tables.nodes)?;
         for (rank, idle) in idle.iter_mut().enumerate() {
             let Some(moves) = moves(look.space, world, state, rank)? else { return Ok(false) };
@@ -63,7 +69,6 @@ impl Standstill {
                 return Ok(false);
             }
         }
-        self.rounds.current.copy(state)?;
         let mut found: Vec<Option<Arc<Round>>> = filled(None, tables.nodes)?;
         // Ranks that can move are the ones that may leave.
         for turn in [false, true] {
@@ -134,6 +139,8 @@ impl Standstill {
             for (of_rank, round) in rounds.iter_mut().zip(phase) {
                 append(of_rank, round)?;
             }
+            let Some(so_far) = Whole::new(tables, rounds)? else { return Ok(None) };
+            rounds = so_far.rounds;
             let mut led = Vec::new();
             for starts in after {
                 let known = order.iter().position(|known| *known == starts);
@@ -227,10 +234,7 @@ impl Standstill {
             let mut starts = Vec::new();
             for (rank, (round, &place)) in phase.iter().zip(&places).enumerate() {
                 let (each, transition) = arrivals[rank][place];
-                self.rounds.enter(tables, base, rank, &round.configurations[each])?;
-                self.rounds.current.set_control(rank, tables.transitions[transition].target)?;
-                let cells = cells_of(tables, &round.configurations[each])?;
-                append(&mut starts, configuration(look, base, &self.rounds.current, rank, &cells)?)?;
+                append(&mut starts, self.rounds.behind(look, base, rank, &round.configurations[each], transition)?)?;
             }
             append(&mut found, starts)?;
         }
