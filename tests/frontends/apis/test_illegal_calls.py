@@ -149,6 +149,7 @@ int main(int argc, char **argv) {
 gasnet_init(&argc, &argv); int me = gasnet_mynode(), v = 1; gasnet_attach(NULL, 0, 4096, 0); gasnet_seginfo_t s[8];
 gasnet_getSegmentInfo(s, gasnet_nodes()); gasnet_handle_t h; BODY gasnet_exit(0); }
 """
+SECOND = "gaspi_pointer_t p; gaspi_segment_create(1, 64, GASPI_GROUP_ALL, GASPI_BLOCK, 0);"
 PUT = "if (me == 1) { ARMCI_NbPut(&v, base[0], 4, 0, &h); ARMCI_Wait(&h); }"
 TRIED: list[tuple[str, str, Rule | None]] = [
     (ARMCI, "ARMCI_Lock(1, 0); ARMCI_Unlock(1, 0); ARMCI_Lock(0, 1); ARMCI_Unlock(0, 1);", None),
@@ -166,6 +167,8 @@ TRIED: list[tuple[str, str, Rule | None]] = [
     (GASPI, "if (me == 1) { gaspi_segment_alloc(1, 64, 0); gaspi_segment_register(1, 0, GASPI_BLOCK); }", None),
     (GASPI, "gaspi_segment_alloc(1, 64, 0); gaspi_segment_register(1, me, GASPI_BLOCK);", gaspi.NOT_REGISTERED),
     (GASPI, "if (me == 0) gaspi_segment_alloc(1, 64, 0);", gaspi.NO_SEGMENT),
+    (GASPI, f"{SECOND} gaspi_segment_create(2, 64, GASPI_GROUP_ALL, GASPI_BLOCK, 0); gaspi_segment_ptr(2, &p); gaspi_segment_delete(2); *(int *)p = 1;", gaspi.NO_SEGMENT),
+    (GASPI, f"{SECOND} gaspi_segment_ptr(1, &p); *(int *)p = 1;", None),
     (GASNET, "gasnet_begin_nbi_accessregion(); gasnet_put_nbi(1 - me, s[1 - me].addr, &v, 4);"
      " h = gasnet_end_nbi_accessregion(); gasnet_wait_syncnbi_all(); gasnet_wait_syncnb(h);", None),
     (GASNET, "gasnet_begin_nbi_accessregion(); while (gasnet_try_syncnbi_puts() != GASNET_OK); "

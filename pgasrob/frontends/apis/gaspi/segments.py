@@ -8,10 +8,11 @@ from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import target
 from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.collectives import barrier_of
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
 from pgasrob.frontends.apis.gaspi.queues import ALL, deleted, members, registered, segment, segments, size_of, timed
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, ObjectId, Outcome
 from pgasrob.frontends.c.types import UCHAR, ULONG, VOID, Pointer
 from pgasrob.program.assumptions import Kind
 
@@ -99,7 +100,9 @@ def register(call: Call, steps: Steps) -> None:
 def delete(call: Call, steps: Steps) -> None:
     call.rests_on(Kind.FREED_MEMORY, call.name)
     number = call.known(0)
-    segment(call, number)
+    memory = segment(call, number)
+    if memory.object == ObjectId("segment", ("gaspi", number)):  # and not a buffer of the program's own
+        steps.free(memory, rules.NO_SEGMENT)
     _note(steps, {other: size for other, size in segments(call).items() if other != number})
     steps.note("gaspi.deleted", tuple(sorted({*deleted(call), number})))
 
