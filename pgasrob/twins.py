@@ -133,26 +133,26 @@ def trace_search(
     return TraceSearch(instance, None if sources is None else by_command(instance, sources), part)
 
 
-def race_search(instance: Instance, strict: bool, all_: bool, memory: int | None, threads: int) -> RaceSearch:
-    """The search for races state by state, with all reductions. The reference always looks for ``all_`` races."""
+def race_search(instance: Instance, strict: bool, memory: int | None, threads: int) -> RaceSearch:
+    """The search for races state by state, with all reductions."""
     from pgasrob.robustness.reduction import REDUCTIONS
 
     if _native():
         from pgasrob.races.native_races import NativeRaceSearch
 
-        return NativeRaceSearch(instance, strict, REDUCTIONS, memory, threads, all_)
+        return NativeRaceSearch(instance, strict, REDUCTIONS, memory, threads)
     from pgasrob.reference.race_search import RaceSearch
 
     return RaceSearch(instance, strict, REDUCTIONS)
 
 
-def race_trace_search(instance: Instance, strict: bool, all_: bool, memory: int | None) -> RaceSearch:
-    """The search for races trace by trace. The reference always looks for ``all_`` races."""
+def race_trace_search(instance: Instance, strict: bool, memory: int | None) -> RaceSearch:
+    """The search for races trace by trace."""
     if _native():
         from pgasrob.races.native_races import NativeTracesRaceSearch
         from pgasrob.robustness.engine import longest_run
 
-        return NativeTracesRaceSearch(instance, strict, memory, all_, longest_run(instance))
+        return NativeTracesRaceSearch(instance, strict, memory, longest=longest_run(instance))
     from pgasrob.reference.race_traces import TracesRaceSearch
 
     return TracesRaceSearch(instance, strict)

@@ -25,9 +25,9 @@ MADE: list[tuple[Callable[[Instance], object], str, str]] = [
     (lambda instance: twins.attack_search(instance, ()), "NativeSearch", "AttackSearch"),
     (lambda instance: twins.search_of_sc_runs(instance, (), None), "NativeFacts", "SequentialFacts"),
     (lambda instance: twins.trace_search(instance), "NativeTraceSearch", "TraceSearch"),
-    (lambda instance: twins.race_search(instance, False, True, None, 1), "NativeRaceSearch", "RaceSearch"),
+    (lambda instance: twins.race_search(instance, False, None, 1), "NativeRaceSearch", "RaceSearch"),
     (
-        lambda instance: twins.race_trace_search(instance, False, True, None),
+        lambda instance: twins.race_trace_search(instance, False, None),
         "NativeTracesRaceSearch",
         "TracesRaceSearch",
     ),

@@ -157,16 +157,18 @@ class Checker:
             if races is None or races.robustness == "first":
                 verdict = about_robustness(session, job.asked)
             if races is not None and verdict.verdict != "error":
-                from pgasrob.races.race_check import races as decide_races
+                from pgasrob.races.race_check import RaceDecision
 
                 known = verdict if races.robustness == "first" else None
-                answer = decide_races(session.asking(replace(question, asked=races)), known)
+                decision = RaceDecision(session.asking(replace(question, asked=races)), known)
+                answer = decision.verdict()
                 if races.robustness == "after" and answer.verdict != "error":
                     verdict = answer.robustness or about_robustness(session, Robustness(effect=False))
                     if answer.verdict == "race" and verdict.verdict == "robust" and answer.robustness is None:
                         from pgasrob.races.consequences import race_consequences
 
-                        verdict = replace(verdict, races=race_consequences(session, verdict))
+                        going_on = None if races.strict else decision
+                        verdict = replace(verdict, races=race_consequences(session, verdict, going_on))
         except KeyboardInterrupt as interrupt:
             known = interrupt.verdict if isinstance(interrupt, Interrupted) else None
             if isinstance(known, Verdict):

@@ -18,7 +18,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.reading import Reading
 from pgasrob.races.access_facts import facts_of, not_excluding, updates_may_race
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
-from pgasrob.races.race_check import races
+from pgasrob.races.race_check import RaceDecision, races
 from pgasrob.races.racing_pairs import Next, Pairs
 from pgasrob.robustness.maximal_runs import End, Read, Viewer, Word
 from pgasrob.robustness.question import Races
@@ -40,17 +40,21 @@ MOST_STATES, MOST_STATES_AT_ONE_PLACE = 20_000, 2_000
 COMPARING = "while comparing the ends of SC runs"
 
 
-def race_consequences(session: Session, robustness: Verdict) -> RaceConsequences:
+def race_consequences(session: Session, robustness: Verdict, decision: RaceDecision | None = None) -> RaceConsequences:
     """Decide which races of the program of ``session`` matter, whose ``robustness`` is known.
 
-    A program with an error has no answer. Raises :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C.
+    ``decision``: the search that has found a race of it, which goes on. A program with an error has no answer. Raises
+    :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C.
     """
     if robustness.verdict == "error":
         return RaceConsequences("unknown", reason=robustness.reason)
     listed: tuple[Race, ...] = ()
-    all_listed, left, stats, asked = False, None, Stats(), Races(every=True)
+    all_listed, left, stats = False, None, Stats()
     if robustness.verdict == "robust":
-        found = races(session.asking(replace(session.question, asked=asked)), robustness)
+        if decision is None:
+            found = races(session.asking(replace(session.question, asked=Races(every=True))), robustness)
+        else:
+            found = decision.all_races(robustness)
         if found.verdict == "no race":
             return RaceConsequences("none", stats=found.stats)
         if found.verdict == "error":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 from pgasrob.program.reading import Reading
 from pgasrob.races.access_facts import updates_may_race
@@ -24,6 +25,7 @@ from pgasrob.robustness.reasons import (
 )
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, Failed, Interrupted, Placed, Session
+from pgasrob.robustness.turns import Part, budgets
 from pgasrob.robustness.verdict import Stats, Verdict
 from pgasrob.robustness.watch import GRACE, LimitReached
 from pgasrob.semantics.race import Race
@@ -36,86 +38,105 @@ DEFAULT_ENGINE = SEARCH
 RACE_ENGINES = (SEARCH, TRACES, "definition")
 """``search``: SC runs in which operations stop, state by state and in turns trace by trace; ``traces``: trace by trace
 alone; ``definition``: every state of X."""
-TURNS = (
-    *((SEARCH, 2_000), (TRACES, 10_000)),
-    *((SEARCH, 10_000), (TRACES, 100_000)),
-    *((SEARCH, 100_000), (TRACES, 1_000_000)),
-    *((SEARCH, None), (TRACES, None)),
-)
-"""Who searches next, and up to which effort; None: to its end or the limit of states. That of the traces is for each
-rank. Budgets count states and events, never time: the answer depends on nothing else. The states come first, as runs
-to races found there are short."""
+ORDER = (SEARCH, TRACES)
+"""Who takes turns, and who begins: the states, as runs to races found there are short."""
+EFFORT_PER_STATE = 8
+"""What the traces may take for each rank and each state that the other may look at: as much time, about."""
 
 SEARCHING, REPLAYING = "in the search for races", "while replaying the runs to races"
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Where to look for races: a program on its nodes, the session in which robustness can be asked about it, and the
-    answer to that, if it was asked already. ``nothing``: the verdict before anything is known."""
-
-    placed: Placed
-    asking: Session
-    robustness: Verdict | None
-    nothing: RaceVerdict
-
-
 def races(session: Session, robustness: Verdict | None = None) -> RaceVerdict:
-    """Decide whether the program of ``session`` has a race, as its question asks for.
+    """Decide whether the program of ``session`` has a race, as its question asks for (:class:`RaceDecision`)."""
+    return RaceDecision(session, robustness).verdict()
+
+
+class RaceDecision:
+    """The search for the races of the program of ``session``, as its question asks for.
 
     ``robustness``: the answer to that question, where it was asked already; else it is asked when the answer depends on
     it. The verdict is `error` for a program that has no process for some rank and for one with a fault that the search
     comes to, `unknown` where a limit is hit. Raises :class:`~pgasrob.robustness.session.Interrupted` on Ctrl-C, and
     ValueError for an engine that does not exist.
     """
-    asked, reading = session.question.asked, session.question.reading
-    assert isinstance(asked, Races)
-    if asked.engine not in RACE_ENGINES:
-        raise ValueError(f"no engine {asked.engine!r} for races; there is {', '.join(RACE_ENGINES)}")
-    read_so = reading
 
-    def nothing() -> RaceVerdict:
-        """The verdict before anything is known."""
-        question = session.question
-        file, name, nodes = question.file, question.name, question.nodes
-        return RaceVerdict(file, name, nodes, asked.engine, "unknown", strict=asked.strict, reading=read_so)
+    def __init__(self, session: Session, robustness: Verdict | None = None) -> None:
+        asked = session.question.asked
+        assert isinstance(asked, Races)
+        if asked.engine not in RACE_ENGINES:
+            raise ValueError(f"no engine {asked.engine!r} for races; there is {', '.join(RACE_ENGINES)}")
+        self._session, self._robustness, self._asked = session, robustness, asked
+        self._reading = session.question.reading
+        self._deciding: _Deciding | None = None
 
-    def prepared() -> Prepared:
-        nonlocal read_so
-        loaded, known = session.load(), robustness
+    def verdict(self) -> RaceVerdict:
+        """The answer; it ends with the first race unless all were asked for."""
+        with self._session.interruptible(lambda reason: replace(self._nothing, reason=reason)):
+            found = self._session.attempt(PREPARING, self._prepared)
+        if isinstance(found, Failed):
+            return found.applied(self._nothing)
+        self._deciding = found
+        return found.run()
+
+    def all_races(self, robustness: Verdict) -> RaceVerdict:
+        """The answer with all races of a program whose ``robustness`` is known now: the search goes on where it has
+        stopped."""
+        deciding = self._deciding
+        assert deciding is not None, "there is a first one"
+        deciding.all = True
+        deciding.robustness = self._as_read(robustness)
+        return deciding.run()
+
+    def _prepared(self) -> _Deciding:
+        session, asked = self._session, self._asked
+        loaded = session.load()
         whole = session.instance(loaded)
         if updates_may_race(whole, asked.strict):
-            read_so = Reading(reading.failed_polls, "all")
-            known = known if known is not None and known.reading == read_so else None
-            whole = session.instance(loaded, read_so)
+            self._reading = Reading(self._reading.failed_polls, "all")
+            whole = session.instance(loaded, self._reading)
         placed = session.place(whole, few=asked.engine == SEARCH, one_place=True)
         # Whatever engine is chosen elsewhere, races depend on robustness as the default one finds it.
         about = Robustness(effect=False)
-        question = replace(session.question, asked=about, reading=read_so, engine=EngineChoice())
-        return Prepared(placed, session.asking(question), known, nothing())
+        question = replace(session.question, asked=about, reading=self._reading, engine=EngineChoice())
+        known = self._as_read(self._robustness)
+        return _Deciding(placed, session.asking(question), known, self._nothing, asked.every)
 
-    with session.interruptible(lambda reason: replace(nothing(), reason=reason)):
-        found = session.attempt(PREPARING, prepared)
-    return found.applied(nothing()) if isinstance(found, Failed) else _Deciding(found, asked.every).run()
+    def _as_read(self, robustness: Verdict | None) -> Verdict | None:
+        """``robustness`` where it is about the reading in which races are looked for."""
+        return robustness if robustness is not None and robustness.reading == self._reading else None
+
+    @property
+    def _nothing(self) -> RaceVerdict:
+        """The verdict before anything is known."""
+        question, asked = self._session.question, self._asked
+        file, name, nodes = question.file, question.name, question.nodes
+        return RaceVerdict(file, name, nodes, asked.engine, "unknown", strict=asked.strict, reading=self._reading)
 
 
 class _Deciding:
-    """One search for races: its phases one after the other, and the verdict by what is known whenever they end."""
+    """The search for races of ``placed``: its phases one after the other, and the verdict by what is known whenever
+    they end. ``asking``: the session in which robustness can be asked about it; ``nothing``: the verdict before
+    anything is known."""
 
-    def __init__(self, prepared: Prepared, every: bool) -> None:
-        self.session, self.watch = prepared.asking, prepared.asking.watch
-        self.instance, self.all = prepared.placed.shown, every
-        alike, note = prepared.placed.alike, self.instance.program.count_note
-        self.nothing = replace(prepared.nothing, alike=alike, count_note=note)
+    def __init__(
+        self, placed: Placed, asking: Session, robustness: Verdict | None, nothing: RaceVerdict, every: bool
+    ) -> None:
+        self.session, self.watch = asking, asking.watch
+        self.instance, self.all = placed.shown, every
+        self.nothing = replace(nothing, alike=placed.alike, count_note=self.instance.program.count_note)
         self.pairs = Pairs(self.instance, self.nothing.strict)
-        self.robustness = prepared.robustness
+        self.robustness = robustness
         self.searches: list[RaceSearch] = []
+        self.parts: dict[str, tuple[RaceSearch, Part]] = {}
+        self.over: set[str] = set()
+        self.turns = ((budget, name) for budget in budgets() for name in self._taking_turns)
         self.found: dict[Places, FoundRace] = {}
         self.complete = False
         self.gave_up: Reason | None = None
 
     def run(self) -> RaceVerdict:
-        """Search, and give the verdict; a limit that ends the search leaves the races that were found."""
+        """Search, or go on with it, and give the verdict; a limit that ends the search leaves the races that were
+        found."""
         with self.session.interruptible(self._verdict):
             ended = self.session.ended((SEARCHING, self._search))
         return self._verdict(ended)
@@ -175,51 +196,51 @@ class _Deciding:
         Of a robust program the search state by state and the one trace by trace see the same races; of another one the
         search state by state sees more.
         """
-        turns = TURNS if self.nothing.engine == SEARCH else TURNS[-1:]
-        searches: dict[str, RaceSearch] = {}
-        running: dict[str, Iterator[None]] = {}
         too_many: LimitReached | None = None
-        for name, effort in turns:
-            if name not in searches:
-                search = self._made(name, strict)
-                searches[name], running[name] = search, search.run()
-                self.searches.append(search)
-            if name not in running:
-                continue
-            search = searches[name]
-            if effort is not None and name == TRACES:
-                effort *= self.instance.nodes
+        for budget, name in self.turns:
+            if self.over.issuperset(self._taking_turns):
+                break
+            if name not in self.parts:
+                made = self._made(name, strict)
+                self.searches.append(made)
+                self.parts[name] = made, Part(made, made.run(), partial(self._spent, made))
+            search, part = self.parts[name]
             try:
-                if not self._advance(search, running[name], effort):
-                    continue
+                for _ in part.search_until(budget):
+                    if self._has_enough:
+                        return
+                    self.watch.look_around("races", search.states, search.doing)
             except LimitReached as limit:
                 if not isinstance(limit.reason, StateLimit):
                     raise
-                too_many = too_many or limit
-            else:
-                if self._has_enough:
-                    return
+                too_many, part.ended = too_many or limit, True
+                self.over.add(name)
+            if self._has_enough:
+                return
+            if part.ended and name not in self.over:
+                self.over.add(name)
                 self.gave_up = search.gave_up
                 if search.gave_up is None:
                     yield search
                     if name == SEARCH:
                         return
-            del running[name]
         if too_many is not None:
             raise too_many
 
-    def _made(self, name: str, strict: bool) -> RaceSearch:
-        if name == SEARCH:
-            return race_search(self.instance, strict, self.all, self.watch.limits.memory, self.session.question.threads)
-        return race_trace_search(self.instance, strict, self.all, self.watch.limits.memory)
+    @property
+    def _taking_turns(self) -> tuple[str, ...]:
+        return ORDER if self.nothing.engine == SEARCH else (TRACES,)
 
-    def _advance(self, search: RaceSearch, running: Iterator[None], effort: int | None) -> bool:
-        """Let ``search`` run until it has taken ``effort`` in all, or has found enough; whether it has ended."""
-        while effort is None or getattr(search, "effort", search.states) < effort:
-            if next(running, self) is self or (search.races and not self.all):
-                return True
-            self.watch.look_around("races", search.states, search.doing)
-        return False
+    def _spent(self, search: RaceSearch) -> float:
+        """What ``search`` has cost, in states of a search state by state."""
+        effort: int | None = getattr(search, "effort", None)
+        return search.states if effort is None else effort / (EFFORT_PER_STATE * self.instance.nodes)
+
+    def _made(self, name: str, strict: bool) -> RaceSearch:
+        memory = self.watch.limits.memory
+        if name == SEARCH:
+            return race_search(self.instance, strict, memory, self.session.question.threads)
+        return race_trace_search(self.instance, strict, memory)
 
     def _follow(self, search: RaceSearch) -> bool:
         """Run the last ``search``, until the first race unless all are wanted; whether it has seen all there is."""

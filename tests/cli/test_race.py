@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 import pgasrob
 from pgasrob.cli import cli
 from pgasrob.cli.exit_codes import code_of_races
+from pgasrob.races import race_check
 from tests.support import sampled
 
 ANSWERS = Path(__file__).parents[1] / "frontends/answers"
@@ -136,10 +137,15 @@ int main(void) {
 """
 
 
-def test_a_lost_update_changes_how_runs_end(tmp_path: Path) -> None:
+def test_a_lost_update_changes_how_runs_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All is found by one search."""
+    searches: list[object] = []
+    made = race_check.race_search
+    monkeypatch.setattr(race_check, "race_search", lambda *of: searches.append(of) or made(*of))
     (tmp_path / "lost.c").write_text(LOST)
     report = " ".join(race(str(tmp_path / "lost.c")).stdout.split())
     assert "The race in lines 5 and 6 changes the result: counter@0 at the end is 2 or 1." in report
+    assert len(searches) == 1
 
 
 def test_a_fault_or_a_limit_needs_no_second_question(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,10 @@ from pgasrob.races.native_races import NativeTracesRaceSearch
 from pgasrob.races.race_check import SEARCH, TRACES
 from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.reference.race_traces import TracesRaceSearch
+from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
-from pgasrob.robustness.question import Question, Races
+from pgasrob.robustness.question import Question, Races, Robustness
 from pgasrob.robustness.reasons import RunTooLong, StateLimit, TooManyUpdates
 from pgasrob.robustness.session import Session
 from tests.races.test_races_agree import campaign, drawn, ended
@@ -144,13 +146,35 @@ def test_the_answer_is_the_same_whoever_comes_first(monkeypatch: pytest.MonkeyPa
         _, on, strict = drawn(seed)
         question = Question(on.program, on.nodes, Races(strict, every=True), on.reading, limits=limits)
         found = []
-        for turns in (((SEARCH, None),), ((TRACES, None), (SEARCH, None)), race_check.TURNS):
+        for order in ((SEARCH,), (TRACES, SEARCH), race_check.ORDER):
             with monkeypatch.context() as patch:
-                patch.setattr(race_check, "TURNS", turns)
+                patch.setattr(race_check, "ORDER", order)
                 found.append(told(race_check.races(Session(question, instance=on))))
         assert found[0] == found[1] == found[2], seed
         seen[f"{found[0][0]}, {'whole' if found[0][2] else 'in part'}"] += 1
     assert seen["race, whole"] > 15 and seen["no race, whole"] > 5, seen
+
+
+def test_a_search_that_has_found_a_race_goes_on_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: Counter[str] = Counter()
+    search = race_check.race_search
+    monkeypatch.setattr(race_check, "race_search", lambda *of: made.update(searches=1) or search(*of))
+    seen: Counter[int] = Counter()
+    for seed in range(60):
+        _, on, _ = drawn(seed)
+        question = Question(on.program, on.nodes, Races(), on.reading)
+        decision, made["searches"] = race_check.RaceDecision(Session(question, instance=on)), 0
+        if decision.verdict().verdict != "race":
+            continue
+        known = check(Session(replace(question, asked=Robustness(effect=False)), instance=on))
+        if known.verdict != "robust":
+            continue
+        found = decision.all_races(known)
+        assert made["searches"] == 1
+        every = race_check.races(Session(replace(question, asked=Races(every=True)), instance=on), known)
+        assert told(found) == told(every), seed
+        seen[len(found.races)] += 1
+    assert seen[1] > 2 and sum(seen.values()) - seen[1] > 2, seen
 
 
 def test_states_behind_a_violation_are_searched_whoever_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +188,7 @@ def test_states_behind_a_violation_are_searched_whoever_comes_first(monkeypatch:
     limits = Limits(max_sc_states=1)
     by_traces = races(stale, all_=True, engine=TRACES, limits=limits)
     assert len(by_traces.races) == 3
-    monkeypatch.setattr(race_check, "TURNS", ((TRACES, None), (SEARCH, None)))
+    monkeypatch.setattr(race_check, "ORDER", (TRACES, SEARCH))
     found = races(stale, all_=True, limits=limits)
     assert found.robustness is not None and found.robustness.verdict == "not robust"
     assert len(found.races) == 4
@@ -185,7 +209,7 @@ def test_who_gives_up_leaves_it_to_the_other(monkeypatch: pytest.MonkeyPatch, re
             return 10**9
 
     monkeypatch.setattr(race_check, "race_trace_search", lambda instance, strict, *_: Given(instance, strict))
-    monkeypatch.setattr(race_check, "TURNS", ((TRACES, None), (SEARCH, None), (TRACES, None)))
+    monkeypatch.setattr(race_check, "ORDER", (TRACES, SEARCH))
     quiet = program("put(x, 1, y, q); wait(q); barrier;", "barrier; r <- mem[y];")
     verdict = races(quiet)
     assert (verdict.verdict, verdict.reason) == ("no race", None)
