@@ -34,18 +34,26 @@ ABOUT_A_CALL = "PG160"
 
 def doubt(program: Program) -> WhyNot | None:
     """What makes it doubtful that ``program``, made of C for its number of nodes, is meant for it; None for nothing."""
-    silent, count = True, program.nodes or 0
-    for process in program.processes:
-        for command in _commands(statements_in(process.body)):
-            for rank in named_ranks(command):
-                silent = False
-                if isinstance(rank, Const) and not 0 <= rank.value < count:
-                    return "names"
-    if silent:
+    count, named = program.nodes or 0, list(_ranks_in(program))
+    if any(isinstance(rank, Const) and not 0 <= rank.value < count for rank in named):
+        return "names"
+    if not named:
         return "silent"
     if _first_failing(program) is not None:
         return "asserts"
     return "leaves" if _leaving(program) else None
+
+
+def is_silent(program: Program) -> bool:
+    """Whether no rank has a command that accesses the memory of another one."""
+    return not any(True for _ in _ranks_in(program))
+
+
+def _ranks_in(program: Program) -> Iterator[object]:
+    """The ranks whose memory the commands of ``program`` access."""
+    for process in program.processes:
+        for command in _commands(statements_in(process.body)):
+            yield from named_ranks(command)
 
 
 def _leaving(program: Program) -> list[int]:

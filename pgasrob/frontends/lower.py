@@ -75,8 +75,9 @@ class CProgram(Displayed):
             if not (leaving := leaving_paths(self.compiled)):
                 raise
             with suppress(SourceError):  # what is in the way of the whole program is said then
-                self.lowered[None, "none"] = lower(self.compiled, None, leaving=leaving)
-                return self.lowered[None, "none"]
+                program = self._if_it_communicates(lower(self.compiled, None, leaving=leaving))
+                self.lowered[None, "none"] = program
+                return program
             raise
 
     @property
@@ -124,7 +125,8 @@ class CProgram(Displayed):
             self._chosen = DEFAULT_NODES if note is None or note.further is None else note.further
             if note is not None and self._chosen != DEFAULT_NODES:
                 chosen = self._lowered(self._chosen, "none")
-                self.lowered[self._chosen, "none"] = replace(chosen, count_note=replace(note, chosen=True))
+                note = replace(note, chosen=True, nothing=False)
+                self.lowered[self._chosen, "none"] = replace(chosen, count_note=note)
         return self._chosen
 
     @property
@@ -143,7 +145,9 @@ class CProgram(Displayed):
         from pgasrob.frontends.c.driver import lower
 
         if (count, marks) not in self.lowered:
-            if count is None or marks != "none":
+            if count is None:
+                self.lowered[count, marks] = self._if_it_communicates(lower(self.compiled, count, marks))
+            elif marks != "none":
                 self.lowered[count, marks] = lower(self.compiled, count, marks)
             else:
                 self.lowered[count, marks] = self._with_note(count)
@@ -164,7 +168,16 @@ class CProgram(Displayed):
             hint = "; ".join(filter(None, (first.hint, f"on {note.further} nodes there is no such error")))
             raise SourceError([replace(first, hint=hint), *error.diagnostics[1:]]) from None
         note = None if doubt(program) is None else self.fitting.note(program)
-        return program if note is None else replace(program, count_note=note)
+        return self._if_it_communicates(program if note is None else replace(program, count_note=note))
+
+    def _if_it_communicates(self, program: Program) -> Program:
+        """``program``, which says so where nothing is checked of it."""
+        from pgasrob.frontends.fitting_counts import is_silent
+        from pgasrob.frontends.nothing_checked import nothing_checked
+
+        if program.moves_data or not is_silent(program):
+            return program
+        return replace(program, count_note=nothing_checked(self.compiled, program, program.count_note))
 
     def instantiate(self, nodes: int | None = None, reading: Reading = DEFAULT_READING) -> Instance:
         """The instance on ``nodes`` nodes; raises :class:`pgasrob.diagnostics.SourceError` for what cannot be
@@ -217,15 +230,14 @@ def _linked(text: str, file: str, options: FrontEnd, files: Files, registry: Reg
     pure = frozenset(options.pure)
     build = options.build_options()
     targets = build.targets(file)
-    unit = compile_unit(
-        file, text, registry, _flags(file, build, targets), pure, OtherFiles(files, elsewhere=bool(others))
-    )
+    own = _flags(file, build, targets).for_text(text)
+    unit = compile_unit(file, text, registry, own, pure, OtherFiles(files, elsewhere=bool(others)))
     if not others:
         return unit
     candidates = [Candidate(each, read_source(Path(each), files), build.targets(each)) for each in others]
 
     def compiled(each: Candidate) -> Unit:
-        flags = _flags(each.file, build, targets)
+        flags = _flags(each.file, build, targets).for_text(each.text)
         return compile_unit(each.file, each.text, registry, flags, pure, OtherFiles(files, file, elsewhere=True))
 
     return Linker(unit, targets, candidates, compiled).linked()

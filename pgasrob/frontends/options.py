@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 DIALECTS = ("gaspi-17", "gaspi-1.01")
 """Versions of APIs in which a call means something else than in others; the first of an API is the default."""
@@ -36,6 +36,14 @@ class Flags:
             self.forced + others.forced,
             self.empty_configs or others.empty_configs,
         )
+
+    def for_text(self, text: str) -> Flags:
+        """These options for a file that has this ``text``. `-D main=NAME` is about files whose `main` another one calls
+        by that NAME: the one that calls it keeps its own."""
+        name = dict(self.macros).get("main")
+        if not name or not re.search(rf"\b{re.escape(name)}\s*\(", text):
+            return self
+        return replace(self, macros=tuple(each for each in self.macros if each[0] != "main"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,11 +61,14 @@ def has_main(file: str, build: BuildOptions, files: Files = DISK) -> bool:
     places = [match.start() for match in MAIN.finditer(text)]
     if not places:
         return False
-    # A `main` that stands in no `#if` is there; that of a file that tests itself depends on macros.
+    ways = [way.for_text(source) for way in build.of(file)]
+    # A `main` that stands in no `#if` is there, if no macro renames it; that of a file that tests itself depends on
+    # macros.
     steps = [(match.start(), 1 if match[1] == "if" else -1) for match in CONDITIONAL.finditer(text)]
-    if any(not sum(step for at, step in steps if at < place) for place in places):
+    renamed = any(head == "main" for way in ways for head, _ in way.macros)
+    if not renamed and any(not sum(step for at, step in steps if at < place) for place in places):
         return True
-    return any(_remains(file, source, way, files) for way in build.of(file))
+    return any(_remains(file, source, way, files) for way in ways)
 
 
 def _remains(file: str, text: str, flags: Flags, files: Files) -> bool:

@@ -149,6 +149,7 @@ class Declared:
     nodes, as long as that is open. ``ends``: where the source ends the runs of ranks, if it is C. ``count_note``: why
     the program is not meant for its number of nodes, or that this was chosen. ``looked_at``: of what the command at a
     place reads into a register, whether C looks at it or never does, commands and what they store aside.
+    ``moves_data``: a rank makes a call that may move data between ranks.
     """
 
     name: str
@@ -171,6 +172,7 @@ class Declared:
     ends: tuple[RankEnd, ...] = field(default=(), compare=False)
     count_note: CountNote | None = field(default=None, compare=False)
     looked_at: Mapping[tuple[Span, int], bool] = field(default_factory=dict, compare=False)
+    moves_data: bool = field(default=True, compare=False)
 
     @property
     def cells(self) -> int:

@@ -18,6 +18,7 @@ from pgasrob.robustness.question import EngineChoice, Races, Robustness
 from pgasrob.robustness.reasons import (
     InternalError,
     LeftUndone,
+    NothingChecked,
     Reason,
     RunsLeftOut,
     ScStateLimit,
@@ -298,6 +299,9 @@ class _Deciding:
             rests = rests_on(self.instance, "portfolio", robust=False)
             return replace(verdict, verdict="race", reason=left, assumptions=rests)
         if self.complete and not wrong and gaps is None:
+            note = program.count_note
+            if note is not None and note.nothing:
+                return replace(verdict, reason=NothingChecked(note.why_nothing()))
             rests = rests_on(self.instance, "portfolio", robust=True)
             return replace(verdict, verdict="no race", assumptions=rests)
         return replace(verdict, reason=next(iter(wrong), None) or given_up or gaps)

@@ -18,7 +18,8 @@ class CountNote(TypedDict):
     """``why`` the program is not meant for ``nodes`` nodes (`program/count_note.py`): ``text`` at that place says so.
 
     Line 0: no place. ``rank``: the one that is not there, or leaves alone. ``further``: the least number of nodes, up
-    to 8, that is not so. ``chosen``: the program was put on that number, since none was given. ``sentence`` says it.
+    to 8, that is not so. ``chosen``: the program was put on that number, since none was given. ``nothing``: nothing was
+    checked, since no rank comes to a call by which it communicates. ``sentence`` says it.
     """
 
     nodes: int
@@ -30,6 +31,7 @@ class CountNote(TypedDict):
     rank: int | None
     further: int | None
     chosen: bool
+    nothing: bool
     sentence: str
 
 
@@ -46,13 +48,14 @@ def count_note_to_json(note: Found) -> CountNote:
         "rank": note.rank,
         "further": note.further,
         "chosen": note.chosen,
+        "nothing": note.nothing,
         "sentence": sentence(note),
     }
 
 
 def brief(file: str, note: CountNote | None) -> Iterator[str]:
     """The line about ``note`` as compilers print them, for a program with the first ``file``."""
-    if note is not None:
+    if note is not None and not note["nothing"]:  # the reason of the answer says that
         place = located(file, note["line"], note["column"]) if note["line"] else visible(file)
         yield f"{place}: note: {visible(note['sentence'])}"
 
@@ -62,8 +65,8 @@ def sentence(note: Found) -> str:
     found = capital(_what(note))
     if note.chosen:
         return f"{found}: {note.further} nodes were chosen instead (-n sets another number)."
-    if note.further is not None:
-        return f"{found}: try -n {note.further}."
+    if helps := note.helps():
+        return f"{found}: {helps}."
     if note.why == "leaves":
         return f"{found}; no number of nodes up to 8 is known to go further."
     return f"{found}."

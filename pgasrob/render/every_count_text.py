@@ -11,7 +11,7 @@ from pgasrob.render.english import capital, listed, on_nodes
 from pgasrob.render.every_count_json import Place
 from pgasrob.render.run_json import Witness
 from pgasrob.render.verdict_json import Result
-from pgasrob.robustness.reasons import NotProved
+from pgasrob.robustness.reasons import NothingChecked, NotProved
 
 HOLD, NO_DEADLOCK = "the assertions hold", "there is no deadlock"
 OPTION = "--nodes all asks about every number of nodes."
@@ -69,7 +69,8 @@ def what_is_known(result: Result) -> Iterator[tuple[str, str]]:
     """Sentences with styles for a program without a proof for every number of nodes: on which numbers it is known to be
     robust, and what was in the way of a proof."""
     known = checked(result)
-    if "proved" not in result or result["verdict"] == "robust":
+    nothing = result.get("reason_code") == NothingChecked.code
+    if "proved" not in result or result["verdict"] == "robust" or nothing:
         return
     if result["verdict"] != "unknown":
         if known:

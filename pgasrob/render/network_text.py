@@ -39,7 +39,8 @@ def network_report(result: NetworkResult, width: int = 80) -> list[Line]:
     """The report of ``result`` in lines of at most ``width`` characters."""
     lines = list(network_headline(result, width))
     lines += error_lines(result["file"], result["errors"])
-    if note := result.get("count_note"):
+    note = result.get("count_note")
+    if note and not note["nothing"]:  # the reason of the answer says that
         lines += paragraph(note["sentence"], width, "faint" if note["chosen"] else "open", "  ")
     if result["reason"] and result["verdict"] != "error":
         lines += paragraph(f"{english.capital(result['reason'])}.", width, "open", "  ")

@@ -122,7 +122,8 @@ def cost(result: RaceResult) -> str:
 def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
     """The conclusions from the answer about races and the verdict on robustness, each with a style."""
     verdict = result["verdict"]
-    if note := result.get("count_note"):
+    note = result.get("count_note")
+    if note and not note["nothing"]:  # the reason of the answer says that
         yield note["sentence"], "faint" if note["chosen"] else "open"
     if verdict == "no race":
         where = english.in_runs(result["engine"], result["nodes"])

@@ -394,14 +394,17 @@ def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> O
 def notifications(result: Result | RaceResult) -> Iterator[Object]:
     """Notifications that a search gave no answer, or not the whole one, that a program is in error for a reason
     without a place, or that it is not meant for its number of nodes."""
-    if note := result.get("count_note"):
+    note = result.get("count_note")
+    place = _location(result, None)
+    if note:
         (other, line), column = place_of(note["line"]), note["column"]
-        region = {"startLine": line, "startColumn": column} if line else None
+        place = _location(result, {"startLine": line, "startColumn": column} if line else None, other)
+    if note and not note["nothing"]:
         yield {
             "descriptor": {"id": NODE_COUNT, "index": 1},
             "level": "note",
             "message": _message(note["sentence"]),
-            "locations": [_location(result, region, other)],
+            "locations": [place],
         }
     yield from _open_lines(result)
     witness = result.get("witness")
@@ -409,7 +412,8 @@ def notifications(result: Result | RaceResult) -> Iterator[Object]:
     is_open = result["verdict"] == "unknown" or result.get("faults") == "unknown"
     if is_open or (result["verdict"] == "error" and not placed):
         text = f"{_begun(result['verdict'])}{_on(result)}: {result['reason'] or 'no reason is known'}"
-        yield _notification(result, "warning" if is_open else "error", text)
+        found = _notification(result, "warning" if is_open else "error", text)
+        yield found | {"locations": [place]} if note and note["nothing"] else found
 
 
 def _open_lines(result: Result | RaceResult) -> Iterator[Object]:

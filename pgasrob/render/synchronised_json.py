@@ -54,7 +54,7 @@ RIGHT, WRONG, NOT_KNOWN = (
 )
 
 
-NOT_ROBUST = "not robust"
+NOT_ROBUST, NOTHING = "not robust", "nothing was checked"
 HARMLESS = "not robust, but harmless"
 NO_MATTER = "every run on the network ends as some SC run does"
 
@@ -78,11 +78,13 @@ class Synchronised(TypedDict):
     """Whether the program is correctly synchronised, as far as was asked: by all ``lines`` together.
 
     ``whole``: all lines were asked. A line that does not apply, as assertions of a program that has none, is left out.
-    ``summary`` says it in words.
+    ``summary`` says it in words. ``nothing``: nothing was checked, since no rank comes to a call by which it
+    communicates.
     """
 
     answer: LineAnswer
     whole: bool
+    nothing: bool
     summary: str
     lines: list[SynchronisedLine]
 
@@ -120,7 +122,13 @@ def synchronised_to_json(verdict: library.Verdict) -> Synchronised | None:
     lines: list[SynchronisedLine] = [
         {"line": line.name, "answer": line.answer, "asked": line.asked, "found": line.found} for line in found.lines
     ]
-    made: Synchronised = {"answer": found.answer, "whole": found.whole, "summary": "", "lines": lines}
+    made: Synchronised = {
+        "answer": found.answer,
+        "whole": found.whole,
+        "nothing": found.nothing,
+        "summary": "",
+        "lines": lines,
+    }
     return made | {"summary": summary(made)}
 
 
@@ -170,6 +178,8 @@ def _accesses(access: RacingAccess, run: Run, first: int) -> Iterator[int]:
 def summary(found: Synchronised, where: str = "") -> str:
     """What ``found`` says in one clause, ``where`` it holds (`` on 2 nodes``): ``not correctly synchronised on 2 nodes:
     1 deadlock, 1 race that changes the result``; where not all lines were asked, what each of them says."""
+    if found["nothing"] and found["answer"] == "unknown":
+        return NOTHING + where
     bad, open_ = wrong(found), left_open(found)
     could_not = f"{english.listed(open_)} could not be decided" if open_ else ""
     if not found["whole"]:

@@ -147,8 +147,9 @@ def _where(result: Result, run: Witness | None) -> str:
 def sentences(result: Result) -> Iterator[tuple[str, SynchronisedLine]]:
     """What each line that was asked says, with it."""
     found = result.get("synchronised")
-    for line in found["lines"] if found else ():
-        yield _said(result, line), line
+    if found:
+        lines = (line for line in found["lines"] if not (found["nothing"] and line["answer"] == "unknown"))
+        yield from ((_said(result, line), line) for line in lines)
 
 
 def section(result: Result, width: int) -> list[Line]:
@@ -213,7 +214,7 @@ def of_sc_runs(result: Result) -> tuple[str, str]:
 
 def cell(found: Synchronised | None, assertions: Assertions | None, deadlock: Deadlock | None) -> tuple[str, str]:
     """The cell of :func:`of_sc_runs`, from the lines and the facts of SC runs."""
-    if not found and assertions is deadlock is None:
+    if (not found or (found["nothing"] and found["answer"] == "unknown")) and assertions is deadlock is None:
         return "-", "faint"
     answers: dict[LineName, object] = {
         "assertions": {"violated": "no"}.get(assertions or "", assertions),

@@ -93,7 +93,7 @@ class Table(Generic[R]):
             yield from paragraph(fault, self._width, "", "", "    ")
         elif surprising and result["reason"] and not (result["verdict"] == "error" and result["errors"]):
             yield from paragraph(f"{where}: {result['verdict']}: {result['reason']}", self._width, "", "", "    ")
-        if surprising and (note := result.get("count_note")):
+        if surprising and (note := result.get("count_note")) and not note["nothing"]:
             yield from paragraph(f"{where}: {note['sentence']}", self._width, "", "", "    ")
         if self._expect and surprising and self._form.found(result) != "unknown":
             expected = result.get("expected")

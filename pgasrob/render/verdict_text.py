@@ -17,6 +17,7 @@ from pgasrob.render import (
     every_count_text,
     hardware_text,
     store_buffers_text,
+    synchronised_json,
     synchronised_text,
     words,
 )
@@ -26,7 +27,7 @@ from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_json import Event, Fault, Standing, Witness
 from pgasrob.render.run_table import MARK, table
 from pgasrob.render.verdict_json import Result
-from pgasrob.robustness.reasons import InternalError
+from pgasrob.robustness.reasons import InternalError, NothingChecked
 from pgasrob.robustness.verdict import RECORDED
 
 MOST_INITIAL, MOST_ELEMENTS = 20, 8
@@ -102,7 +103,9 @@ def _cost(result: Result, width: int) -> list[Line]:
     fault = result["witness"] and result["witness"]["fault"]
     follows = fault or (result["verdict"] == "error" and result["errors"])
     if result["reason"] and not follows:
-        lines += paragraph(result["reason"], width, "", "  ")
+        asked = result.get("synchronised")
+        said = f"{synchronised_json.NOTHING}: " if asked and asked["whole"] and asked["nothing"] else ""  # above
+        lines += paragraph(result["reason"].removeprefix(said), width, "", "  ")
     stats = result["stats"]
     if stats["seconds"]:
         lines += paragraph(words.cost(result), width, "faint", "  ")
@@ -148,7 +151,7 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             yield NO_COMMUNICATION, "open"
     yield from every_count_text.what_is_known(result)
     if result["verdict"] == "unknown" and not every_count_text.is_about_all(result):
-        ended = result.get("reason_code") == InternalError.code
+        ended = result.get("reason_code") in (InternalError.code, NothingChecked.code)
         left = [] if ended else ["The search did not end, so this says nothing about robustness."]
         left += [LIMITS] * bool(result.get("limit"))
         if left:
@@ -205,7 +208,8 @@ def _beside_the_lines(result: Result, assumed: bool) -> Iterator[tuple[str, str]
 
 def _count_note(result: Result) -> Iterator[tuple[str, str]]:
     """Why the program is not meant for its number of nodes, or why that was chosen."""
-    if note := result.get("count_note"):
+    note = result.get("count_note")
+    if note and not note["nothing"]:  # the reason of the answer says that
         yield note["sentence"], "faint" if note["chosen"] else "open"
 
 

@@ -24,6 +24,7 @@ from pgasrob.robustness.reasons import (
     FaultPossible,
     InternalError,
     LeftUndone,
+    NothingChecked,
     Reason,
     RunsLeftOut,
     ScRunsLeft,
@@ -282,8 +283,10 @@ class Check:
             reason = LeftUndone("not all that is known is shown", unshown)
         if answer == "robust" and program.gaps:
             answer, reason = "unknown", RunsLeftOut(program.gaps)
-        first = witness or shown.assertion_run or shown.deadlock_run
         robust, unseen = answer == "robust", isinstance(reason, FaultPossible)
+        if robust and program.count_note is not None and program.count_note.nothing:
+            answer, reason = "unknown", NothingChecked(program.count_note.why_nothing())
+        first = witness or shown.assertion_run or shown.deadlock_run
         engine = self._session.question.engine.name
         verdict = replace(
             nothing_known(self._session.question),

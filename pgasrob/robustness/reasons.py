@@ -221,6 +221,12 @@ class RacesOnCounts(
         return f"{self.sentence}: on {on} none does, and -n asks about others"
 
 
+class NothingChecked(Reason, code="nothing-checked", sentence="nothing was checked: {why}"):
+    """No rank comes to any of the calls by which ranks communicate."""
+
+    why: str
+
+
 class RunsLeftOut(Reason, code="runs-left-out", sentence="not all runs were looked at: {gaps}"):
     """What was looked at is not violating, but the program stands for more runs than were looked at."""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from pgasrob.robustness.reasons import NotAsked
+from pgasrob.robustness.reasons import NotAsked, NothingChecked
 from pgasrob.robustness.verdict import LINES, LineName, Verdict
 
 LineAnswer = Literal["yes", "no", "unknown", "harmless"]
@@ -32,11 +32,12 @@ class Line:
 class Synchronised:
     """The ``lines`` in the order of :data:`~pgasrob.robustness.verdict.LINES`, without those that do not apply, such as
     assertions of a program that has none. ``whole``: all were asked, so that ``answer`` says whether the program is
-    correctly synchronised."""
+    correctly synchronised. ``nothing``: nothing was checked, since no rank comes to a call by which it communicates."""
 
     answer: LineAnswer
     whole: bool
     lines: tuple[Line, ...]
+    nothing: bool = False
 
 
 def synchronised(verdict: Verdict) -> Synchronised | None:
@@ -44,7 +45,8 @@ def synchronised(verdict: Verdict) -> Synchronised | None:
     if verdict.verdict == "error":
         return None
     lines = tuple(_lines(verdict))
-    return Synchronised(answer_of(lines), set(LINES) <= set(verdict.asked), lines)
+    nothing = isinstance(verdict.reason, NothingChecked)
+    return Synchronised(answer_of(lines), set(LINES) <= set(verdict.asked), lines, nothing)
 
 
 def answer_of(lines: tuple[Line, ...]) -> LineAnswer:
@@ -79,7 +81,9 @@ def _lines(verdict: Verdict) -> Iterator[Line]:
         if name in verdict.asked or name in verdict.facts:
             found = _answered(verdict, name)
             if found is not None:
-                yield Line(name, found[0], name in verdict.asked, found[1])
+                # Where nothing was checked nothing is known to be as it should be.
+                is_open = found[0] == "yes" and isinstance(verdict.reason, NothingChecked)
+                yield Line(name, "unknown" if is_open else found[0], name in verdict.asked, found[1])
 
 
 def _answered(verdict: Verdict, name: LineName) -> tuple[LineAnswer, int] | None:

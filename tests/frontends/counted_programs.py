@@ -97,7 +97,7 @@ PROGRAMS = {
     ),
     "only from rank 2 on": Counted(
         mpi("for (int i = 0; i < 2; i++) rand();", "if (me >= 2) MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, w);"),
-        3, "silent", "",
+        3, "silent", "MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, w)",
     ),
     "eight": Counted(shmem("if (n != 8) exit(1);"), 8, "leaves", "n != 8"),
     "one of two failures, behind a broadcast": Counted(

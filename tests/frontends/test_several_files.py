@@ -20,6 +20,7 @@ from pgasrob.frontends.c.types import INT, Array
 from pgasrob.frontends.compile_commands import read
 from pgasrob.frontends.lower import CProgram, load_c, parse_c, read_c
 from pgasrob.frontends.options import Flags, FrontEnd
+from pgasrob.frontends.sources import apart
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.files import Copies, Overlay, Recorder
 from pgasrob.program.printer import to_source
@@ -565,3 +566,21 @@ def test_repairs_are_of_all_files(tmp_path: Path) -> None:
     assert saved.exit_code == 0 and "shmem_fence" not in header and "shmem_quiet" in header  # behind an #ifdef
     assert (copy / "include/ring.h.orig").exists()
     assert run("check", database).exit_code == 0
+
+
+def test_a_driver_calls_the_main_of_a_program_by_another_name(tmp_path: Path) -> None:
+    app, driver = tmp_path / "app.c", tmp_path / "driver.c"
+    app.write_text(
+        "#include <shmem.h>\nstatic long x;\n"
+        "int main(int argc, char **argv) { if (argc != 3) return 1; shmem_long_p(&x, 1, 0); return 0; }\n"
+    )
+    driver.write_text(
+        "#include <shmem.h>\nint app_main(int argc, char **argv);\nint main(void) {\n"
+        '  char *args[] = {"app", "1", "2", 0};\n  shmem_init(); app_main(3, args); shmem_finalize(); return 0;\n}\n'
+    )
+    files, renamed = [str(app), str(driver)], FrontEnd(defines=(("main", "app_main"),))
+    programs, front_end = apart(files, renamed)
+    assert programs == [str(driver)]
+    lowered = load_c(driver, front_end).program(2)
+    assert lowered.moves_data and lowered.instantiate(2).communicates
+    assert apart(files, FrontEnd())[0] == files

@@ -17,6 +17,7 @@ from pgasrob.robustness.limits import Limits
 from tests.frontends.counted_programs import PROGRAMS
 
 LEAVES = "On 2 nodes every rank leaves in line 10, `n != 3`, before any communication"
+NOTHING = "on 2 nodes the program ends in line 10, `n != 3`, before it communicates; try -n 3"
 CHOSEN, TRY = f"{LEAVES}: 3 nodes were chosen instead (-n sets another number).", f"{LEAVES}: try -n 3."
 
 
@@ -47,7 +48,7 @@ def _sarif(*arguments: str) -> Any:
 def test_the_text_says_which_count_was_chosen_and_why(command: tuple[str, ...]) -> None:
     assert CHOSEN in " ".join(pgasrob_(*command, "three.c").stdout.split())
     given = " ".join(pgasrob_(*command, "three.c", "-n", "2").stdout.split())
-    assert TRY in given and "on 2 nodes" in given
+    assert NOTHING in given and TRY not in given
     assert "node count the program is for" not in given
     assert "every rank leaves" not in pgasrob_(*command, "three.c", "-n", "3").stdout
     assert "note" not in pgasrob_(*command, "two.c").stdout
@@ -56,12 +57,12 @@ def test_the_text_says_which_count_was_chosen_and_why(command: tuple[str, ...]) 
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("silent", "On 2 nodes no rank accesses the memory of another one: 3 nodes were chosen instead"),
+        ("silent", "On 2 nodes no rank accesses the memory of another one (see line 13, `MPI_Put("),
         ("names", "On 2 nodes there is no rank 3 for `shmem_int_p(&y, one, 3)` in line 13: 4 nodes were"),
         ("asserts", "On 2 nodes `assert(n == 3)` in line 12 fails before any communication: 3 nodes"),
         ("alone", "On 2 nodes rank 0 ends the run in line 12, `n < 3`: 3 nodes were chosen"),
         ("rank", "On 2 nodes line 13 is in error (MPI_Put with rank 2 of 2): 3 nodes were chosen"),
-        ("nowhere", "in line 10, `MPI_Abort(MPI_COMM_WORLD, 1)`, before any communication; no number of nodes up"),
+        ("nowhere", "in line 10, `MPI_Abort(MPI_COMM_WORLD, 1)`, before it communicates; no number of nodes up"),
     ],
 )
 def test_sentences(name: str, sentence: str) -> None:
@@ -82,11 +83,15 @@ def test_every_format_says_it() -> None:
     (note,) = (json.loads(pgasrob_("check", "three.c", "--format", "json").stdout)["count_note"],)
     assert note == {
         "nodes": 2, "why": "leaves", "line": 10, "column": 9, "end_column": 15, "text": "n != 3", "rank": None,
-        "further": 3, "chosen": True, "sentence": CHOSEN,
+        "further": 3, "chosen": True, "nothing": False, "sentence": CHOSEN,
     }  # fmt: skip
     sarif = _sarif("race", "three.c", "-n", "2")
     (said,) = sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"]
-    assert (said["level"], said["message"]["text"]) == ("note", TRY)
+    assert (said["level"], said["message"]["text"]) == (
+        "warning",
+        f"Unknown on 2 nodes: nothing was checked: {NOTHING}",
+    )
+    assert said["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 
 
 @pytest.mark.parametrize(
@@ -103,7 +108,9 @@ def test_every_command_chooses_the_same_count(command: str) -> None:
 def test_tables_have_it_below_the_rows(command: str) -> None:
     printed = " ".join(pgasrob_(command, "three.c", "two.c").stdout.split())
     assert f"three.c (nodes: 3): {CHOSEN}" in printed and "two.c (nodes" not in printed
-    assert f"three.c (nodes: 2): {TRY}" in " ".join(pgasrob_(command, "three.c", "two.c", "-n", "2").stdout.split())
+    assert f"three.c (nodes: 2): unknown: nothing was checked: {NOTHING}" in " ".join(
+        pgasrob_(command, "three.c", "two.c", "-n", "2").stdout.split()
+    )
     for file in (Path("three.c"), Path("two.c")):
         file.write_text(f"// expect: robust\n// races: none\n{file.read_text()}")
     assert "2 as expected, 0 not." in (printed := pgasrob_(command, "three.c", "two.c", "--expect").stdout)

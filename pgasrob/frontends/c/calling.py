@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis.call_steps import NotAllowed
+from pgasrob.frontends.apis.communicating import moves_data
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.branching import Branch
@@ -69,10 +70,13 @@ class Calling:
     def end(self, *, refuses: bool, of_all: bool = False) -> None:
         """End the rank; ``refuses`` and ``of_all`` as of a :class:`RankEnd`."""
         if not self.position.rank.is_symbol:
-            places = [(frame.function, frame.pc) for frame in self.position.state.frames]
-            function, place = places[-1]  # of the call or the `return` itself; the callers are behind their calls
-            early = any(self.program.has_calls_from(*each) for each in (*places[:-1], (function, place + 1)))
-            self.world.ends.append(RankEnd(self.position.rank.number, self.position.span, early, refuses, of_all))
+            places = [(frame.function, frame.pc) for frame in reversed(self.position.state.frames)]
+            function, place = places[0]  # of the call or the `return` itself; the callers are behind their calls
+            places[0] = function, place + 1
+            before = (each for each in places if self.program.has_calls_from(*each))
+            left, behind = next(before, (function, 0))
+            span = left.spans[behind - 1] if behind else self.position.span
+            self.world.ends.append(RankEnd(self.position.rank.number, span, bool(behind), refuses, of_all))
         if isinstance(open := self.position.state.notes.get(LEFT_OPEN), str):
             self.facts.publish(self.position.rank.publisher, open, True)
         self.parts.agreements.end()
@@ -94,6 +98,7 @@ class Calling:
             self.position.rests_on(Kind.ASSUMED_PURE, f"{name}()")
             self._pure(call)
             return
+        self.world.moves_data = self.world.moves_data or moves_data(name)
         self.registers.taken = set()
         before = self.position.state.copy() if any(leaves_of(frame.slots[slot]) for slot in call.arguments) else None
         issued = len(self.writer.node.statements)

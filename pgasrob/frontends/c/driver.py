@@ -91,6 +91,7 @@ def _lowered(world: World) -> Program:
                 ),
                 ends=tuple(world.ends),
                 looked_at={key: looked for key, looked in world.looked_at.items() if looked is not None},
+                moves_data=world.moves_data,
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 

@@ -52,6 +52,8 @@ class World:
     """Up to so many nodes the program is what is made, where it is made for every number of them."""
     ends: list[RankEnd] = field(default_factory=list)
     """Where the runs of ranks end, where these have numbers."""
+    moves_data: bool = False
+    """Whether a rank makes a call that may move data between ranks."""
     followed: dict[int, Followed] | None = None
     """What each rank does by the branches that it takes, where that is asked for."""
 
@@ -100,6 +102,7 @@ class World:
         self.looked_at.clear()
         self.queues.clear()
         self.ends.clear()
+        self.moves_data = False
 
     def exposed(self) -> dict[tuple[str, int], frozenset[int]]:
         """The cells of each rank in each window, where calls are marked."""

@@ -22,7 +22,7 @@ from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
 from pgasrob.program.parser import read_text
 from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
-from pgasrob.robustness.reasons import InternalError, Reason, StateLimit
+from pgasrob.robustness.reasons import InternalError, NothingChecked, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, READING, Failed, Loaded, Session
 from pgasrob.robustness.watch import Watch
@@ -150,10 +150,11 @@ class _Deciding:
             translated = watch.within(PREPARING, lambda: self._program_of_ranks(loaded))
         search = partial(decide, translated.program, asked, watch, translated.copies)
         found = watch.within(SEARCHING, search, looks=True)
-        verdict: Verdict = "not robust" if found.violation else "unknown" if found.reason else "robust"
-        self.known = replace(
-            self.known, verdict=verdict, reason=found.reason, violation=found.violation, states=found.states
-        )
+        note, reason = self.known.count_note, found.reason
+        if reason is None and note is not None and note.nothing:
+            reason = NothingChecked(note.why_nothing())
+        verdict: Verdict = "not robust" if found.violation else "unknown" if reason else "robust"
+        self.known = replace(self.known, verdict=verdict, reason=reason, violation=found.violation, states=found.states)
 
     def _litmus(self) -> Translation:
         test = parse_litmus(Path(self.known.file), DISK)

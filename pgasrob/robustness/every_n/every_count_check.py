@@ -17,7 +17,7 @@ from pgasrob.robustness.check import check, nothing_known
 from pgasrob.robustness.every_n.proof import Claim, Obstacle, Proof
 from pgasrob.robustness.every_n.prove import prove
 from pgasrob.robustness.question import Robustness
-from pgasrob.robustness.reasons import CountLeft, NotProved, Reason
+from pgasrob.robustness.reasons import CountLeft, NothingChecked, NotProved, Reason
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import CheckedCount, EveryCount, Legal, Stats, Verdict
 from pgasrob.robustness.watch import Watch
@@ -52,7 +52,10 @@ def check_every_count(session: Session) -> Verdict:
         ended = session.ended((PROVING, find_proof))
         for count in _counts(proof) if ended is None else ():
             one = replace(session.question, asked=Robustness(session.question.effect), nodes=count)
-            checked.append(check(session.asking(one)))
+            found = check(session.asking(one))
+            if isinstance(found.reason, NothingChecked):  # which says something where it is so on all numbers of nodes
+                found = replace(found, verdict="robust", reason=None)
+            checked.append(found)
             if checked[-1].verdict != "robust" or checked[-1].faults == "unknown":
                 break
     return verdict(ended)
@@ -68,7 +71,7 @@ def _proof(program: Program | CProgram, reading: Reading, watch: Watch) -> Proof
             program = program.for_every_count()
         except SourceError as error:
             return Proof(obstacles=[Obstacle("program", _needs_a_number(error.diagnostics[0]))], too_few=too_few)
-        return replace(_proved(program, reading, watch), too_few=too_few)
+        return replace(_proved(program, reading, watch), too_few=too_few, nothing=program.count_note)
     return _proved(program, reading, watch)
 
 
@@ -120,13 +123,16 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
     below = len(robust) == len(checked) == len(_counts(proof))
     whole = reason is None and proof.holds and below
     verdict = _with_facts(robust[-1] if robust else unknown, robust, proof if whole else None)
+    nothing = _nothing(proof, checked) if whole else None
+    if nothing is not None:
+        whole, reason = False, NothingChecked(nothing.why_nothing())
     return replace(
         verdict,
         nodes=None,
         verdict="robust" if whole else "unknown",
         reason=verdict.reason if whole else reason,
         faults="none" if whole else None,
-        count_note=proof.too_few or (None if proof.only else _leaves(checked)),
+        count_note=nothing or proof.too_few or (None if proof.only else _leaves(checked)),
         stats=stats,
         every=every,
         hardware=verdict.hardware if whole else None,
@@ -137,7 +143,16 @@ def _verdict(unknown: Verdict, proof: Proof, checked: list[Verdict], ended: Reas
 def _leaves(checked: Sequence[Verdict]) -> CountNote | None:
     """That on a number of nodes that was checked every rank leaves, or none communicates."""
     notes = (each.count_note for each in checked)
-    return next((note for note in notes if note is not None and note.why in ("leaves", "silent")), None)
+    found = next((note for note in notes if note is not None and note.why in ("leaves", "silent")), None)
+    return found and replace(found, nothing=False)
+
+
+def _nothing(proof: Proof, checked: Sequence[Verdict]) -> CountNote | None:
+    """That on no number of nodes a rank comes to a call by which it communicates; None where one does."""
+    notes = [each.count_note for each in checked]
+    if not all(note is not None and note.nothing for note in notes):
+        return None
+    return next(filter(None, notes), proof.nothing) if proof.only or proof.nothing else None
 
 
 def _assumptions(proof: Proof, checked: Sequence[Verdict]) -> tuple[Assumption, ...]:

@@ -96,6 +96,7 @@ class Proof:
     ``legal``: for each call that breaks a rule of its API where it stands, whether no run comes to it. ``only``: in
     place of a cutoff, the numbers of nodes on which the program does more than leave at once, which are to be checked.
     ``too_few``: why the program is in error on 2 nodes and meant for more: it is asked about ``least`` and more then.
+    ``nothing``: why nothing is checked of the program on any number of nodes.
     """
 
     cutoff: int | None = None
@@ -109,6 +110,7 @@ class Proof:
     legal: list[Claim] = field(default_factory=list)
     only: Only | None = None
     too_few: CountNote | None = None
+    nothing: CountNote | None = None
 
     @property
     def least(self) -> int:

@@ -112,8 +112,9 @@ def hold_all(
     source, nodes = program.source, instance.nodes
     first = Rewriting(source.file, source.text)
     cells = [Shown(number, text) for number, text in enumerate(_global_cells(instance, first))]
-    units = [Unit(source.file, first.rewritten((), {}, cells), _flags(front_end, source.file))]
-    units += [Unit(path, located(path, source.others[path]), _flags(front_end, path)) for path in source.units]
+    units = [Unit(source.file, first.rewritten((), {}, cells), _flags(front_end, source.file, source.text))]
+    for path, text in ((each, source.others[each]) for each in source.units):
+        units.append(Unit(path, located(path, text), _flags(front_end, path, text)))
     with tempfile.TemporaryDirectory(prefix="pgasrob-") as name:
         built = replace(build(Path(name), library, units, nodes, known), arguments=program.compiled.arguments or ())
         normal = execute(built, "watch", "", timeout)
@@ -312,7 +313,7 @@ class _Followed:
             Unit(
                 rewriting.path,
                 rewriting.rewritten(reported, self.shown_values, self.cells if not path else ()),
-                _flags(self.front_end, rewriting.path),
+                _flags(self.front_end, rewriting.path, rewriting.text),
             )
             for path, rewriting in self.files.items()
         ]
@@ -374,11 +375,11 @@ class _Followed:
         return f": rank {entry.rank} did not come to {_at(self.line(entry))}"
 
 
-def _flags(front_end: FrontEnd | None, path: str) -> tuple[str, ...]:
-    """Compiler options for the file ``path``: macros, folders of headers, files that come first."""
+def _flags(front_end: FrontEnd | None, path: str, text: str) -> tuple[str, ...]:
+    """Compiler options for the file ``path`` with this ``text``: macros, folders of headers, files that come first."""
     if front_end is None:
         return ()
-    flags = front_end.build_options().of(path)[0]
+    flags = front_end.build_options().of(path)[0].for_text(text)
     macros = [f"-U{name}" if value is None else f"-D{name}={value}" for name, value in flags.macros]
     folders = [f"-I{os.path.abspath(folder)}" for folder in flags.folders]
     folders += [f"-iquote{os.path.abspath(folder)}" for folder in flags.quoted]

@@ -25,6 +25,11 @@ int main(int argc, char **argv)
         MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
         MPI_Win_unlock(1, win);
     }
+    if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        MPI_Put(&one, 1, MPI_INT, 0, 1, 1, MPI_INT, win);
+        MPI_Win_unlock(0, win);
+    }
     MPI_Finalize();
     return 0;
 }
