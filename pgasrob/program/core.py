@@ -99,11 +99,12 @@ class Until(NamedTuple):
     """The condition under which a poll succeeds: else the rank would only come back and read again (`program.polls`).
 
     ``holds`` is over the registers after the read. ``spins``: while it does not hold, the rank goes round a loop, and
-    is not stuck.
+    is not stuck. ``gathers``: it may go on to other flags meanwhile (`program.gathering`).
     """
 
     holds: Expr
     spins: bool
+    gathers: bool = False
 
     def satisfied(self, registers: Sequence[int]) -> bool:
         """Whether the condition holds with these ``registers``, or faults."""

@@ -30,6 +30,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.polls import with_polls
+from pgasrob.program.raised_flags import Flags
 from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.program.rounds import endless
 
@@ -369,8 +370,7 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
             builder = builders.get(id(own))
             if builder is None:
                 builder = builders[id(own)] = Builder(own.body, ways)
-            automaton = builder.build(partial(specialised, rank=rank))
-            automata.append(_as_read(automaton, reading, rank, program.cells, nodes))
+            automata.append(builder.build(partial(specialised, rank=rank)))
     except TooManyWays:
         raise _error(
             program,
@@ -378,7 +378,9 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
             f"more than {MAX_WAYS} ways from one command to the next on {nodes} nodes",
             "verify a smaller case: fewer `choose` in a row, or fewer nodes",
         ) from None
-    return Instance(program, nodes, tuple(automata), reading)
+    flags, size = Flags(program, automata), program.cells
+    read = (_as_read(automaton, reading, rank, size, nodes, flags) for rank, automaton in enumerate(automata))
+    return Instance(program, nodes, tuple(read), reading)
 
 
 def _sized(program: Declared, nodes: int) -> tuple[Declared, dict[int, int]]:
@@ -406,10 +408,14 @@ def automata_of_blocks(
     return {rank: automaton for ranks, automaton in built for rank in ranks}
 
 
-def _as_read(automaton: ControlAutomaton, reading: Reading, rank: int, size: int, nodes: int) -> ControlAutomaton:
+def _as_read(
+    automaton: ControlAutomaton, reading: Reading, rank: int, size: int, nodes: int, flags: Flags
+) -> ControlAutomaton:
     if reading.conflicts == "all":
         automaton = automaton.with_forms(core.all_in_conflict)
-    return with_polls(automaton, Const(rank), size, Const(nodes)) if reading.failed_polls == "wait" else automaton
+    if reading.failed_polls == "count":
+        return automaton
+    return with_polls(automaton, Const(rank), size, Const(nodes), flags)
 
 
 def _error(program: Declared, code: str, message: str, hint: str) -> SourceError:

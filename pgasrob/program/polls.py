@@ -21,17 +21,22 @@ from pgasrob.program.certain import FALSE, either, negated
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form, Until
 from pgasrob.program.expressions import Expr, constant, names_me_or_nodes, registers_of
+from pgasrob.program.gathering import Gathering
 from pgasrob.program.graphs import components, dominators
 from pgasrob.program.looks import Looks
+from pgasrob.program.raised_flags import Flags
 from pgasrob.program.walks import MOST_WAYS, Goal, Values, Walks, is_quiet, is_read
 
 
-def with_polls(automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) -> ControlAutomaton:
+def with_polls(
+    automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr, flags: Flags | None = None
+) -> ControlAutomaton:
     """``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes, with its failed reads disabled. Where
-    rank and nodes are symbols, a read is disabled only if it is for all numbers that they may stand for."""
+    rank and nodes are symbols, a read is disabled only if it is for all numbers that they may stand for; with numbers
+    ``flags`` says which cells are flags."""
     if not any(is_read(transition.form) for transition in automaton.transitions):
         return automaton
-    polls = _Polls(automaton, rank, size, nodes)
+    polls = _Polls(automaton, rank, size, nodes, flags)
     out = [[polls.waiting(state, transition) for transition in leaving] for state, leaving in enumerate(automaton.out)]
     return ControlAutomaton(tuple(map(tuple, _numbered(out))))
 
@@ -77,13 +82,16 @@ def _is_alike(form: Form) -> bool:
 
 
 class _Polls:
-    def __init__(self, automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr) -> None:
+    def __init__(self, automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr, flags: Flags | None) -> None:
         out = automaton.out
         self._walks = Walks(automaton, rank, size, nodes)
         # Where less is decided or more is live than with numbers, what is a look may be a poll then, or no look.
         symbols = constant(rank) is None or constant(nodes) is None
         alike = not symbols or all(_is_alike(transition.form) for transition in automaton.transitions)
         self._looks = Looks(self._walks, self.fails) if alike else None
+        known = constant(rank)
+        raised = {} if flags is None or known is None else flags.of(known)
+        self._gathering = Gathering(self._walks, raised) if raised else None
         self._failing: dict[tuple[int, int], Expr] = {}
         self._out = out
         self._quiet = [[each.target for each in leaving if is_quiet(each.form)] for leaving in out]
@@ -111,9 +119,11 @@ class _Polls:
         fails, spins = self.fails(state, transition), True
         if fails == FALSE and self._looks is not None:
             fails, spins = self._looks.fails(transition)
+        gathers = FALSE if self._gathering is None else self._gathering.fails(transition)
+        fails = either(fails, gathers)
         if fails == FALSE:
             return transition
-        return transition.with_form(replace(form, until=Until(negated(fails), spins)))
+        return transition.with_form(replace(form, until=Until(negated(fails), spins, gathers != FALSE)))
 
     def fails(self, state: int, read: Transition) -> Expr:
         """The condition, on the registers after ``read``, under which the rank is bound to come back to ``state``."""

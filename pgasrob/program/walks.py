@@ -72,7 +72,7 @@ class Walks:
         self.out = automaton.out
         self.rank = rank
         self.left = 0
-        self._size, self._nodes = size, nodes
+        self.size, self._nodes = size, nodes
 
     @cached_property
     def live(self) -> list[frozenset[int]]:
@@ -89,13 +89,27 @@ class Walks:
                     stack.append(transition.target)
         return seen
 
-    def after_failed(self, state: int, target: int) -> set[int]:
-        """The control states to which a read from ``state`` to ``target`` may lead when it fails: those in the loop of
-        a poll, and all on the way from a look to its wait."""
+    def after_failed(self, state: int, read: Transition) -> set[int]:
+        """The control states to which ``read`` from ``state`` may lead when it fails: those in the loop of a poll, and
+        all on the way from a look to its wait; where it gathers flags, all that come before anything else is done."""
+        target, form = read.target, read.form
+        if isinstance(form, core.Immediate) and form.until is not None and form.until.gathers:
+            return self._gathering_from(target)
         if state not in self.reached(target):
             ahead = self.reached(target, silently=True)
             return {each for each in ahead if any(map(self._waits, self.reached(each, silently=True)))}
         return {each for each in self.reached(target) if state in self.reached(each)}
+
+    def _gathering_from(self, start: int) -> set[int]:
+        """The control states to which quiet commands and awaits may lead."""
+        seen, stack = {start}, [start]
+        while stack:
+            for edge in self.out[stack.pop()]:
+                awaits = isinstance(edge.form, core.Immediate) and edge.form.update is None
+                if edge.target not in seen and (awaits or is_quiet(edge.form)):
+                    seen.add(edge.target)
+                    stack.append(edge.target)
+        return seen
 
     def _waits(self, state: int) -> bool:
         """Whether a rank may wait at ``state`` for the value of a cell."""
@@ -137,7 +151,7 @@ class Walks:
         """When the registers that are live at ``state`` have the values that they had after the read."""
         same = TRUE
         for register in sorted(self.live[state] & values.keys()):
-            same = both(same, holds(Binary("==", values[register], _held(register))))
+            same = both(same, holds(Binary("==", values[register], held(register))))
         return same
 
     def _some_enabled(self, leaving: Sequence[Transition], values: Values) -> Expr:
@@ -148,20 +162,20 @@ class Walks:
             if not isinstance(form, core.Test):
                 return TRUE
             conditions.append(form.condition)
-            found = either(found, holds(_over(form.condition, values)))
+            found = either(found, holds(over(form.condition, values)))
         if any(Unary("!", one) in conditions for one in conditions):
             return TRUE
         return found
 
     def _blocked(self, form: core.Form, values: Values) -> Expr:
         """When a command cannot be issued, whatever later reads give."""
-        return holds(negated(_over(form.condition, values))) if isinstance(form, core.Test) else FALSE
+        return holds(negated(over(form.condition, values))) if isinstance(form, core.Test) else FALSE
 
     def _after(self, form: core.Form, values: Values) -> Values:
         """The registers after a quiet command."""
         match form:
             case core.Assign(register, value):
-                found = _over(value, values)
+                found = over(value, values)
                 return {**values, register: UNKNOWN if is_large(found) else found}
             case core.Immediate(register=int(register)):
                 return {**values, register: UNKNOWN}
@@ -175,10 +189,10 @@ class Walks:
                 return FALSE
             if role is core.Role.VALUE:
                 continue
-            value = _over(expr, values)
+            value = over(expr, values)
             match role:
                 case core.Role.ADDRESS:
-                    within = _within(value, Const(self._size))
+                    within = _within(value, Const(self.size))
                 case core.Role.RANK:
                     within = _within(value, self._nodes)
                 case core.Role.QUEUE:
@@ -191,10 +205,11 @@ class Walks:
 
 def back_at(expr: Expr) -> Expr | None:
     """The register that stands in conditions for the value of ``expr`` after the read; None if that is no register."""
-    return _held(expr.index) if isinstance(expr, Register) else None
+    return held(expr.index) if isinstance(expr, Register) else None
 
 
-def _held(register: int) -> Register:
+def held(register: int) -> Register:
+    """Stands for what a register held after the read."""
     return Register(f"r{register}", register)
 
 
@@ -209,7 +224,7 @@ def unchanged_at(state: int, kept: frozenset[int]) -> Goal:
     return arrived
 
 
-def _over(expr: Expr, values: Values) -> Expr:
+def over(expr: Expr, values: Values) -> Expr:
     """``expr`` over the registers after the read; unknown when it nests deeply."""
     found = rewritten(expr, lambda part: values.get(part.index) if isinstance(part, Register) else None)
     return UNKNOWN if found is not expr and _nests_deeply(found) else found

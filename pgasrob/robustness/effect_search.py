@@ -107,7 +107,7 @@ class EffectSearch:
             for state, leaving in enumerate(automaton.out):
                 for edge in leaving:
                     if At(rank, state) in places and isinstance(edge.form, core.Immediate) and edge.form.until:
-                        found.update(At(rank, each) for each in walks.after_failed(state, edge.target))
+                        found.update(At(rank, each) for each in walks.after_failed(state, edge))
         return {each for place in found for each in self._before(place)}
 
     @cached_property

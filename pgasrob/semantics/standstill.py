@@ -175,7 +175,7 @@ class Standstill(Generic[S]):
         live: Sequence[Sequence[frozenset[int]]] | None = None,
     ) -> None:
         self._instance = without_polls(instance)
-        self._space, self._with_polls = space(self._instance), space(instance)
+        self._space, self._with_polls, self._polling = space(self._instance), space(instance), instance
         self._guesses, self._given = guesses, live
         self._endless = instance.endless
         self.undecided = False
@@ -355,7 +355,7 @@ class Standstill(Generic[S]):
 
     def _stay(self, whole: _Whole[S], rank: int, idle: bool, there: bool) -> Stay:
         """How ``rank`` stays: where it cannot get away from, the worst if there are several. It must be there now
-        unless it is ``idle``; then with ``there`` it must be as good as there (`stays`)."""
+        unless it is ``idle``; then with ``there`` it must be as good as there (`stays`), or it gathers flags."""
         (one,) = whole.rounds[rank]
         if 0 in one.wrong:
             if len(one.states) > 1:
@@ -374,7 +374,8 @@ class Standstill(Generic[S]):
         begins = component[of[0]] in left
         if begins and not idle:
             raise _Open
-        if begins and there and not _goes_silently(one, [each for each in one.real if component[of[each]] in left]):
+        on_the_way = [each for each in one.real if component[of[each]] in left]
+        if begins and there and not (self._gathers(one.states[0], rank) or _goes_silently(one, on_the_way)):
             raise _Open
         found: list[Stay] = []
         for last in dict.fromkeys(each for each in component if each not in left):
@@ -387,6 +388,13 @@ class Standstill(Generic[S]):
         if begins and there and worst.how not in ("waits", "spins"):
             raise _Open
         return worst
+
+    def _gathers(self, state: S, rank: int) -> bool:
+        """Whether ``rank`` looks at a flag here and may go on to others: nothing but that stands for where it stays."""
+        return any(
+            isinstance(edge.form, core.Immediate) and edge.form.until is not None and edge.form.until.gathers
+            for edge in self._polling.automata[rank].out[state.control[rank]]
+        )
 
     def _how_it_stands(self, state: S, rank: int) -> How:
         """How a rank stands that cannot move."""

@@ -5,7 +5,8 @@ all ways on, whatever further reads give, come back by quiet commands to a confi
 since its last command that is not quiet, and of which no live register has been set since, the read's among them. It
 also fails when assumes and assigns alone lead to an await of the same cell (or to a read of it that fails for some
 values) and each value that ends that wait would have led, had the read given it, by assumes and assigns alone to where
-those lead to from the end of the wait. Nothing is worked out beforehand: each read is judged where it happens.
+those lead to from the end of the wait. And it fails where it gathers flags (`gathering`). Nothing but which cells are
+flags is worked out beforehand: each read is judged where it happens.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from .control import Edge
 from .expressions import Binary, Conditional, Expr, Fault, Int, Name, Unary, compare, evaluate
+from .gathering import Flags, Gathers
 from .operations import Place
 from .syntax import Assign, Assume, Await, Fence, Fetch, Load, Program, Statement, Wait, WaitLocal, statements
 
@@ -50,6 +52,8 @@ class Polls:
         self.out = [out for out, _ in self.edges]
         self.live = [_live(out, names | {"me": rank}) for rank, out in enumerate(self.out)]
         self.ahead = [_quietly_ahead(out) for out in self.out]
+        self.flags = Flags(program, automata, names)
+        self.gathering: Gathers | None = Gathers(self.flags, self._ways, self._at, self._with)  # None: none gathers
         self._failed: dict[object, bool] = {}
         self._judged = 0  # reads judged for the one at hand
 
@@ -94,8 +98,19 @@ class Polls:
         if key not in self._failed:
             merged = self.classes[rank][target]
             self._judged = 0
-            self._failed[key] = self._fails(rank, been, here, read, merged, place, value, frozenset())
+            found = self._fails(rank, been, here, read, merged, place, value, frozenset())
+            self._failed[key] = found or self._gathers(rank, here, read, merged, place, value)
         return self._failed[key]
+
+    def _gathers(
+        self, rank: int, here: Configuration, read: Statement, target: int, place: Place, value: int
+    ) -> bool:  # fmt: skip
+        if self.gathering is None or place not in self.flags.of[rank]:
+            return False
+        early, there = (self._given(rank, here, read, target, each) for each in (value, self.flags.of[rank][place][0]))
+        found = self.gathering.gathers(rank, place, value, early, there)
+        self.cut |= self.gathering.cut
+        return found
 
     def _fails(
         self, rank: int, been: frozenset[Configuration], here: Configuration, read: Statement, target: int,
