@@ -4,7 +4,7 @@ and where it is then does not depend on the order in which it has seen that and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import product
 from typing import NamedTuple
@@ -66,7 +66,7 @@ class Gathering:
                     continue
                 if self._comes_to(goal, start, facts):
                     known.add((value, frozenset(facts.items())))
-                    here = Binary("==", held(form.register), Const(value))
+                    here: Expr = Binary("==", held(form.register), Const(value))
                     found = either(found, reduce(both, map(_as_condition, facts.items()), here))
         return FALSE if is_large(found) else found
 
@@ -147,7 +147,7 @@ class Gathering:
             raised[here] = []
             self._left -= 1
             if here.state == goal.state:
-                if here != goal:
+                if not self._agrees(here, goal):
                     return False
                 continue
             if self._left < 0:
@@ -158,8 +158,16 @@ class Gathering:
                     return False
                 stack += after
                 raised[here] += self._after(here, edge, facts, raised=True) or ()
-        # From what is left the rank does not come to it though the flags are raised: it is stuck, or goes round.
-        left = raised.keys() - {goal}
+        return self._is_bound(raised, goal)
+
+    def _agrees(self, here: _Configuration, goal: _Configuration) -> bool:
+        """Whether the rank is at ``goal``, with the same values, and has seen all that is seen there."""
+        return here == goal
+
+    def _is_bound(self, raised: Mapping[_Configuration, Sequence[_Configuration]], goal: _Configuration) -> bool:
+        """Whether every way to where each configuration leads by flags that are raised comes to ``goal``."""
+        # From what is left the rank does not come to it: it is stuck, or goes round.
+        left = {here for here in raised if here.state != goal.state}
         while arrived := {each for each in left if raised[each] and left.isdisjoint(raised[each])}:
             left -= arrived
         return not left

@@ -140,6 +140,8 @@ class Flags:
         if address is None:
             raise _AnyCell
         owner = rank if place.rank is None else constant(place.rank)
+        if not 0 <= address < self._size or (owner is not None and not 0 <= owner < self._nodes):
+            return  # it faults
         for each in range(self._nodes) if owner is None else (owner,):
             yield each * self._size + address
 

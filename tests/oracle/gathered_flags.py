@@ -1,7 +1,7 @@
 """Random programs in which a rank looks at several flags, remembers which it has seen, and goes on when all are there.
 
-One that looks again at what it has not seen, or looks at each and waits for those that were not there; and many in which
-it matters what it has seen first: the order is kept, a flag is taken down again or has two values, data are read
+One that looks again at what it has not seen, or looks at each and waits for those that were not there; and many in
+which it matters what it has seen first: the order is kept, a flag is taken down again or has two values, data are read
 meanwhile, the rank answers in between.
 """
 

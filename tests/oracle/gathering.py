@@ -3,17 +3,39 @@
 A cell is a *flag* of a rank when one value alone is written to it but by the rank's own stores: once seen it stays. A
 read of a flag that is not there *gathers* when there is a configuration that the rank comes to when all flags are there
 that it reads, each once, and to which every other way comes, too, before any command but reads, awaits, assigns and
-assumes; each way has seen all of these flags there, reads no other cell, and comes there once they have all been raised.
+assumes; each way has seen all of these flags there, reads no other cell, and comes there when they are all raised.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from .control import Edge
-from .expressions import compare, evaluate, wrap
-from .operations import Place, issued
-from .syntax import Assign, Assume, Await, Fetch, Load, Program, Put, Statement, Store
+from .expressions import Fault, compare, evaluate, wrap
+from .operations import Place
+from .syntax import (
+    Assign,
+    Assume,
+    Await,
+    AwaitAdd,
+    CompareSwap,
+    Fetch,
+    FetchAdd,
+    FetchUpdate,
+    Load,
+    Notify,
+    Program,
+    Put,
+    Read,
+    Signal,
+    Statement,
+    Store,
+    Swap,
+    Update,
+    UpdateFrom,
+)
+from .syntax import Write as WriteStatement
 
 Configuration = tuple[int, tuple[int, ...]]
 Seen = tuple[Configuration, frozenset[Place]]
@@ -23,6 +45,15 @@ MOST_BEFORE = 4
 CHOOSING = ("set", "compare_swap", "min", "max")
 
 
+class Write(NamedTuple):
+    """A write by `rank`, at its issue or later; None: anywhere, or any value."""
+
+    rank: int
+    place: Place | None
+    at_issue: bool
+    value: int | None
+
+
 class Flags:
     """For each rank the cells that are flags: the value that arrives, and those before it."""
 
@@ -30,91 +61,87 @@ class Flags:
         self.automata, self.names = automata, names
         self.initial = [wrap(value) for cell in program.memory for _, value in cell.elements]
         ranks = range(len(automata))
-        commands = [(rank, at, edge.command) for rank in ranks for at, out in enumerate(automata[rank]) for edge in out]
-        known = [(rank, *each) for rank, _, command in commands for each in self._direct(rank, command)]
+        at = [(rank, state, edge.command) for rank in ranks for state, out in enumerate(automata[rank]) for edge in out]
+        known = [write for rank, _, command in at if not isinstance(command, Put) for write in self._of(rank, command)]
+        puts = [(rank, state, command) for rank, state, command in at if isinstance(command, Put)]
+        moved = [write for rank, _, put in puts for write in self._places(rank, put, "remote", False, None)]
+        writes = list(known)
+        for rank, state, put in puts:
+            for value in self._source(rank, state, put, [*known, *moved]):
+                writes += self._places(rank, put, "remote", False, value)
         self.of: list[dict[Place, tuple[int, set[int]]]] = [{} for _ in ranks]
-        copied = [(rank, *each) for rank, at, command in commands for each in self._copies(rank, at, command, known)]
-        writes = known + copied
-        if any(place is None for _, place, _, _ in writes):
+        if any(write.place is None for write in writes):
             return
         for rank in ranks:
-            for place in {place for _, place, _, _ in writes}:
-                own = {value for by, to, now, value in writes if to == place and now and by == rank}
-                others = {value for by, to, now, value in writes if to == place and not (now and by == rank)}
+            for place in {write.place for write in writes}:
+                there = [write for write in writes if write.place == place]
+                own = {write.value for write in there if write.at_issue and write.rank == rank}
+                others = {write.value for write in there if not (write.at_issue and write.rank == rank)}
                 before = own | {self.initial[place[1]]}
                 if len(others) == 1 and None not in others | own and len(before) <= MOST_BEFORE:
-                    self.of[rank][place] = (*others, before)  # type: ignore[assignment]
+                    self.of[rank][place] = (*others, before)
 
-    def _direct(self, rank: int, command: Statement) -> Iterator[tuple[Place | None, bool, int | None]]:
-        """Place, whether at the issue, and value of the writes of a command whose value its text says."""
-        if isinstance(command, Put):
-            return
-        if isinstance(command, Store) or hasattr(command, "register") or type(command).__name__ == "AwaitAdd":
-            writes = isinstance(command, Store) or not isinstance(command, Load | Fetch | Assign)
-            operation = "set" if isinstance(command, Store) or type(command).__name__ == "Swap" else "?"
-            field = {"Store": "value", "Swap": "value", "CompareSwap": "new"}.get(type(command).__name__)
-            if type(command).__name__ == "FetchUpdate":
-                operation, field = command.operation, "value"  # type: ignore[attr-defined]
-            if type(command).__name__ == "CompareSwap":
-                operation = "compare_swap"
-            if writes:
-                owner = rank if getattr(command, "rank", None) is None else self._value(rank, command, "rank")
-                value = self._value(rank, command, field) if field and operation in CHOOSING else None
-                address = self._value(rank, command, "address")
-                for each in range(len(self.automata)) if owner is None else (owner,):
-                    yield (None if address is None else (each, address)), True, value
-            return
-        fields = {
-            field: self._value(rank, command, field) for field in command.exprs if getattr(command, field) is not None
-        }
-        if not hasattr(command, "queue") or "remote" not in fields:
-            return
-        for each in range(len(self.automata)) if fields["rank"] is None else (fields["rank"],):
-            numbers = {field: -1 if value is None else value for field, value in fields.items()} | {"rank": each}
-            operation = issued(command, rank, numbers)
-            for step, place in operation.chain:
-                if step in ("popb", "popc"):
-                    set_by_text = step == "popb" and "value" in fields and operation.update in CHOOSING
-                    yield (None if place[1] == -1 else place), False, fields["value"] if set_by_text else None
+    def _of(self, rank: int, command: Statement) -> Iterator[Write]:
+        """The writes of a command that is no put."""
+        match command:
+            case Store():
+                yield from self._places(rank, command, "address", True, self._value(rank, command, "value"))
+            case Swap():
+                yield from self._places(rank, command, "address", True, self._value(rank, command, "operand"))
+            case CompareSwap():
+                yield from self._places(rank, command, "address", True, self._value(rank, command, "new"))
+            case FetchUpdate(operation):
+                operand = self._value(rank, command, "operand") if operation in CHOOSING else None
+                yield from self._places(rank, command, "address", True, operand)
+            case FetchAdd() | AwaitAdd():
+                yield from self._places(rank, command, "address", True, None)
+            case Read():
+                yield Write(rank, self._own(rank, command, "local"), False, None)
+            case WriteStatement():
+                yield from self._places(rank, command, "remote", False, None)
+            case Update(operation) | Notify(operation) | Signal(operation):
+                value = self._value(rank, command, "value") if operation in CHOOSING else None
+                yield from self._places(rank, command, "remote", False, value)
+            case UpdateFrom(operation) if operation != "fetch":
+                yield from self._places(rank, command, "remote", False, None)
+        if getattr(command, "result", None) is not None:
+            yield Write(rank, self._own(rank, command, "result"), False, None)
 
-    def _copies(
-        self, rank: int, at: int, command: Statement, known: list
-    ) -> Iterator[tuple[Place | None, bool, int | None]]:
-        """The same of a put: what its source may hold where the rank is."""
-        if not isinstance(command, Put):
-            return
-        local, to, owner = (self._value(rank, command, field) for field in ("local", "remote", "rank"))
-        source = None if local is None else (rank, local)
-        values: set[int | None] = {None}
-        others = any(place is None or (place == source and not (now and by == rank and value is not None))
-                     for by, place, now, value in known)  # fmt: skip
-        reached = any(isinstance(edge.command, Put) and self._value(by, edge.command, "remote") in (None, local)
-                      and self._value(by, edge.command, "rank") in (None, rank)
-                      for by, table in enumerate(self.automata) for out in table for edge in out)  # fmt: skip
-        if source is not None and not others and not reached:
-            values = {value for state, value in self._held(rank, source) if state == at}
-        for each in range(len(self.automata)) if owner is None else (owner,):
-            for value in values:
-                yield (None if to is None else (each, to)), False, value
+    def _places(self, rank: int, command: Statement, field: str, at_issue: bool, value: int | None) -> Iterator[Write]:
+        address = self._value(rank, command, field)
+        owner = rank if getattr(command, "rank", None) is None else self._value(rank, command, "rank")
+        ranks, there = range(len(self.automata)), range(len(self.initial))
+        if (owner is not None and owner not in ranks) or (address is not None and address not in there):
+            return  # it faults
+        for each in ranks if owner is None else (owner,):
+            yield Write(rank, None if address is None else (each, address), at_issue, value)
 
-    def _held(self, rank: int, cell: Place) -> set[tuple[int, int | None]]:
-        """The control states of the rank, each with what it may have in a cell that it alone stores to."""
-        found, unread = set(), [(0, self.initial[cell[1]])]
+    def _own(self, rank: int, command: Statement, field: str) -> Place | None:
+        address = self._value(rank, command, field)
+        return None if address is None or not 0 <= address < len(self.initial) else (rank, address)
+
+    def _source(self, rank: int, state: int, put: Put, writes: list[Write]) -> set[int | None]:
+        """What a put may take from its source: what the rank has stored there, if nobody else writes it."""
+        cell = self._own(rank, put, "local")
+        there = [write for write in writes if write.place in (cell, None)]
+        if cell is None or any(write.rank != rank or not write.at_issue or write.value is None for write in there):
+            return {None}
+        found: set[tuple[int, int | None]] = set()
+        unread: list[tuple[int, int | None]] = [(0, self.initial[cell[1]])]
         while unread:
             here = unread.pop()
-            if here in found:
-                continue
-            found.add(here)
-            for edge in self.automata[rank][here[0]]:
-                stored = [value for place, _, value in self._direct(rank, edge.command) if place == cell]
-                unread.append((edge.target, stored[0] if stored else here[1]))  # type: ignore[arg-type]
-        return found
+            if here not in found:
+                found.add(here)
+                for edge in self.automata[rank][here[0]]:
+                    stored = [write.value for write in self._of(rank, edge.command) if write.place == cell]
+                    unread.append((edge.target, stored[0] if stored else here[1]))
+        return {value for at, value in found if at == state}
 
     def _value(self, rank: int, command: Statement, field: str) -> int | None:
         """An operand where it does not depend on registers."""
         try:
             return evaluate(getattr(command, field), self.names | {"me": rank})
-        except (KeyError, ArithmeticError):
+        except (KeyError, Fault):
             return None
 
 
