@@ -333,7 +333,7 @@ def test_a_fault_is_an_outcome_though_another_rank_goes_on_for_ever() -> None:
 # Ends that stay ends
 
 SENT = "memory x, y, f, one = 1; register a, b; queue q unordered; process 0 {"
-SENT += "put(one, 1, x, q); put(one, 1, y, q); put(one, 1, f, q); }"
+SENT += "write(one, 1, x, q); write(one, 1, y, q); put(one, 1, f, q); }"
 
 
 @pytest.mark.parametrize("condition", ["a + b < 2", "a + b != 2", "a + b + a < 3"])
@@ -394,6 +394,27 @@ int main(void)
     return 0;
 }
 """
+
+
+GATHERS = """memory d, f, x, y, z, one = 1; register r, s, t; queue q unordered;
+    process 0 { put(one, 1, d, q); put(one, 1, f, q); }
+    process 1 { await(mem[f] == 1); r <- mem[d]; if (r) { put(one, 2, y, q); } r <- 0; put(one, 2, z, q); }
+    process 2 { while (!(s && t)) { if (!s) { s <- mem[y]; } if (!t) { t <- mem[z]; } } s <- 0; t <- 0; }"""
+
+
+def test_a_rank_that_never_sees_one_of_the_flags_that_it_gathers_is_an_end() -> None:
+    """It stands before the flag that is looked at first, whichever of them it has seen, and is stuck there."""
+    program = _program(GATHERS)
+    assert any((until := getattr(form, "until", None)) and until.gathers for form in program.instantiate(3).forms)
+    effect = effect_of(check(program, 3))
+    assert (effect.kind, effect.ending) == ("outcome", "deadlock")
+
+
+def test_where_a_rank_looks_meanwhile_is_no_new_place() -> None:
+    """Rank 2 comes to the second look of a round in SC runs, too, where the first flag is not there yet."""
+    text = GATHERS.replace("if (r) {", "if (1) {")
+    effect = effect_of(check(_program(text), 3))
+    assert (effect.kind, effect.place) == ("none", None)
 
 
 @pytest.mark.parametrize(
