@@ -104,6 +104,7 @@ class Kind(Enum):
     NOT_CALLED = "not-called", "construct", True, "functions given to {names} are never called"
     FIXED_ANSWERS = ("fixed-answers", "construct", True,
         "what {names} {tells|tell} is fixed: 0, or what stands for the usual")
+    RANKS_KEPT = "ranks-kept", "construct", True, "{names} {gives|give} no rank another number, though they may"
     THREAD_LEVEL = "thread-level", "construct", False, "{names} {grants|grant} the thread level that is asked for"
     HINTS = "hints", "construct", False, "hints and options given to {names} change nothing"
     UNREAD_HEADERS = ("unread-headers", "construct", True,

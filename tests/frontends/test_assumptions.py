@@ -55,6 +55,7 @@ def assumed(
 
 WINDOW = frozenset((Kind.CREATION_WAITS, Kind.UNIFIED_WINDOWS))
 RANK = "gaspi_rank_t r; gaspi_proc_rank(&r);"
+GRID = "MPI_Comm c; int dims[1] = {1};"
 CREATE = "MPI_Win_create(&x, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &w);"
 TEAM = "SHMEM_TEAM_WORLD"
 SEGMENT = "gaspi_segment_create(0, 64, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED);"
@@ -125,6 +126,8 @@ CASES = [
          frozenset((Kind.ALLOCATION,))),
     Case(Kind.QUEUE_ROOM, f"{DMA} writeDmaGPI(0, 8, 8, 0, GPIQueue0);", DMA, ("writeDmaGPI",), GPI,
          frozenset((Kind.ALLOCATION,))),
+    Case(Kind.RANKS_KEPT, f"{GRID} MPI_Cart_create(MPI_COMM_WORLD, 1, dims, dims, 1, &c);",
+         f"{GRID} MPI_Cart_create(MPI_COMM_WORLD, 1, dims, dims, 0, &c);", ("MPI_Cart_create",), MPI),
     Case(Kind.THREAD_LEVEL, "int level; shmem_init_thread(SHMEM_THREAD_SINGLE, &level);", "shmem_init();",
          ("shmem_init_thread",)),
     Case(Kind.HINTS, "shmem_ctx_t c; shmem_ctx_create(SHMEM_CTX_NOSTORE, &c);",

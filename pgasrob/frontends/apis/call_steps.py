@@ -60,6 +60,15 @@ class NotAllowed(Exception):
         return steps.outcome(0)
 
 
+class CallFirst(Exception):
+    """Raised by a handler before it does anything: the rank calls ``function`` of the program with these ``arguments``,
+    and makes the call again when that has returned. ``state`` is as of an :class:`Outcome`."""
+
+    def __init__(self, function: Value, arguments: tuple[Value, ...], state: dict[str, Hashable]) -> None:
+        super().__init__()
+        self.function, self.arguments, self.state = function, arguments, state
+
+
 class Steps:
     """The outcome of a call in the making: commands, stores, and what the API remembers of the rank.
 

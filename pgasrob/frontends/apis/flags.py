@@ -329,6 +329,14 @@ def receive(steps: Steps, channel: Group, count: int, slot: int | None = None, n
     return result
 
 
+def await_message(steps: Steps, channel: Group) -> None:
+    """Wait until the next message over ``channel`` is there, and leave it there."""
+    slot = steps.recall(channel.name("received"), 0)
+    assert isinstance(slot, int)
+    full = _cell(steps.call, channel, "full", slot % _depth(steps.call, channel))
+    steps.do(AwaitAdd(Const(channel.members[0]), full, "==", Const(1), Const(0)))
+
+
 def all_at_once(steps: Steps, outcome: Outcome) -> Way:
     """``outcome``, that of the steps, as a way that begins only when none of their waits for other ranks will block:
     all of it happens, or nothing.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from pgasrob.diagnostics import SourceError
-from pgasrob.frontends.apis.call_steps import NotAllowed
+from pgasrob.frontends.apis.call_steps import CallFirst, NotAllowed
 from pgasrob.frontends.apis.communicating import moves_data
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
 from pgasrob.frontends.c import arithmetic, code
@@ -23,7 +23,7 @@ from pgasrob.frontends.c.snapshots import Frame
 from pgasrob.frontends.c.symbolic import NumberNeeded
 from pgasrob.frontends.c.types import CType, Integer, Pointer, Void
 from pgasrob.frontends.c.undecided import committed
-from pgasrob.frontends.c.values import UNDEFINED, Address, Known, Unknown, Value, no_pointer
+from pgasrob.frontends.c.values import UNDEFINED, Address, Code, Known, Unknown, Value, no_pointer
 from pgasrob.frontends.c.writer import LEFT_OPEN, disturbed
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Exit
@@ -109,6 +109,10 @@ class Calling:
         except NotAllowed as forbidden:
             del self.writer.node.statements[issued:]
             outcomes = forbidden.outcome(seen)
+        except CallFirst as first:
+            self._remember(first.state)
+            self._begin(self._function(first.function), first.arguments, None, call.result)
+            return
         except NumberNeeded as needed:
             if needed.span is None:
                 needed.message = f"what `{name}` does here is another thing on every number of nodes"
@@ -238,10 +242,7 @@ class Calling:
                 return
         if outcome.after:
             self.issuer.emit(*outcome.after)
-        notes = self.position.state.notes
-        notes.update(outcome.state)
-        for key in [key for key, value in outcome.state.items() if value is None]:
-            del notes[key]
+        self._remember(outcome.state)
         self.registers.taken = set()
         if outcome.ends:
             name, arguments = self.position.called.lower(), call.arguments
@@ -257,9 +258,32 @@ class Calling:
             frame.set_at[call.target] = self.position.span
         frame.pc += 1
 
+    def _remember(self, state: Mapping[str, Hashable]) -> None:
+        """Replace the notes that APIs keep; those with None are taken away."""
+        notes = self.position.state.notes
+        notes.update(state)
+        for key in [key for key, value in state.items() if value is None]:
+            del notes[key]
+
+    def _function(self, value: Value) -> CompiledFunction:
+        """The function of the program that ``value`` points to."""
+        name = value.name if isinstance(value, Code) else ""
+        if name in self.unit.broken:
+            raise CannotBeCalled()
+        if name not in self.unit.functions:
+            raise Problem("PG144", "a function is called back that is not known here", "pass the name of a function")
+        return self.unit.functions[name]
+
     def _enter(self, function: CompiledFunction, call: code.Call) -> None:
         """Begin a call of a ``function`` of the program."""
         self._look_at_more(function, call)
+        caller = self.position.frame
+        self._begin(function, [caller.slots[slot] for slot in call.arguments], call.target, call.result)
+        caller.pc += 1
+
+    def _begin(
+        self, function: CompiledFunction, arguments: Sequence[Value], target: code.Slot | None, result: CType
+    ) -> None:
         if len(self.position.state.frames) >= MOST_FRAMES:
             raise Problem(
                 "PG145",
@@ -267,12 +291,10 @@ class Calling:
                 "a recursion must end by what is known on each rank; make it a loop",
             )
         depth = sum(frame.function is function for frame in self.position.state.frames)
-        caller = self.position.frame
-        frame = Frame(function, self.program.live_slots(function), depth, call.target, call.result)
-        for slot, argument in zip(function.parameters, call.arguments, strict=False):
-            frame.slots[slot] = caller.slots[argument]
+        frame = Frame(function, self.program.live_slots(function), depth, target, result)
+        for slot, argument in zip(function.parameters, arguments, strict=False):
+            frame.slots[slot] = argument
             frame.set_at[slot] = self.position.span
-        caller.pc += 1
         self.position.state.frames.append(frame)
         self.position.frame = frame
         self.position.turn()

@@ -9,14 +9,18 @@ from __future__ import annotations
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.mpi import (
     addresses,
+    attributes,
     collectives,
     datatypes,
+    files,
+    infos,
     life,
     locks,
     messages,
     requests,
     rma,
     setup,
+    topologies,
     windows,
 )
 from pgasrob.frontends.apis.mpi.header import CONSTANTS, FUNCTIONS, TYPES
@@ -28,9 +32,7 @@ UNSUPPORTED = {
     "MPI_Alltoallw": _VARYING,
     "MPI_Op_create": "operations of the program's own are not supported: use MPI_SUM and the like",
     "MPI_Type_*": "this function on datatypes is not supported: those that make, commit, free and measure them are",
-    "MPI_Probe": "receive with a known source, tag and count",
-    "MPI_Iprobe": "receive with a known source, tag and count",
-    "MPI_File_*": "files are not supported",
+    "MPI_File_*": "of files only what writes them is supported: set the values in the program",
     "MPI_Comm_spawn*": "processes cannot be added",
     "MPI_Start*": "persistent requests are not supported: use MPI_Isend and MPI_Irecv",
     "MPI_Send_init": "persistent requests are not supported: use MPI_Isend",
@@ -54,5 +56,6 @@ API = Api(
 )
 
 __all__ = [
-    "API", "addresses", "collectives", "datatypes", "life", "locks", "messages", "requests", "rma", "setup", "windows",
+    "API", "addresses", "attributes", "collectives", "datatypes", "files", "infos", "life", "locks", "messages",
+    "requests", "rma", "setup", "topologies", "windows",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from itertools import product
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.handles import handle, pointer
-from pgasrob.frontends.apis.mpi.header import BASIC, DATATYPE, ORDER_C, does, stores
+from pgasrob.frontends.apis.mpi.header import BASIC, DATATYPE, NAMED, ORDER_C, does, stores
 from pgasrob.frontends.apis.transfers import MOST, bounded, element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import INT, LONG, CType
@@ -128,13 +128,23 @@ def _reach(call: Call, type: Datatype) -> tuple[int, int]:
     return min(type.displacements, default=0), max(ends, default=0)
 
 
+@does("Type_get_envelope(MPI_Datatype type, int *integers, int *addresses, int *datatypes, int *combiner)")
+def type_get_envelope(call: Call, steps: Steps) -> None:
+    """Of a type that MPI has made: it was made of nothing (5.1.13)."""
+    if handle(call, 0, "datatype").data[-1] != NAMED:
+        call.fail(f"{call.name} of a type that the program has made", "it is supported for MPI_INT and the like")
+    for index in (1, 2, 3, 4):
+        steps.answer(index, 0, INT)  # MPI_COMBINER_NAMED, too
+
+
 @does("Type_commit(MPI_Datatype *datatype)")
 def type_commit(call: Call, steps: Steps) -> None:
     address = pointer(call, 0)
     value = call.load(address, DATATYPE)
     if not isinstance(value, Handle) or value.kind != "datatype":
         call.fail("MPI_Type_commit of what is no datatype here", "pass the address of a type that has been made")
-    steps.store(address, replace(_of(value), committed=True).handle(), DATATYPE)
+    if value.data[-1] != NAMED:
+        steps.store(address, replace(_of(value), committed=True).handle(), DATATYPE)
 
 
 stores("Type_free(MPI_Datatype *datatype)", DATATYPE, NULL)

@@ -1,12 +1,14 @@
 """What MPI's opaque values stand for: communicators, groups, windows; and arguments that may be unknown.
 
-A communicator is its key and its members, a group its members, a window its key and its members.
+A communicator is its key and its members (and its grid, if it has one), a group its members, a window its key and its
+members.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
+from typing import cast
 
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, Key
@@ -48,9 +50,15 @@ def communicator(call: Call, index: int) -> Group:
         return Group(("mpi", "world"), call.everyone)
     if data == ("self",):
         return Group(("mpi", "self", call.rank), (call.rank,))
-    key, members = data
+    key, members, *_ = data
     assert isinstance(key, tuple) and isinstance(members, tuple)
     return Group(("mpi", *key_of(key)), ranks(members))
+
+
+def grid_of(call: Call, index: int) -> tuple[tuple[int, int], ...] | None:
+    """The grid of a communicator: the length of each dimension, and 1 where it is periodic. None where it has none."""
+    _, *rest = handle(call, index, "comm").data
+    return cast("tuple[tuple[int, int], ...]", rest[1]) if len(rest) == 2 else None
 
 
 def group(call: Call, index: int) -> tuple[int, ...]:

@@ -9,10 +9,26 @@ from pgasrob.frontends.c.values import NULL, Handle, Known, Value
 
 OPAQUE = {
     name: c.Opaque(f"MPI_{name}")
-    for name in ("Comm", "Group", "Win", "Request", "Datatype", "Op", "Info", "Errhandler", "Message")
+    for name in ("Comm", "Group", "Win", "Request", "Datatype", "Op", "Info", "Errhandler", "Message", "File")
 }
 COMM, GROUP, WINDOW, REQUEST = OPAQUE["Comm"], OPAQUE["Group"], OPAQUE["Win"], OPAQUE["Request"]
 DATATYPE = OPAQUE["Datatype"]
+
+_OBJECTS = {"Comm": COMM, "Win": WINDOW, "File": OPAQUE["File"]}
+_ANY = c.Pointer(c.VOID)
+
+
+def _handler(of: c.CType) -> c.CType:
+    return c.Function(c.VOID, (c.Pointer(of), c.Pointer(c.INT)), variadic=True)
+
+
+def _copy(of: c.CType) -> c.CType:
+    return c.Function(c.INT, (of, c.INT, _ANY, _ANY, _ANY, c.Pointer(c.INT)))
+
+
+def _delete(of: c.CType) -> c.CType:
+    return c.Function(c.INT, (of, c.INT, _ANY, _ANY))
+
 
 STATUS = struct_of(
     "MPI_Status",
@@ -25,7 +41,12 @@ TYPES: dict[str, c.CType] = {
     "MPI_Aint": c.LONG,
     "MPI_Offset": c.LONG,
     "MPI_Count": c.LONG,
-}
+    "MPI_Handler_function": _handler(COMM), "MPI_Copy_function": _copy(COMM), "MPI_Delete_function": _delete(COMM),
+    **{f"MPI_{name}_errhandler_function": _handler(type) for name, type in _OBJECTS.items()},
+    **{f"MPI_{name}_errhandler_fn": _handler(type) for name, type in _OBJECTS.items()},
+    **{f"MPI_{name}_copy_attr_function": _copy(type) for name, type in _OBJECTS.items()},
+    **{f"MPI_{name}_delete_attr_function": _delete(type) for name, type in _OBJECTS.items()},
+}  # fmt: skip
 
 BASIC: dict[str, c.CType] = {
     "BYTE": c.UCHAR, "CHAR": c.CHAR, "SIGNED_CHAR": c.CHAR, "UNSIGNED_CHAR": c.UCHAR, "SHORT": c.SHORT,
@@ -69,16 +90,29 @@ _NUMBERS = enumerators("""
     MAX_LIBRARY_VERSION_STRING = 256, VERSION = 3, SUBVERSION = 1,
     ERR_LASTCODE = 92, ERR_OTHER = 16, ERR_RANK = 6, ERR_COUNT = 2, ERR_TYPE = 3, ERR_TAG = 4, ERR_OP = 10,
     ERR_ARG = 13, ERR_WIN = 53, ERR_RMA_RANGE = 55, ERR_RMA_SYNC = 58, ERR_RMA_CONFLICT = 49,
-    IDENT = 0, CONGRUENT, SIMILAR, UNEQUAL
+    MODE_CREATE = 1, MODE_RDONLY, MODE_WRONLY = 4, MODE_RDWR = 8, MODE_DELETE_ON_CLOSE = 16,
+    MODE_UNIQUE_OPEN = 32, MODE_EXCL = 64, MODE_APPEND = 128, MODE_SEQUENTIAL = 256, SEEK_SET = 600, SEEK_CUR = 602,
+    SEEK_END = 604, COMBINER_NAMED = 0, COMBINER_DUP, COMBINER_CONTIGUOUS, COMBINER_VECTOR, COMBINER_HVECTOR = 5,
+    COMBINER_INDEXED, COMBINER_HINDEXED = 8, COMBINER_INDEXED_BLOCK, COMBINER_STRUCT = 11, COMBINER_SUBARRAY,
+    COMBINER_DARRAY,
+    COMBINER_RESIZED = 17, COMBINER_HINDEXED_BLOCK,
+    CART = 1, GRAPH, DIST_GRAPH, IDENT = 0, CONGRUENT, SIMILAR, UNEQUAL
 """)
+MAX_INFO_VALUE = _NUMBERS["MAX_INFO_VAL"]
 ORDER_C, THREAD_MULTIPLE = _NUMBERS["ORDER_C"], _NUMBERS["THREAD_MULTIPLE"]
 PROC_NULL, ANY_SOURCE, ANY_TAG, UNDEFINED = (
     _NUMBERS[name] for name in ("PROC_NULL", "ANY_SOURCE", "ANY_TAG", "UNDEFINED")
 )
+TAG_UB, KEYVAL_INVALID = _NUMBERS["TAG_UB"], _NUMBERS["KEYVAL_INVALID"]
+CART = _NUMBERS["CART"]
 LOCK_EXCLUSIVE, LOCK_SHARED = _NUMBERS["LOCK_EXCLUSIVE"], _NUMBERS["LOCK_SHARED"]
 NOCHECK, NOPRECEDE, NOSUCCEED = (_NUMBERS[f"MODE_{name}"] for name in ("NOCHECK", "NOPRECEDE", "NOSUCCEED"))
 WIN_BASE, WIN_SIZE, WIN_DISP_UNIT, WIN_CREATE_FLAVOR, WIN_MODEL = range(_NUMBERS["WIN_BASE"], 12)
+NAMED = 2
+"""What datatypes that MPI has made say of whether they are committed."""
 IN_PLACE = Handle("in_place")
+DUP_FN = Handle("dup_fn")
+"""The function that copies an attribute as it is."""
 
 
 def _constants() -> dict[str, tuple[c.CType, Value]]:
@@ -88,11 +122,15 @@ def _constants() -> dict[str, tuple[c.CType, Value]]:
     for name, type in OPAQUE.items():
         result[f"MPI_{name.upper()}_NULL"] = (type, Known(0))
     for name, basic in BASIC.items():
-        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((name,), (0,), 0, size_of(basic), 1)))
+        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((name,), (0,), 0, size_of(basic), NAMED)))
+    result["MPI_PACKED"] = result["MPI_BYTE"]
     for name, (first, place, extent) in PAIRS.items():
-        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((first, "INT"), (0, place), 0, extent, 1)))
+        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((first, "INT"), (0, place), 0, extent, NAMED)))
     for name, operation in OPERATIONS.items():
         result[f"MPI_{name}"] = (OPAQUE["Op"], Handle("op", (operation,)))
+    for prefix in ("", "COMM_", "WIN_"):
+        for word, value in (("NULL_COPY", NULL), ("NULL_DELETE", NULL), ("DUP", DUP_FN)):
+            result[f"MPI_{prefix}{word}_FN"] = (_ANY, value)
     status = c.Pointer(STATUS)
     return result | {
         "MPI_COMM_WORLD": (COMM, Handle("comm", ("world",))),

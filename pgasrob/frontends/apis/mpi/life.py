@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pgasrob.frontends.apis.call_steps import Steps
-from pgasrob.frontends.apis.interface import Call, Handler
+from pgasrob.frontends.apis.interface import Call, Handler, Way
 from pgasrob.frontends.apis.lifetime import Lifetime
 from pgasrob.frontends.apis.mpi import epochs, rules
+from pgasrob.frontends.apis.mpi.attributes import FREES, delete_all
 from pgasrob.frontends.apis.mpi.header import FUNCTIONS, does
 from pgasrob.frontends.apis.mpi.requests import live_requests
 from pgasrob.frontends.c.types import INT
@@ -14,7 +17,7 @@ from pgasrob.program.illegal_calls import Opened
 
 _ANYTIME = (
     "Init Init_thread Initialized Finalized Get_version Get_library_version Info_create Info_set Info_delete Info_get"
-    " Info_dup Info_free Error_class Error_string"
+    " Info_dup Info_free Info_get_nkeys Info_get_nthkey Info_get_valuelen Info_get_string Error_class Error_string"
 )
 """What may be called at any time (11.4.1)."""
 LIFE = Lifetime(
@@ -25,7 +28,15 @@ LIFE = Lifetime(
 
 def handler(name: str) -> Handler | None:
     """What calls of a function do, with a finding where MPI is not running."""
-    return LIFE.handler(FUNCTIONS, name)
+    found = LIFE.handler(FUNCTIONS, name)
+    if found is None or name not in FREES:
+        return found
+
+    def handle(call: Call) -> Way | Sequence[Way]:
+        delete_all(call)
+        return found(call)
+
+    return handle
 
 
 @does("Init(int *argc, char ***argv)")

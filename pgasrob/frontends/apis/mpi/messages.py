@@ -7,13 +7,13 @@ receive may take any sender, but no unknown tag.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group, channel
-from pgasrob.frontends.apis.interface import Call, Outcome
+from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.mpi.addresses import elements
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, outside, places, pointer, split
@@ -21,8 +21,8 @@ from pgasrob.frontends.apis.mpi.header import ANY_SOURCE, ANY_TAG, PROC_NULL, RE
 from pgasrob.frontends.apis.mpi.requests import pending, receive_request, store_status
 from pgasrob.frontends.apis.transfers import bounded, value_at
 from pgasrob.frontends.c.symbolic import EVERYONE
-from pgasrob.frontends.c.types import INT, ULONG
-from pgasrob.frontends.c.values import Handle, Known
+from pgasrob.frontends.c.types import INT, ULONG, CType
+from pgasrob.frontends.c.values import Address, Handle, Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assume
 from pgasrob.program.expressions import Binary, Const, Expr
@@ -86,6 +86,7 @@ def _send(steps: Steps, first: int, place: int | Expr, comm: int = 5, *, until_r
     _publish_one(call, _tags(group, receiver), tag)
     way = channel(group, call.rank, receiver, "tag", tag)
     _publish_one(call, way.name("lengths"), len(values))
+    _publish_one(call, way.name("sizes"), bounded(call, first + 1) * datatype(call, first + 2).size(call))
     flags.send(steps, way, values, until_received=until_received)
 
 
@@ -202,6 +203,87 @@ def _way(call: Call, group: Group, source: int, tag: int, length: int) -> Group:
             "receive as many elements as are sent, and give messages of other lengths another tag",
         )
     return way
+
+
+@calls("Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)")
+def probe(call: Call) -> list[Way]:
+    return [way for steps, source in _sources(call, 0, 2) for way in [_found(steps, source, 3)]]
+
+
+@calls("Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)")
+def iprobe(call: Call) -> list[Way]:
+    """It may always answer that there is nothing: a message is found some time after it was sent (3.8.1)."""
+    ways, nothing = [], Steps(call)
+    for steps, source in _sources(call, 0, 2):
+        steps.store(pointer(call, 3), 1, INT)
+        ways.append(_found(steps, source, 4))
+    nothing.store(pointer(call, 3), 0, INT)
+    return [*ways, nothing.outcome(SUCCESS)]
+
+
+def _found(steps: Steps, source: int, status: int) -> Way:
+    """The next message from ``source`` with the tag in argument 1 is there, and stays there."""
+    call = steps.call
+    tag = _tag(call, 1, 2, source)
+    if source == PROC_NULL:
+        store_status(steps, call.pointer(status), PROC_NULL, ANY_TAG, 0)
+        return steps.outcome(SUCCESS)
+    group = communicator(call, 2)
+    check_rank(call, group, source)
+    way = channel(group, group.members[source], call.rank, "tag", tag)
+    sizes = call.published(group.members[source], way.name("sizes"))
+    size, *others = sizes if isinstance(sizes, frozenset) else (0,)
+    if others:
+        call.fail(f"{call.name} of messages of several lengths", "give messages of other lengths another tag")
+    flags.await_message(steps, way)
+    store_status(steps, call.pointer(status), source, tag, size)
+    return steps.outcome(SUCCESS)
+
+
+# Packing
+
+
+@does("Pack_size(int count, MPI_Datatype datatype, MPI_Comm comm, int *size)")
+def pack_size(call: Call, steps: Steps) -> None:
+    steps.answer(3, bounded(call, 0) * datatype(call, 1).size(call), INT)
+
+
+@does("""
+    Pack(const void *inbuf, int count, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm)
+""")
+def pack(call: Call, steps: Steps) -> None:
+    """The elements one behind the other, as they are (5.2)."""
+    _packed(steps, 0, 1, 3, 5, lambda packed, place, kind: (packed, place, kind))
+
+
+@does("""
+    Unpack(const void *inbuf, int insize, int *position, void *outbuf, int count, MPI_Datatype datatype, MPI_Comm comm)
+""")
+def unpack(call: Call, steps: Steps) -> None:
+    _packed(steps, 3, 4, 0, 2, lambda packed, place, kind: (place, packed, kind))
+
+
+def _packed(
+    steps: Steps,
+    buffer: int,
+    count: int,
+    packed: int,
+    position: int,
+    copies: Callable[[Address, Address, CType], tuple[Address, Address, CType]],
+) -> None:
+    """Copy between the items of a ``buffer``, with their ``count`` and type, and the memory that argument ``packed``
+    points to, from ``position`` on; ``copies`` says for each element where it goes, where it is, and its type."""
+    call = steps.call
+    type, number = datatype(call, count + 1), bounded(call, count)
+    place = call.load(pointer(call, position), INT)
+    if not isinstance(place, Known):
+        call.fail(f"{call.name} at a position that is not known here", "compute it from ranks and constants")
+    offset, base = place.value, pointer(call, packed)
+    for at, kind in elements(call, buffer, number, type):
+        to, of, kind = copies(call.moved(base, offset), at, kind)
+        steps.store(to, value_at(steps, of, kind), kind)
+        offset += call.size_of(kind)
+    steps.store(pointer(call, position), offset, INT)
 
 
 @does("Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)")

@@ -8,13 +8,13 @@ from pgasrob.frontends.apis.call_steps import Steps, ends_all, refuse_freed
 from pgasrob.frontends.apis.flags import Group, barrier, in_order
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi import rules
+from pgasrob.frontends.apis.mpi.attributes import copy_attributes
 from pgasrob.frontends.apis.mpi.datatypes import entry
-from pgasrob.frontends.apis.mpi.handles import communicator, group, pointer, published
+from pgasrob.frontends.apis.mpi.handles import communicator, grid_of, group, pointer, published
 from pgasrob.frontends.apis.mpi.header import (
     COMM,
     FUNCTIONS,
     GROUP,
-    OPAQUE,
     PROC_NULL,
     THREAD_MULTIPLE,
     UNDEFINED,
@@ -31,36 +31,18 @@ from pgasrob.frontends.c.types import CHAR, INT, VOID, Pointer
 from pgasrob.frontends.c.values import NULL, Handle
 from pgasrob.program.assumptions import Kind
 
-TAG_UB, MOST_TAG = 0, 2**31 - 1
-"""An attribute of communicators, and its value."""
 MOST_TEXT = 256
 """MPI_MAX_PROCESSOR_NAME, MPI_MAX_ERROR_STRING and MPI_MAX_LIBRARY_VERSION_STRING."""
-INFO = OPAQUE["Info"]
 FIXED = Kind.FIXED_ANSWERS
 Members = tuple[int, ...]
 
 # Without an effect on memory that a program shares
-nothing("""
-    Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
-    Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler); Errhandler_free(MPI_Errhandler *errhandler);
-    Op_free(MPI_Op *op); Buffer_attach(void *buffer, int size)
-""")
+nothing("Op_free(MPI_Op *op); Buffer_attach(void *buffer, int size)")
 nothing("Pcontrol(int level, ...)", Kind.HINTS)
 stores("Initialized(int *flag); Is_thread_main(int *flag)", INT, 1, FIXED)
 stores("Finalized(int *flag)", INT, 0, FIXED)
 stores("Query_thread(int *provided)", INT, THREAD_MULTIPLE, FIXED)
-stores("Info_create(MPI_Info *info)", INFO, Handle("info"))
-stores("Info_dup(MPI_Info info, MPI_Info *newinfo)", INFO, Handle("info"))
-stores("Info_free(MPI_Info *info)", INFO, NULL)
 stores("Error_class(int errorcode, int *errorclass)", INT, lambda call: call.arguments[0])
-stores(
-    """
-    Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
-    Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
-    """,
-    OPAQUE["Errhandler"],
-    Handle("errhandler", ("got",)),
-)
 stores(
     "Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)",
     Pointer(VOID),
@@ -79,30 +61,9 @@ def free_mem(call: Call, steps: Steps) -> None:
         steps.free(address, rules.MEMORY_FREED)
 
 
-@does("Comm_set_name(MPI_Comm comm, const char *name); Info_delete(MPI_Info info, const char *key)")
+@does("Comm_set_name(MPI_Comm comm, const char *name)")
 def read_only(call: Call, steps: Steps) -> None:
     read_texts(call, 1)
-
-
-@does("Info_set(MPI_Info info, const char *key, const char *value)")
-def info_set(call: Call, steps: Steps) -> None:
-    """Hints say how a program behaves, and one takes a promise of MPI away (MPI-4, section 12.2.1)."""
-    read_texts(call, 1, 2)
-    key, value = (_text(call, index) for index in (1, 2))
-    if key == "accumulate_ordering" and value != "rar,raw,war,waw":
-        call.fail(
-            f"accumulates that are ordered by `{value}` alone",
-            "leave the default: accumulates of one origin to one location in program order",
-        )
-    call.rests_on(Kind.HINTS, call.name)
-
-
-def _text(call: Call, index: int) -> str:
-    """A string that is a literal; anything else is shown as written."""
-    address = call.pointer(index)
-    if address is not None and address.object.kind == "string" and isinstance(address.object.number, tuple):
-        return str(address.object.number[0])
-    return call.texts[index]
 
 
 @does("Comm_get_name(MPI_Comm comm, char *name, int *resultlen); "
@@ -131,30 +92,6 @@ def version(call: Call, steps: Steps) -> None:
     steps.answer(1, 1, INT)
 
 
-@does("Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)")
-def info_get(call: Call, steps: Steps) -> None:
-    """An implementation need not keep any hint."""
-    read_texts(call, 1)
-    call.rests_on(FIXED, call.name)
-    steps.answer(4, 0, INT)
-
-
-@does("""
-    Comm_get_attr(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
-    Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
-""")
-def comm_get_attr(call: Call, steps: Steps) -> None:
-    """MPI_TAG_UB as a pointer to it; the others need not be set (MPI-4, section 11.1.2)."""
-    call.rests_on(FIXED, call.name)
-    if call.known(1) != TAG_UB:
-        steps.answer(3, 0, INT)
-        return
-    place = call.allocate("heap", 8, "attribute", asked_for=False)
-    steps.store(place, MOST_TAG, INT)
-    steps.store(pointer(call, 2), place, Pointer(VOID))
-    steps.store(pointer(call, 3), 1, INT)
-
-
 # Communicators. The key of a new one is its parent's key and how many have been made of the parent before, which is the
 # same in all members: making one is collective.
 
@@ -177,7 +114,9 @@ def comm_size(call: Call, steps: Steps) -> None:
 @does("Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)")
 def comm_dup(call: Call, steps: Steps) -> None:
     parent = communicator(call, 0)
-    steps.store(pointer(call, 1), _made(steps, parent, parent.members), COMM)
+    copy = made(steps, parent, parent.members, grid=grid_of(call, 0))
+    copy_attributes(steps, call.arguments[0], copy)
+    steps.store(pointer(call, 1), copy, COMM)
 
 
 @does("Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)")
@@ -194,8 +133,8 @@ def comm_split(call: Call, steps: Steps) -> None:
         if isinstance(other, tuple) and other[0] == own[0]:
             chosen.append((other[1], place, member))
     members = tuple(member for _, _, member in sorted(chosen))
-    made = _made(steps, parent, members, own[0])
-    steps.store(pointer(call, 3), NULL if own[0] == UNDEFINED else made, COMM)
+    part = made(steps, parent, members, own[0])
+    steps.store(pointer(call, 3), NULL if own[0] == UNDEFINED else part, COMM)
 
 
 @does("Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)")
@@ -208,14 +147,14 @@ def comm_split_type(call: Call, steps: Steps) -> None:
         return
     together = call.neighbours()
     members = tuple(member for member in parent.members if member in together)
-    steps.store(pointer(call, 4), _made(steps, parent, members, members[0]), COMM)
+    steps.store(pointer(call, 4), made(steps, parent, members, members[0]), COMM)
 
 
 @does("Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)")
 def comm_create(call: Call, steps: Steps) -> None:
     parent, members = communicator(call, 0), group(call, 1)
-    made = _made(steps, parent, members, *members)
-    steps.store(pointer(call, 2), made if call.rank in members else NULL, COMM)
+    part = made(steps, parent, members, *members)
+    steps.store(pointer(call, 2), part if call.rank in members else NULL, COMM)
 
 
 @does("Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)")
@@ -223,14 +162,21 @@ def comm_create_group(call: Call, steps: Steps) -> None:
     """Collective over the group alone (7.4.2), so it has a count of its own: others of the parent do not call it."""
     parent, members = communicator(call, 0), group(call, 1)
     own = Group((*parent.key, "group", call.known(2), *members), members)
-    steps.store(pointer(call, 3), _made(steps, own, members) if call.rank in members else NULL, COMM)
+    steps.store(pointer(call, 3), made(steps, own, members) if call.rank in members else NULL, COMM)
 
 
-def _made(steps: Steps, parent: Group, members: tuple[int, ...], *key: int) -> Handle:
-    """The next communicator that is made of ``parent``, by its members."""
+def made(
+    steps: Steps,
+    parent: Group,
+    members: tuple[int, ...],
+    *key: int,
+    grid: tuple[tuple[int, int], ...] | None = None,
+) -> Handle:
+    """The next communicator that is made of ``parent``, by its members, with a ``grid`` if it has one."""
     if steps.call.name != "MPI_Comm_split":  # in which all wait for all
         in_order(steps, parent)
-    return Handle("comm", ((*parent.key[1:], "made", steps.count(parent.name("made")), *key), members))
+    more = () if grid is None else (grid,)
+    return Handle("comm", ((*parent.key[1:], "made", steps.count(parent.name("made")), *key), members, *more))
 
 
 stores("Comm_free(MPI_Comm *comm); Comm_disconnect(MPI_Comm *comm)", COMM, NULL)

@@ -11,6 +11,7 @@ from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
 from pgasrob.frontends.apis.mpi import epochs, rules
+from pgasrob.frontends.apis.mpi.attributes import own_attribute
 from pgasrob.frontends.apis.mpi.handles import SUCCESS, communicator, group, pointer, published
 from pgasrob.frontends.apis.mpi.header import (
     GROUP,
@@ -191,6 +192,8 @@ def free(call: Call, steps: Steps) -> None:
 def get_attr(call: Call, steps: Steps) -> None:
     """The base as it is; the others as pointers to integers (12.2.6)."""
     of, key = window(call, 0), call.known(1)
+    if own_attribute(steps):
+        return
     part = call.published(call.rank, of.key("part"))
     size = _bytes(call, part) if isinstance(part, Part) else 0
     if not isinstance(part, Part) or not WIN_BASE <= key <= WIN_MODEL:
@@ -207,7 +210,6 @@ def get_attr(call: Call, steps: Steps) -> None:
 
 
 stores("Win_get_group(MPI_Win win, MPI_Group *group)", GROUP, lambda call: Handle("group", (window(call, 0).members,)))
-nothing("Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)")
 nothing("Win_set_info(MPI_Win win, MPI_Info info)", Kind.HINTS)
 
 

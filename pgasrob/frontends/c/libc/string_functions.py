@@ -267,7 +267,7 @@ def converted(call: Call) -> Outcome:
 # Strings that are written
 
 
-def _written(call: Call, to: Address, data: bytes) -> tuple[tuple[Address, Value, CType], ...]:
+def written(call: Call, to: Address, data: bytes) -> tuple[tuple[Address, Value, CType], ...]:
     return tuple((call.moved(to, place), Known(BYTE.wrap(byte)), CHAR) for place, byte in enumerate(data))
 
 
@@ -301,7 +301,7 @@ def copy_string(call: Call) -> Outcome:
     elif call.name == "strncat":
         data = data[:-1][: call.known(2)] + b"\0"
     result = call.moved(to, len(data) - 1) if call.name == "stpcpy" else call.arguments[0]
-    return Outcome(result=result, stores=_written(call, to, data))
+    return Outcome(result=result, stores=written(call, to, data))
 
 
 def forget(call: Call, to: Address, size: int) -> None:
@@ -402,4 +402,4 @@ def print_to(call: Call) -> Outcome:
     if to is None or room == 0:
         return Outcome(result=Known(len(text)))
     data = (text if room is None else text[: room - 1]) + b"\0"
-    return Outcome(result=Known(len(text)), stores=_written(call, to, data))
+    return Outcome(result=Known(len(text)), stores=written(call, to, data))

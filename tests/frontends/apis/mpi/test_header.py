@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgasrob.frontends.apis.mpi.header import CONSTANTS, TYPES
+from pgasrob.frontends.apis.mpi.header import CONSTANTS, NAMED, TYPES
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.values import Known
 
@@ -28,5 +28,5 @@ def test_the_size_of_a_status_and_of_datatypes() -> None:
     for name, data in {"MPI_DOUBLE_INT": (0, 8, 16), "MPI_2INT": (0, 4, 8), "MPI_INT": (0, 0, 4)}.items():
         handle = CONSTANTS[name][1]
         names, places, lower, extent, committed = handle.data  # type: ignore[union-attr]
-        assert (lower, places[-1], extent, committed) == (*data, 1), name  # type: ignore[index]
+        assert (lower, places[-1], extent, committed) == (*data, NAMED), name  # type: ignore[index]
         assert len(names) == len(places)  # type: ignore[arg-type]

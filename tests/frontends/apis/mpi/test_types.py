@@ -72,6 +72,9 @@ HOLDS = {
                               "MPI_Type_create_hindexed(2, one, place, MPI_INT, &t);"
                               "MPI_Type_contiguous(2, MPI_INT, &u); MPI_Type_commit(&u);",
                               "a[0][0] == 1 && a[0][1] == 10", "u", "MPI_BOTTOM"),
+    "what a type was made of": """int i, c, d; MPI_Datatype named = MPI_DOUBLE; MPI_Type_commit(&named);
+        MPI_Type_get_envelope(named, &i, &c, &d, &flag); assert(i + c + d == 0 && flag == MPI_COMBINER_NAMED);
+        assert(named == MPI_DOUBLE); MPI_Type_dup(MPI_DOUBLE, &t); assert(t != MPI_DOUBLE);""",
     "sizes and extents": SUB.format("MPI_ORDER_C", "MPI_INT, &t);") + """
         MPI_Type_size(t, &size); MPI_Type_get_extent(t, &low, &extent); assert(size == 24 && low == 0 && extent == 64);
         MPI_Type_get_true_extent(t, &low, &extent); assert(low == 16 && extent == 28);
@@ -186,6 +189,8 @@ def test_an_address_to_which_nothing_is_attached_is_a_fault() -> None:
 
 
 ERRORS = {
+    "MPI_Type_contiguous(1, MPI_INT, &t); MPI_Type_commit(&t); MPI_Type_get_envelope(t, &v, &v, &v, &flag);":
+        "of a type that the program has made",
     f"MPI_Type_contiguous(2, MPI_INT, &t); {WINDOW} {PUT.format('b', 't')};": "t is used by MPI_Put and has not been",
     f"MPI_Type_contiguous(2, MPI_INT, &t); MPI_Type_commit(&t); MPI_Type_free(&t); {WINDOW} {PUT.format('b', 't')};":
         "t is MPI_DATATYPE_NULL",

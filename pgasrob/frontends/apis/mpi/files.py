@@ -1,0 +1,84 @@
+"""Files that are written (MPI-4.1, chapter 14): calls read their buffers, and nothing comes of it that a program sees.
+
+Opening, closing and views are collective, and none of the collective calls waits for others.
+"""
+
+from __future__ import annotations
+
+from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.flags import Group, in_order
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.mpi.datatypes import datatype
+from pgasrob.frontends.apis.mpi.handles import communicator, handle, key_of, pointer, ranks
+from pgasrob.frontends.apis.mpi.header import OPAQUE, PROC_NULL, does
+from pgasrob.frontends.apis.mpi.messages import buffer_values
+from pgasrob.frontends.apis.mpi.requests import store_status
+from pgasrob.frontends.apis.transfers import bounded
+from pgasrob.frontends.c.libc.reads import read_texts
+from pgasrob.frontends.c.values import NULL, Handle
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.outside_memory import ANY_FILE, Outside
+
+FILE = OPAQUE["File"]
+_WRITTEN = "const void *buf, int count, MPI_Datatype datatype, MPI_Status *status"
+
+
+@does("File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *file)")
+def file_open(call: Call, steps: Steps) -> None:
+    read_texts(call, 1)
+    group = communicator(call, 0)
+    in_order(steps, group)
+    call.outside(Outside((ANY_FILE,), writes=True))
+    steps.store(pointer(call, 4), Handle("file", (group.key[1:], group.members)), FILE)
+
+
+def _group(call: Call, file: Handle) -> Group:
+    key, members = file.data
+    assert isinstance(key, tuple) and isinstance(members, tuple)
+    return Group(("mpi", *key_of(key)), ranks(members))
+
+
+@does("File_close(MPI_File *file)")
+def file_close(call: Call, steps: Steps) -> None:
+    place = pointer(call, 0)
+    file = call.load(place, FILE)
+    if not isinstance(file, Handle):
+        call.fail(f"{call.name} of a file that is not known here", "open it before")
+    in_order(steps, _group(call, file))
+    call.outside(Outside((ANY_FILE,), writes=True))
+    steps.store(place, NULL, FILE)
+
+
+@does("""
+    File_set_view(MPI_File file, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
+        MPI_Info info);
+    File_set_size(MPI_File file, MPI_Offset size); File_preallocate(MPI_File file, MPI_Offset size);
+    File_sync(MPI_File file); File_set_atomicity(MPI_File file, int flag);
+    File_seek_shared(MPI_File file, MPI_Offset offset, int whence)
+""")
+def file_change(call: Call, steps: Steps) -> None:
+    in_order(steps, _group(call, handle(call, 0, "file")))
+    call.rests_on(Kind.NO_EFFECT, call.name)
+    call.outside(Outside((ANY_FILE,), writes=True))
+
+
+@does("File_seek(MPI_File file, MPI_Offset offset, int whence)")
+def file_seek(call: Call, steps: Steps) -> None:
+    call.rests_on(Kind.NO_EFFECT, call.name)
+
+
+@does(f"""
+    File_write(MPI_File file, {_WRITTEN}); File_write_all(MPI_File file, {_WRITTEN});
+    File_write_shared(MPI_File file, {_WRITTEN}); File_write_ordered(MPI_File file, {_WRITTEN});
+    File_write_at(MPI_File file, MPI_Offset offset, {_WRITTEN});
+    File_write_at_all(MPI_File file, MPI_Offset offset, {_WRITTEN})
+""")
+def file_write(call: Call, steps: Steps) -> None:
+    group, first = _group(call, handle(call, 0, "file")), 2 if "_at" in call.name else 1
+    if call.name.endswith(("_all", "_ordered")):
+        in_order(steps, group)
+    count, type = bounded(call, first + 1), datatype(call, first + 2)
+    buffer_values(steps, first, count, type)
+    call.rests_on(Kind.NO_EFFECT, call.name)
+    call.outside(Outside((ANY_FILE,), writes=True))
+    store_status(steps, call.pointer(first + 3), PROC_NULL, 0, count * type.size(call))
