@@ -148,10 +148,9 @@ def _follow(program: CProgram, options: ReproduceOptions, limits: Limits) -> tup
 
     verdict = check(Session(Question(program, options.nodes, limits=limits)))
     mention_the_count(program.program(verdict.nodes))
-    if verdict.verdict != "not robust":
+    if verdict.verdict != "not robust" or verdict.witness is None:
         reason = f": {verdict.reason}" if verdict.reason is not None else ""
         raise _Nothing(verdict.verdict, f"is {verdict.verdict} on {verdict.nodes} nodes{reason}")
     found = follow(program, verdict, pieces_of, options.front_end, options.runs, options.timeout)
-    assert verdict.witness is not None
     doubles = verdict.witness.run.instance.program.doubles
     return found, "reproduced" if found.shown else "not reproduced", doubles

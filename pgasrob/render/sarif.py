@@ -187,6 +187,10 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
     witness = result["witness"]
     if witness and witness["shows"] == "violation":
         yield _violation(result, witness)
+    elif result["verdict"] == "not robust" and not witness:
+        text = f"Not robust{_on(result)}: a run on the network looks like no sequentially consistent run."
+        text += f" {_begun(result['reason'])}." if result["reason"] else ""
+        yield _result(result, "not-robust", text, _location(result, None), "")
     if witness and witness["fault"]:
         yield _fault(result, witness)
     found = result.get("synchronised")

@@ -220,7 +220,10 @@ class Verifier:
         return next((each for each in found if each != "alike"), "alike")
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
-        return check(Session(Question(program, nodes, Robustness(effect=False), limits=self._limits_left)))
+        found = check(Session(Question(program, nodes, Robustness(effect=False), limits=self._limits_left)))
+        without_run = found.verdict == "not robust" and found.witness is None
+        # A violation of which a limit has left no run says nothing about what would mend it.
+        return replace(found, verdict="unknown") if without_run else found
 
     @property
     def _limits_left(self) -> Limits:

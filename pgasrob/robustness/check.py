@@ -343,7 +343,7 @@ class Check:
         shown.faults_known = True
         if decided.decision is Decision.ROBUST and not shown.fault:
             shown.hardware = hardware_of(decided.instance)
-        if decided.counterexample is not None and judged.run is None and judged.unjudged is None:
+        if decided.counterexample is not None and judged.run is None:
             judged.judge()
         if decided.decision is Decision.ROBUST and ended is not None:
             shown.cannot_fault = facts.cannot_fault()
@@ -371,7 +371,10 @@ class Check:
                         "the run may be longer than it has to be", judged.unfinished
                     )
                     return "not robust", left, judged.run
-                return "unknown", judged.run or judged.unjudged or ended, None
+                if isinstance(judged.run, InternalError):
+                    return "unknown", judged.run, None
+                because = judged.unjudged or ended
+                return "not robust", because and LeftUndone("the run that shows it was not replayed", because), None
             case Decision.ROBUST:
                 if ended is None:
                     return "robust", None, None

@@ -12,12 +12,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import pgasrob
 from pgasrob import twins
 from pgasrob.api import check
+from pgasrob.cli import cli
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.parser import parse
+from pgasrob.program.printer import to_source
 from pgasrob.robustness import check as module
 from pgasrob.robustness import session, watch
 from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
@@ -608,3 +611,36 @@ def test_many_ranks_that_share_nothing_are_decided_at_once() -> None:
 def test_nothing_is_said_to_hold_beside_a_fault(blocks: str, reductions: tuple[str, ...]) -> None:
     found = check(parse(f"memory x, y; register r; queue q; nodes 2; {blocks}"), reductions=reductions)
     assert found.verdict == "error" and found.assertions != "hold" and found.deadlock is not False
+
+
+def test_a_violation_is_kept_where_a_limit_ends_its_replay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def late(self: object) -> None:
+        raise watch.LimitReached(TimeLimit(60, "while replaying the run"))
+
+    path = tmp_path / "a.pgas"
+    path.write_text(to_source(NOT_ROBUST))
+    with monkeypatch.context() as within:
+        within.setattr("pgasrob.robustness.counterexample.Counterexample.judged", late)
+        verdict = pgasrob.check(path)
+        assert (verdict.verdict, verdict.witness) == ("not robust", None)
+        assert str(verdict.reason).startswith("the run that shows it was not replayed: the time limit of 60 s")
+        for command, said in (
+            ("check", "not robust"),
+            ("check --format gcc", "error: Not robust on 2 nodes"),
+            ("check --brief", "error: not robust on 2 nodes"),
+            ("repair", "unknown"),
+            ("thrift", "unknown"),
+            ("explain", "no computation to explain it with"),
+        ):
+            found = CliRunner().invoke(cli, [*command.split(), str(path)])
+            assert said in " ".join(found.output.split()), command
+            assert not found.exception or isinstance(found.exception, SystemExit), command
+    # Where there is some time left it is shown after all.
+    once = iter([True])
+    judged = module.Counterexample.judged
+
+    def late_once(self: Any) -> Any:
+        return late(self) if next(once, False) else judged(self)
+
+    monkeypatch.setattr("pgasrob.robustness.counterexample.Counterexample.judged", late_once)
+    assert pgasrob.check(path).witness is not None

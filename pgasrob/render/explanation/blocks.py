@@ -89,6 +89,7 @@ Block = Text | Remark | Rows | Points | ShownRun | Drawing | Word
 NO_RUN = {
     "robust": "No rank can issue a command, so the only computation is the empty one, and that is not violating.",
     "error": "The program is in error, so there is no question of robustness. `pgasrob check` shows the run to that.",
+    "not robust": "A limit has ended the replay of the violation, so there is no computation to explain it with.",
     "unknown": "Whether the program is robust is not known, so there is no computation to explain it with.",
 }
 
