@@ -12,7 +12,7 @@ matters, and not that it does not. :func:`one_end` sees that all SC runs of a pr
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -296,12 +296,40 @@ def difference_after(
 ) -> Generator[None, None, Difference | None]:
     """How the SC runs after ``before`` differ by the order of two ``commands`` that are next then, each given by rank
     and occurrence, as far as ``most`` states show it; None too where there are no such runs. They also differ by
-    atomics that need not exclude each other."""
-    runs = Runs.under_sc(viewer)
+    atomics that need not exclude each other.
+
+    Where they do not, or there are more states, the other ranks first go as far as they can: the two commands are next
+    all the same, and little is left to be done."""
     try:
-        node, _ = runs.begin(before)
+        node, _ = Runs.under_sc(viewer).begin(before)
     except ValueError:
         return None
+    found = yield from _difference_at(viewer, pairs, node, before, commands, most)
+    if found is None:
+        words, node = _without(viewer, node, {rank for rank, _ in commands}, most)
+        if words:
+            found = yield from _difference_at(viewer, pairs, node, before + words, commands, most)
+    return found
+
+
+def _without(viewer: Viewer, node: ScNode, ranks: Collection[int], most: int) -> tuple[list[Word], ScNode]:
+    """A run after ``node`` of the other ranks than ``ranks``, to where they wait or have ended, or of ``most``
+    commands, and where it leads."""
+    words: list[Word] = []
+    others = [rank for rank in range(viewer.instance.nodes) if rank not in ranks]
+    while len(words) < most:
+        step = next((step for rank in others for step in steps_at(viewer, node, rank)), None)
+        if step is None:
+            break
+        words.append(step.word)
+        node = step.after
+    return words, node
+
+
+def _difference_at(
+    viewer: Viewer, pairs: Pairs, node: ScNode, before: list[Word], commands: Sequence[tuple[int, int]], most: int
+) -> Generator[None, None, Difference | None]:
+    """As of :func:`difference_after`, of the runs after ``node``, where the run ``before`` leads."""
     (first, _), (second, _) = commands
     for one in steps_at(viewer, node, first):
         for other in steps_at(viewer, node, second):

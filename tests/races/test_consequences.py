@@ -90,7 +90,8 @@ def campaign(seeds: Iterable[int], compare: Callable[[int], Counter[str]] = comp
     return seen
 
 
-FEW = range(120)
+FEW = (*range(120), 947, 950)
+"""In the last two a race matters in some state, and not in that to which the search for races has led."""
 
 
 def test_the_answer_is_that_of_the_oracle() -> None:
@@ -221,6 +222,15 @@ def test_the_run_to_a_race_decides_where_there_are_too_many_states(monkeypatch: 
     (each,) = answer.matters
     assert each.differs == ("r@1 at the end is 1 or 0",)
     assert [run.registers[1][0] for run in each.runs] == [1, 0]
+
+
+def test_a_lost_update_of_many_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others go first, so that few states are left behind the two."""
+    monkeypatch.setattr(decided_by, "MOST_STATES", 1)
+    monkeypatch.setattr(decided_by, "MOST_STATES_AT_ONE_PLACE", 30)
+    answer = answer_of(program("r <- mem[y @ 0];\nmem[y @ 0] <- r + 1;\nbarrier;", nodes=6))
+    assert lines(answer) == [(1, 2)] and isinstance(answer.reason, ConsequencesLimit)
+    assert all(run.complete for each in answer.matters for run in each.runs)
 
 
 def test_an_assertion_that_fails_is_a_difference() -> None:
