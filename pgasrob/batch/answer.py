@@ -14,8 +14,10 @@ from pgasrob.robustness.question import (
     Synchronisation,
 )
 from pgasrob.robustness.reasons import Reason
-from pgasrob.robustness.session import Session
+from pgasrob.robustness.session import Failed, Session
 from pgasrob.robustness.verdict import RaceConsequences, Verdict
+
+LOOKING_FOR_RACES = "while looking for races that change the result"
 
 
 def about_robustness(session: Session, asked: AboutRobustness) -> Verdict:
@@ -47,7 +49,9 @@ def _synchronisation(session: Session, asked: Synchronisation) -> Verdict:
         return replace(verdict, races=RaceConsequences("unknown", reason=reason))
 
     with session.interruptible(interrupted):
-        return replace(verdict, races=_races(session, verdict))
+        found = session.attempt(LOOKING_FOR_RACES, lambda: _races(session, verdict))
+        races = RaceConsequences("unknown", reason=found.reason) if isinstance(found, Failed) else found
+        return replace(verdict, races=races)
 
 
 def _robustness(session: Session, asked: Synchronisation) -> Verdict:

@@ -1,21 +1,25 @@
 """Which races matter on every number of nodes (`check --nodes all`), from those of some numbers.
 
-A race that matters on one number of nodes is one of the program. That none matters on any is not proved: it is known
-where the program does more than leave on a few numbers alone, and all of these were looked at.
+A race that matters on one number of nodes is one of the program. That none matters on any is known where all numbers
+were looked at on which the program does more than leave at once, or those below a cutoff, from which on it is proved
+that nothing races.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from pgasrob.program.program import Program
 from pgasrob.races.consequences import race_consequences
+from pgasrob.races.no_race_beyond import no_race_beyond
 from pgasrob.robustness.reasons import CountLeft, RacesOnCounts
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import RaceConsequences, Verdict
 from pgasrob.semantics.race import Race
 
 LAST_COUNT = 4
-"""The last number of nodes on which races are looked for, where there are more."""
+"""The last number of nodes on which races are looked for, where there are more, and no proof for these."""
+LOOKING = "looking for a proof that nothing races"
 
 
 def races_on_counts(session: Session, verdict: Verdict) -> RaceConsequences:
@@ -33,11 +37,16 @@ def races_on_counts(session: Session, verdict: Verdict) -> RaceConsequences:
     assert verdict.every is not None
     if verdict.nodes is not None:
         return on(verdict.nodes)
-    only = verdict.every.proof.only is not None
+    proof = verdict.every.proof
     robust = [count.nodes for count in verdict.every.checked if count.verdict == "robust"]
     harmless: dict[tuple[int, int], Race] = {}
     looked_at: list[int] = []
-    for nodes in robust if only else [each for each in robust if each <= LAST_COUNT]:
+    decided = proof.only is not None  # on other numbers of nodes nothing is accessed
+    for nodes in robust:
+        if nodes > LAST_COUNT and not decided:
+            decided = _none_beyond(session, verdict)
+            if not decided:
+                break
         found = on(nodes)
         if found.answer == "matters":
             return found
@@ -45,6 +54,16 @@ def races_on_counts(session: Session, verdict: Verdict) -> RaceConsequences:
             return replace(found, reason=found.reason and CountLeft(nodes, found.reason), harmless=())
         looked_at.append(nodes)
         harmless |= {race.lines: race for race in found.harmless}
-    if only and verdict.verdict == "robust":  # on other numbers of nodes nothing is accessed
+    if verdict.verdict == "robust" and (decided or _none_beyond(session, verdict)):
         return RaceConsequences("harmless" if harmless else "none", harmless=tuple(harmless.values()))
     return RaceConsequences("unknown", reason=RacesOnCounts(tuple(looked_at)))
+
+
+def _none_beyond(session: Session, verdict: Verdict) -> bool:
+    """Whether there is known to be no race on the numbers of nodes for which ``verdict`` rests on a proof."""
+    if verdict.verdict != "robust":
+        return False
+    program = session.load().program
+    if not isinstance(program, Program):
+        program = program.for_every_count()
+    return no_race_beyond(program, verdict.reading, lambda: session.watch.look_around("races", 0, LOOKING))

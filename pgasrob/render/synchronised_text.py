@@ -269,6 +269,8 @@ def beside_robustness(result: Result) -> Iterator[tuple[str, str]]:
         yield f"{english.capital(open_)}.", "open"
     elif line and result["engine"] == RECORDED:
         yield "No two accesses race in these runs.", "good"
+    elif line and every_count_text.is_about_all(result):
+        yield "On every number of nodes no race changes the result.", "good"
 
 
 def consequential(race: ConsequentialRace) -> str:

@@ -28,6 +28,7 @@ from pgasrob.robustness.every_n.pair_states import PairStates, TooMany
 from pgasrob.robustness.every_n.proof import MOST_OPEN, CommandText, Obstacle, Proof
 from pgasrob.robustness.every_n.proved_facts import Facts
 from pgasrob.robustness.every_n.rank_cases import Case, Frame, Name
+from pgasrob.robustness.every_n.sc_pairs import ScPairs
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction import fixpoint
 from pgasrob.robustness.reduction.abstract_commands import Command
@@ -148,6 +149,12 @@ class Prover:
         cases."""
         ranks = [RanksOf(name, self._automaton_of(name)) for name in case.names]
         return flows.Flow(ranks, self._layout, self._initial, len(self.program.registers), followed)
+
+    def sc_pairs(self, case: Case, flow: flows.Flow, looks: int) -> ScPairs:
+        """Where two ranks may be at once in SC runs; so many commands have been followed in other cases. Raises
+        :class:`~pgasrob.robustness.every_n.sc_pairs.TooManyPairs`."""
+        unfolded = Unfolded(flow, [each.automaton for each in flow.ranks])
+        return ScPairs(case, unfolded, self._initial, self._rules, looks)
 
     def setting(self, case: Case, known: Known, by_pairs: bool = False) -> Setting:
         """What the fixpoints for all sources share in ``case``; ``by_pairs``: with where two ranks may be at once.
