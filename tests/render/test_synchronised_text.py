@@ -140,7 +140,7 @@ def test_what_does_not_count_is_a_warning() -> None:
 def test_races_of_the_core_language_are_looked_at_where_they_are_asked() -> None:
     assert "consequences" not in result(RACE)
     found = result(RACE, ("robust", "races"))
-    assert headline(found) == "robust on 2 nodes, but with 1 race that changes the result"
+    assert headline(found) == "robust on 2 nodes, but 1 race changes the result"
     assert found["consequences"]["answer"] == "matters"
 
 
