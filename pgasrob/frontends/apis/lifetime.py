@@ -32,6 +32,10 @@ class Lifetime:
         """The key of the note of the call that has begun the use of the library."""
         return f"{self.api}.running"
 
+    def has_begun(self, call: Call) -> bool:
+        """What a query whether the library is initialised answers: also after its end, as MPI_Initialized does."""
+        return self.running in call.state
+
     @property
     def ended(self) -> str:
         """The key of the note of the call that has ended it."""

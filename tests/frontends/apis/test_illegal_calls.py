@@ -92,7 +92,7 @@ SMALL: list[tuple[str, str, Rule | None, str]] = [
      " shmem_clear_lock(&l); }", None, ""),
     ("stored", "int *p = shmem_malloc(4); shmem_free(p); *p = 1;", openshmem.FREED, "an access to `p`, which has been"),
     ("read in a loop", "int *p = shmem_malloc(400), s = 0; for (int i = 0; i < 100; i++) p[i] = i; shmem_free(p);"
-     " for (int i = 0; i < 100; i++) s += p[i]; x = s;", openshmem.FREED, "an access to `p`"),
+     " for (int i = 0; i < 100; i++) if (i > 60) s += p[i]; x = s;", openshmem.FREED, "an access to `p`"),
     ("filled", "int *p = shmem_malloc(4); shmem_free(p); memset(p, 0, 4);", openshmem.FREED, "an access to `p`"),
     ("copied from", "int *p = shmem_malloc(4); *p = 1; shmem_free(p); memcpy(&x, p, 4);", openshmem.FREED, "an access to `p`"),
     ("used before", "int *p = shmem_malloc(4); *p = 1; x = *p; shmem_free(p); p = shmem_malloc(4); *p = 2;", None, ""),
@@ -108,6 +108,8 @@ SMALL: list[tuple[str, str, Rule | None, str]] = [
      " for (int i = 0; i < 8; i++) s[i] = SHMEM_SYNC_VALUE; shmem_barrier_all(); shmem_barrier(0, 0, 2, s);", None, ""),
     ("in place", "shmem_int_sum_reduce(SHMEM_TEAM_WORLD, a, a, 2);", None, ""),
     ("side by side", "shmem_int_sum_reduce(SHMEM_TEAM_WORLD, a + 2, a, 2);", None, ""),
+    ("asked in between", "int f; shmem_query_initialized(&f); if (!f) shmem_barrier_all(); shmem_query_finalized(&f);"
+     " if (!f) shmem_finalize(); shmem_query_finalized(&f); if (!f) shmem_barrier_all();", None, ""),
     ("asked at the end", "shmem_finalize(); if (shmem_my_pe() == 0) x = 1;", None, ""),
     ("another lock", "shmem_set_lock(&l); shmem_clear_lock(&k); shmem_clear_lock(&l);", openshmem.NOT_LOCKED, ""),
 ]  # fmt: skip

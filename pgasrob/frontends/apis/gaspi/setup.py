@@ -93,7 +93,7 @@ FUNCTIONS.stores("gaspi_proc_rank(gaspi_rank_t *rank)", USHORT, lambda call: _of
 FUNCTIONS.stores("gaspi_proc_num(gaspi_rank_t *number)", USHORT, lambda call: _of_ranks(call, call.count))
 FUNCTIONS.stores("gaspi_proc_local_rank(gaspi_rank_t *rank)", USHORT, lambda call: call.neighbours().index(call.rank))
 FUNCTIONS.stores("gaspi_proc_local_num(gaspi_rank_t *number)", USHORT, lambda call: len(call.neighbours()))
-FUNCTIONS.stores("gaspi_initialized(gaspi_number_t *flag)", UINT, 1, FIXED)
+FUNCTIONS.stores("gaspi_initialized(gaspi_number_t *flag)", UINT, LIFE.has_begun)
 FUNCTIONS.stores("gaspi_network_type(gaspi_network_t *type)", INT, 2, FIXED)
 FUNCTIONS.stores("gaspi_version(float *version)", FLOAT, 0, FIXED)
 FUNCTIONS.stores("gaspi_time_get(gaspi_time_t *time)", FLOAT, lambda call: call.clock())

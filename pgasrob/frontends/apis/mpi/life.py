@@ -9,7 +9,7 @@ from pgasrob.frontends.apis.interface import Call, Handler, Way
 from pgasrob.frontends.apis.lifetime import Lifetime
 from pgasrob.frontends.apis.mpi import epochs, rules
 from pgasrob.frontends.apis.mpi.attributes import FREES, delete_all
-from pgasrob.frontends.apis.mpi.header import FUNCTIONS, does
+from pgasrob.frontends.apis.mpi.header import FUNCTIONS, does, stores
 from pgasrob.frontends.apis.mpi.requests import live_requests
 from pgasrob.frontends.c.types import INT
 from pgasrob.program.assumptions import Kind
@@ -37,6 +37,10 @@ def handler(name: str) -> Handler | None:
         return found(call)
 
     return handle
+
+
+stores("Initialized(int *flag)", INT, LIFE.has_begun)
+stores("Finalized(int *flag)", INT, lambda call: LIFE.ended in call.state)
 
 
 @does("Init(int *argc, char ***argv)")

@@ -39,8 +39,7 @@ Members = tuple[int, ...]
 # Without an effect on memory that a program shares
 nothing("Op_free(MPI_Op *op); Buffer_attach(void *buffer, int size)")
 nothing("Pcontrol(int level, ...)", Kind.HINTS)
-stores("Initialized(int *flag); Is_thread_main(int *flag)", INT, 1, FIXED)
-stores("Finalized(int *flag)", INT, 0, FIXED)
+stores("Is_thread_main(int *flag)", INT, 1, FIXED)
 stores("Query_thread(int *provided)", INT, THREAD_MULTIPLE, FIXED)
 stores("Error_class(int errorcode, int *errorclass)", INT, lambda call: call.arguments[0])
 stores(

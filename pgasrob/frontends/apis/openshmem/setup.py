@@ -56,7 +56,7 @@ FUNCTIONS.nothing(
     Kind.HINTS,
 )
 FUNCTIONS.stores("void shmem_query_thread(int *provided)", INT, THREAD_MULTIPLE, Kind.FIXED_ANSWERS)
-FUNCTIONS.stores("void shmem_query_initialized(int *initialized)", INT, 1, Kind.FIXED_ANSWERS)
+FUNCTIONS.stores("void shmem_query_initialized(int *initialized)", INT, LIFE.has_begun)
 FUNCTIONS.stores("void shmem_info_get_name(char *name)", CHAR, 0, Kind.FIXED_ANSWERS)
 FUNCTIONS.stores("void shmem_query_finalized(int *finalized)", INT, lambda call: LIFE.ended in call.state)
 FUNCTIONS.calls("void shmem_global_exit(int status)")(ends_all)

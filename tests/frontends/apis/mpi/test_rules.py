@@ -168,3 +168,19 @@ def test_without_init_the_first_call_is_a_finding_and_no_other() -> None:
 def test_what_may_be_called_at_any_time() -> None:
     text = "#include <mpi.h>\nint main(void) { int f; MPI_Initialized(&f); MPI_Init(0, 0); MPI_Finalize(); MPI_Finalized(&f); }"
     assert check(parse_c(text), nodes=2).legal == "yes"
+
+
+APIS = [
+    ("mpi.h", "int f; MPI_Initialized(&f); if (!f) MPI_Init(0, 0); MPI_Finalized(&f); if (!f) MPI_Finalize();"),
+    ("shmem.h", "int f; shmem_query_initialized(&f); if (!f) shmem_init(); shmem_finalize();"),
+    (
+        "GASPI.h",
+        "gaspi_number_t f; gaspi_initialized(&f); if (!f) gaspi_proc_init(GASPI_BLOCK); gaspi_barrier(0, GASPI_BLOCK);",
+    ),
+    ("armci.h", "if (!ARMCI_Initialized()) ARMCI_Init(); ARMCI_Barrier(); ARMCI_Finalize();"),
+]
+
+
+@pytest.mark.parametrize(("header", "text"), APIS)
+def test_a_query_tells_whether_the_library_is_initialised(header: str, text: str) -> None:
+    assert check(parse_c(f"#include <{header}>\nint main(void) {{ {text} return 0; }}"), nodes=2).legal == "yes"
