@@ -133,11 +133,6 @@ class Steps:
         known = {**freed(self.call.state), memory.object: (self.opened(), rule)}
         self.note(FREED, tuple(sorted(known.items(), key=lambda each: repr(each[0]))))
 
-    def allocated(self, memory: Address) -> None:
-        """Note that ``memory`` is new, though it may have been given back before."""
-        if memory.object in freed(self.call.state):
-            self.note(FREED, tuple(each for each in freed(self.call.state).items() if each[0] != memory.object))
-
     def count(self, key: str, modulus: int | None = None) -> int:
         """How often this method was called before for ``key`` on this rank, modulo ``modulus`` if there is one."""
         number = self.recall(key, 0)

@@ -97,6 +97,7 @@ SMALL: list[tuple[str, str, Rule | None, str]] = [
     ("copied from", "int *p = shmem_malloc(4); *p = 1; shmem_free(p); memcpy(&x, p, 4);", openshmem.FREED, "an access to `p`"),
     ("used before", "int *p = shmem_malloc(4); *p = 1; x = *p; shmem_free(p); p = shmem_malloc(4); *p = 2;", None, ""),
     ("sizes of rounds", "for (int i = 1; i < 4; i++) { int *p = shmem_malloc(4 * i); p[0] = 1; shmem_free(p); }", None, ""),
+    ("sizes by a value", "int *p; if (shmem_int_g(&x, 0)) p = shmem_malloc(8); else p = shmem_malloc(4); shmem_free(p);", None, ""),
     ("two calls", "int *p; if (shmem_my_pe()) p = shmem_malloc(4); else p = shmem_malloc(4); shmem_free(p);", None, ""),
     ("tested on the stack", "int f = 1; if (shmem_int_test(&f, SHMEM_CMP_EQ, 1)) x = 1;", openshmem.NOT_SYMMETRIC,
      "argument 1 of shmem_int_test is not symmetric: it is a local variable"),

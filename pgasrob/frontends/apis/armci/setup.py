@@ -110,7 +110,6 @@ def malloc(call: Call, steps: Steps) -> None:
     call.rests_on(Kind.CREATION_WAITS, call.name)
     table, size = target(call, 0), call.known(1)
     memory = call.allocate("segment", size, member_in(call, 0) or "memory")
-    steps.allocated(memory)
     call.own_element(memory, table, "armci_msg_me()")
     name = f"armci.size.{memory.object.number}"
     call.publish(name, size, by_all=True)

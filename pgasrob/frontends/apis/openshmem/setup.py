@@ -125,7 +125,6 @@ def _allocated(steps: Steps, size: int | Extent) -> Value:
     if size == 0:
         return NULL
     memory = steps.call.allocate("symmetric", size)
-    steps.allocated(memory)
     steps.note(_size_of(memory), size)
     if not steps.call.symbolic:
         _agree_on_size(steps, memory, size)
