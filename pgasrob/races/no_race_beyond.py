@@ -77,7 +77,7 @@ def _accesses(pairs: ScPairs, rank: int, state: int, ignored: int) -> Iterator[_
 
 
 def _race(one: _Access, other: _Access) -> bool:
-    """Whether the two may race, as `racing_pairs.Pairs.race` has it for a run, where bytes are told apart, too, and
+    """Whether the two may race, as `racing_pairs.Pairs.race` has it for a run, which also distinguishes bytes, and
     stores that arrive at another rank."""
     cells, first, of_first, first_arrives = one
     others, second, of_second, second_arrives = other
