@@ -123,6 +123,16 @@ class _Round(Generic[S]):
         """Those of the barriers to which it comes."""
         return frozenset(_names(each for arrivals in self.arrivals for each in arrivals))
 
+    def alike(self, whole: _Whole[S], rank: int) -> tuple[dict[int, int], list[list[int]]]:
+        """Numbers of the real configurations, the same for those in which what decides something is the same; and where
+        those lead."""
+        numbers: dict[tuple[object, ...], int] = {}
+        of = {each: numbers.setdefault(whole.alike(self.states[each], rank), len(numbers)) for each in self.real}
+        leads: list[list[int]] = [[] for _ in numbers]
+        for each in self.real:
+            leads[of[each]] += [of[target] for target in self.targets[each] if target in of]
+        return of, leads
+
 
 class _Whole(Generic[S]):
     """The rounds of all ranks, one for each time between barriers, and what decides what the ranks do in them.
@@ -151,11 +161,9 @@ class _Whole(Generic[S]):
 
     def alike(self, state: S, rank: int) -> tuple[object, ...]:
         """What decides what ``rank`` does from a configuration on."""
-        registers = tuple(
-            value if index in self.registers[rank] else 0 for index, value in enumerate(state.registers[rank])
-        )
-        memory = tuple(state.memory[cell] for cell in sorted(self.reads[rank]))
-        return state.control[rank], registers, memory, getattr(state, "pending", None)
+        registers = [state.registers[rank][index] for index in self.registers[rank]]
+        memory = [state.memory[cell] for cell in self.reads[rank]]
+        return state.control[rank], *registers, *memory, getattr(state, "pending", None)
 
 
 class Standstill(Generic[S]):
@@ -250,24 +258,24 @@ class Standstill(Generic[S]):
             raise
         leaving = self._leaving(found, rank)
         self._remember(found, rank, "leaves", leaving)
-        self._remember(found, rank, found, [0])
+        # Where all its configurations lead to each other it makes no difference in which of them it begins.
+        goes_round = not found.wrong and len(set(components(found.targets))) == 1
+        self._remember(found, rank, found, range(len(found.states)) if goes_round else [0])
         if 0 in leaving and not away:
             raise _Open
         return found
 
     def _leaving(self, found: _Round[S], rank: int) -> set[int]:
-        """The configurations from which the rank comes to a control state from which it cannot come back, whatever
-        decides what it does, and to no barrier."""
-        places = [state.control[rank] for state in found.states]
-        control = sorted(set(places))
-        leads = [set[int]() for _ in control]
-        for place, targets in zip(places, found.targets, strict=True):
-            leads[control.index(place)].update(control.index(places[each]) for each in targets)
-        component = components([sorted(each) for each in leads])
+        """The configurations from which the rank comes to where it cannot come back from, whatever else the values
+        decide that decide something here, and to no barrier."""
+        alone: list[list[_Round[S]]] = [[] for _ in self._instance.automata]
+        alone[rank] = [found]
+        of, leads = found.alike(_Whole(alone), rank)
+        component = components(leads)
         left = {
             component[node] for node, to in enumerate(leads) if any(component[node] != component[each] for each in to)
         }
-        leaving = {each for each in found.real if component[control.index(places[each])] in left}
+        leaving = {each for each, node in of.items() if component[node] in left}
         return leaving - _leading(found.targets, [each for each in found.real if found.arrivals[each]])
 
     def _key(self, state: S, rank: int, cells: tuple[Cell, ...]) -> tuple[object, ...]:
@@ -361,12 +369,7 @@ class Standstill(Generic[S]):
             if len(one.states) > 1:
                 raise _Open
             return Stay("stopped")
-        numbers: dict[tuple[object, ...], int] = {}
-        alike = {each: whole.alike(one.states[each], rank) for each in one.real}
-        of = {each: numbers.setdefault(key, len(numbers)) for each, key in alike.items()}
-        leads: list[list[int]] = [[] for _ in numbers]
-        for each in one.real:
-            leads[of[each]] += [of[target] for target in one.targets[each] if target in of]
+        of, leads = one.alike(whole, rank)
         component = components(leads)
         left = {
             component[node] for node, to in enumerate(leads) if any(component[node] != component[each] for each in to)

@@ -70,6 +70,7 @@ TAKE = "s <- 1; while (s != 0) { s <- compare_swap(0, f, 0, 1); }"
          None),
         # a look that fails leads to a wait
         (("r <- mem[x]; if (r == 0) { await(mem[x] != 0); }",), ("waits",)),
+        (("while (1) { mem[y] <- 1; r <- mem[x]; if (r == 0) { await(mem[x] != 0); } }",), ("waits",)),
         # loops that write: what is there already, what nobody looks at, what another one looks at
         (("while (1) { mem[f] <- 1; }",), ("spins",)),
         (("while (1) { mem[x] <- 1; mem[x] <- 0; }",), ("spins",)),
@@ -130,6 +131,16 @@ def test_what_is_told_of_a_loop() -> None:
     (stay,) = stays(instance(("r <- 1; while (s == 0) { s <- mem[x]; mem[y] <- 1; mem[y] <- 0; }",))) or ()
     assert [edge.command.kind for edge in stay.loop] == ["assume", "load", "store", "store"]
     assert (stay.how, stay.registers, stay.cells) == ("spins", {1}, {1})
+
+
+def test_cells_that_others_make_change_go_on_changing() -> None:
+    """At the end x and y of rank 1 are 0, and by itself it would leave them so."""
+    blocks = (
+        "while (r == 0) { mem[x @ 1] <- 1; mem[x @ 1] <- 0; r <- fetch(0, y); }",
+        "while (1) { r <- mem[x]; mem[y] <- r; }",
+    )
+    one, other = stays(instance(blocks)) or ()
+    assert (one.how, one.cells) == ("spins", {3}) and (other.how, other.cells) == ("free", {4})
 
 
 def test_a_loop_that_counts_its_rounds_leaves_it_open() -> None:
