@@ -188,6 +188,11 @@ def compared(seed: int) -> Counter[str]:
     return seen
 
 
+def test_who_may_leave_at_another_value_does_not_leave_at_this_one() -> None:
+    """402378: a loop that a rank leaves at once where a is 1, and never where it is 0."""
+    assert compared(402_378)["spins"]
+
+
 @pytest.mark.parametrize("seed", [106_934, 206_493])
 def test_a_rank_that_looks_at_data_for_ever_excuses_nobody(seed: int) -> None:
     """Where liveness has forgotten a value that decides nothing, each write of it seems to be a change."""

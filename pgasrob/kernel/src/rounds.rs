@@ -338,14 +338,14 @@ impl Round {
             }
         }
         let component = components(&leads)?;
-        let mut left = filled(false, leads.len())?;
-        for (node, targets) in leads.iter().enumerate() {
-            left[component[node]] |= targets.iter().any(|&to| component[to] != component[node]);
-        }
-        let arriving = self.arriving()?;
         let mut leaving = filled(false, self.configurations.len())?;
-        for each in self.real() {
-            leaving[each] = left[component[place(each)]] && !arriving[each];
+        for (each, targets) in self.targets.iter().enumerate() {
+            leaving[each] = targets.iter().any(|&to| !self.wrong[to] && component[place(to)] != component[place(each)]);
+        }
+        // From those that lead there, too: what other configurations at its place may do does not count.
+        let mut leaving = leading(&self.targets, leaving)?;
+        for (each, arrives) in self.arriving()?.into_iter().enumerate() {
+            leaving[each] &= !arrives && !self.wrong[each];
         }
         Ok(leaving)
     }
