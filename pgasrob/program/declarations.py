@@ -149,7 +149,8 @@ class Declared:
     nodes, as long as that is open. ``ends``: where the source ends the runs of ranks, if it is C. ``count_note``: why
     the program is not meant for its number of nodes, or that this was chosen. ``looked_at``: of what the command at a
     place reads into a register, whether C looks at it or never does, commands and what they store aside.
-    ``moves_data``: a rank makes a call that may move data between ranks.
+    ``moves_data``: a rank makes a call that may move data between ranks. ``shows_more``: the source may show what no
+    command does, by output or by what main returns.
     """
 
     name: str
@@ -173,6 +174,7 @@ class Declared:
     count_note: CountNote | None = field(default=None, compare=False)
     looked_at: Mapping[tuple[Span, int], bool] = field(default_factory=dict, compare=False)
     moves_data: bool = field(default=True, compare=False)
+    shows_more: bool = field(default=False, compare=False)
 
     @property
     def cells(self) -> int:

@@ -39,10 +39,11 @@ class _Configuration(NamedTuple):
 
 
 class Gathering:
-    """The reads of a rank that gather ``flags``; ``walks`` are its own."""
+    """The reads of a rank that gather ``flags``; ``walks`` are its own. ``merges``: control states with the same future
+    are one."""
 
-    def __init__(self, walks: Walks, flags: Mapping[Cell, Flag]) -> None:
-        self._walks, self._flags = walks, flags
+    def __init__(self, walks: Walks, flags: Mapping[Cell, Flag], merges: bool = True) -> None:
+        self._walks, self._flags, self._merges = walks, flags, merges
         self._rank = constant(walks.rank)
         self._left = 0
 
@@ -88,7 +89,7 @@ class Gathering:
         """For each control state one with the same future: the same commands of the source in the same order."""
         out = self._walks.out
         states = range(len(out))
-        if len(out) > MOST_MERGED:
+        if not self._merges or len(out) > MOST_MERGED:
             return [*states]
         classes, number = [0] * len(out), 0
         while True:
@@ -106,7 +107,7 @@ class Gathering:
 
     def _all_raised(self, start: _Configuration) -> Iterator[tuple[_Configuration, Facts]]:
         """Where the rank may come from ``start`` when all flags are raised that it reads, each once, with what that
-        depends on."""
+        depends on. (What looks at a flag, and waits for it whatever it has seen, may be there to tell.)"""
         known, stack = set[tuple[_Configuration, frozenset[tuple[Expr, bool]]]](), [(start, dict[Expr, bool]())]
         while stack and self._left >= 0:
             here, facts = stack.pop()

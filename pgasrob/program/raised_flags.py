@@ -51,6 +51,11 @@ class Flags:
         self._program, self._automata = program, automata
         self._nodes, self._size = len(automata), program.cells
 
+    @property
+    def merges(self) -> bool:
+        """Whether all that the program shows are its commands, so that control states with the same future are one."""
+        return not self._program.shows_more
+
     def of(self, rank: int) -> Mapping[Cell, Flag]:
         """The cells that are flags to ``rank``."""
         found: dict[Cell, Flag] = {}

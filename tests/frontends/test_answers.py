@@ -15,7 +15,7 @@ from pgasrob.render.verdict_json import to_json
 from pgasrob.robustness.question import Synchronisation
 from pgasrob.robustness.synchronisation import Synchronised, synchronised
 from pgasrob.robustness.verdict import Verdict
-from tests.support import session_about
+from tests.support import sampled, session_about
 
 ANSWERS = Path(__file__).parent / "answers"
 WRONG = {"matters": "races", "stuck": "progress", "illegal": "legal"}
@@ -40,8 +40,8 @@ STUCK = {
 }
 
 
-def decided(path: Path, *defines: str) -> tuple[Verdict, Synchronised]:
-    asked = Synchronisation(effect=False)
+def decided(path: Path, *defines: str, effect: bool = False) -> tuple[Verdict, Synchronised]:
+    asked = Synchronisation(effect=effect)
     verdict = about_robustness(session_about(path, asked, *defines), asked)
     found = synchronised(verdict)
     assert found is not None and found.whole
@@ -70,6 +70,28 @@ def test_a_program_is_wrong_in_one_way_until_it_is_repaired(path: Path) -> None:
 def test_a_race_that_changes_nothing_is_a_note(path: Path) -> None:
     _, found = decided(path)
     assert wrong(found) == ({"robust"} if path.stem in NOT_ROBUST else set())
+
+
+OPEN = {"mpi_three_flags_by_index", "shmem_bits_of_a_mask", "shmem_says_not_yet"}
+"""Benign programs of which it is not found out: atomics that are flushed are no mere reads, bits in a variable, and one
+that tells what it has seen."""
+
+
+@pytest.mark.parametrize("path", sampled(programs("benign"), 4), ids=lambda path: path.stem)
+def test_what_tolerates_any_order_is_robust_or_harmless(path: Path) -> None:
+    _, found = decided(path, effect=True)
+    assert (found.answer in ("yes", "harmless")) == (path.stem not in OPEN), found
+
+
+@pytest.mark.parametrize("path", sampled(programs("alike"), 4), ids=lambda path: path.stem)
+def test_what_looks_alike_and_is_wrong_is_found(path: Path) -> None:
+    """By an outcome that only the network has, or a race that changes the result."""
+    verdict, found = decided(path, effect=True)
+    assert (verdict.effect is not None and verdict.effect.kind == "outcome") or "races" in wrong(found), found
+
+
+def test_so_many_programs_tolerate_any_order_or_look_alike() -> None:
+    assert (len(programs("benign")), len(programs("alike")), len(OPEN)) == (30, 30, 3)
 
 
 @pytest.mark.parametrize("name", STUCK)

@@ -226,9 +226,10 @@ int main(int argc, char **argv) {
 """
 
 
-def test_no_call_that_its_library_does_not_allow_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not tried with others again."""
-    before, nobody_has_locked_it = remedies.insertions, "{ MPI_Win_flush(1, win); MPI_Win_unlock(0, win); }"
+@pytest.mark.parametrize("call_of_rank_0", ["MPI_Win_unlock", "MPI_Win_flush", "MPI_Win_flush_local"])
+def test_no_call_that_its_library_does_not_allow_there(call_of_rank_0: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not tried with others again. Only rank 1 has been locked."""
+    before, nobody_has_locked_it = remedies.insertions, f"{{ MPI_Win_flush(1, win); {call_of_rank_0}(0, win); }}"
 
     def further(call: CallText, text: str) -> Iterator[remedies.Remedy]:
         yield from before(call, text)
@@ -241,7 +242,7 @@ def test_no_call_that_its_library_does_not_allow_there(monkeypatch: pytest.Monke
         "MPI_Win_flush(1, win);", "MPI_Win_flush_all(win);"
     ]  # fmt: skip
     assert [each.text for tried in found.rejected for each in tried.candidates] == [nobody_has_locked_it]
-    assert "on 2 nodes a call is not allowed: MPI_Win_unlock of rank 0" in found.rejected[0].why
+    assert f"on 2 nodes a call is not allowed: {call_of_rank_0} of rank 0" in found.rejected[0].why
 
 
 ROUNDS = """#include <shmem.h>

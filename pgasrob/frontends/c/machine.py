@@ -321,6 +321,7 @@ class Machine:
         """Return ``value`` to the caller; main's return ends the rank."""
         frames = self.position.state.frames
         if len(frames) == 1:
+            self.world.returns_more |= not isinstance(value, Undefined) and value != Known(0)
             if self.world.outside and not isinstance(value, Undefined) and value != Known(0):
                 self.issuer.issue(Mark(Const(1), ENDING))
             self.calling.end(refuses=isinstance(value, Known) and value.value != 0)

@@ -54,6 +54,8 @@ class World:
     """Where the runs of ranks end, where these have numbers."""
     moves_data: bool = False
     """Whether a rank makes a call that may move data between ranks."""
+    returns_more: bool = False
+    """Whether main returns what may be other than 0."""
     followed: dict[int, Followed] | None = None
     """What each rank does by the branches that it takes, where that is asked for."""
 
@@ -102,7 +104,7 @@ class World:
         self.looked_at.clear()
         self.queues.clear()
         self.ends.clear()
-        self.moves_data = False
+        self.moves_data = self.returns_more = False
 
     def exposed(self) -> dict[tuple[str, int], frozenset[int]]:
         """The cells of each rank in each window, where calls are marked."""

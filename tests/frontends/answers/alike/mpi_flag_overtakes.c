@@ -1,0 +1,34 @@
+// nodes: 2
+#include <mpi.h>
+#include <stdio.h>
+/* the flag is set before the value is there */
+int main(int argc, char **argv) {
+    int me, *base;
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    base[0] = base[1] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    if (me == 1) {
+        int seven = 7, one = 1;
+        MPI_Accumulate(&seven, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_REPLACE, win);
+        MPI_Accumulate(&one, 1, MPI_INT, 0, 1, 1, MPI_INT, MPI_REPLACE, win);
+        MPI_Win_flush(0, win);
+    } else if (me == 0) {
+        int none = 0, seen = 0, value;
+        while (seen == 0) {
+            MPI_Fetch_and_op(&none, &seen, MPI_INT, 0, 1, MPI_NO_OP, win);
+            MPI_Win_flush(0, win);
+        }
+        MPI_Fetch_and_op(&none, &value, MPI_INT, 0, 0, MPI_NO_OP, win);
+        MPI_Win_flush(0, win);
+        printf("%d\n", value);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
