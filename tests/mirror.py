@@ -167,7 +167,7 @@ THROUGH: dict[str, str] = {
         frontends.c.nondeterminism
     """,
     "frontends/c/test_library.py": """
-        frontends.c.libc.callbacks frontends.c.libc.library_calls
+        frontends.c.libc.library_calls
         frontends.c.libc.string_functions
     """,
     "frontends/c/test_lifetimes.py": """

@@ -30,8 +30,8 @@ from pgasrob.frontends.c.values import Address, Value
 STRING = "const char *"
 
 HANDLED: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(("memcpy", "memmove", "__builtin_memcpy", "bcopy", "memcmp", "bcmp", "__swap"), (0, 1)),
-    **dict.fromkeys(("memset", "bzero", "__builtin_memset", "realloc", "reallocarray", "__sorted", "memchr"), (0,)),
+    **dict.fromkeys(("memcpy", "memmove", "__builtin_memcpy", "bcopy", "memcmp", "bcmp", "__swap", "__order"), (0, 1)),
+    **dict.fromkeys(("memset", "bzero", "__builtin_memset", "realloc", "reallocarray", "__sorting", "memchr"), (0,)),
     **dict.fromkeys(("time", "gettimeofday", "posix_memalign", "fgets", "gets", "fread"), (0,)),
     **dict.fromkeys(("clock_gettime", "clock_getres", "read", "recv", "pread", "getrusage", "getitimer"), (1,)),
     **dict.fromkeys(("stat", "lstat", "fstat"), (1,)),
