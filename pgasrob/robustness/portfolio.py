@@ -4,7 +4,8 @@ Infeasibility says which steps are the source of no attack; if none is left ther
 gone through, of which most programs have few; large programs begin with that. Beside them the attack search is asked,
 which always ends. Each of the two goes on in its turn where it has stopped, with a budget that doubles, up to the limit
 of states, which is for each by itself. So a program that one of them settles within the limit is settled, however hard
-it be for the other, and what this costs is in proportion to what the one takes alone.
+it be for the other, and what this costs is in proportion to what the one takes alone. Where neither has decided in its
+first turn, short cycles are looked for, once and within a small budget.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from pgasrob.robustness.engine import (
 )
 from pgasrob.robustness.reasons import Reason, StateLimit
 from pgasrob.robustness.reduction.infeasibility import choosable, is_settled
+from pgasrob.robustness.short_cycles import ShortCycles
 from pgasrob.robustness.turns import FIRST, Part, budgets
 from pgasrob.robustness.watch import at
 from pgasrob.semantics.sequential import FoundFault
 from pgasrob.twins import attack_search, search_of_sc_runs, trace_search
 
-TRACES, ATTACK, SC_RUNS = "traces", "attack", "SC runs"
+TRACES, ATTACK, SC_RUNS, SHORT = "traces", "attack", "SC runs", "short cycles"
 SMALL = 200
 """Commands of all ranks up to which infeasibility, for which the ranges of all values are needed, is asked first."""
 EVENTS_PER_STATE, EFFORT_PER_RANK, COMMANDS_PER_EFFORT = 4, 2.5, 8
@@ -42,6 +44,9 @@ EFFORT_PER_COMMAND, EVENTS_PER_COMMAND = 2_000, 100
 takes where there are few traces."""
 BEFORE_INFEASIBILITY = 0.1
 """The share of that which they may take before infeasibility is asked."""
+FOR_SHORT_CYCLES = 10_000
+"""States that the search for short cycles may look at, once neither of the others has decided in its first turn: part
+of a second."""
 SHORTEST_FIRST = 20_000
 """SC states among which the shortest run is looked for that shows what the traces have shown."""
 
@@ -118,7 +123,12 @@ class PortfolioSearch:
     def _take_turns(self, names: tuple[str, str], most: int | None, decides: Callable[[str], bool]) -> Iterator[None]:
         """Let the parts search, each up to ``most`` states, until one ``decides``, there is a fault, or all are
         over."""
-        for budget in budgets():
+        for number, budget in enumerate(budgets()):
+            if number == 1 and ATTACK in names and (most is None or most > FIRST):
+                yield from self._take_turn(SHORT, FOR_SHORT_CYCLES, most)
+                if self.searches[SHORT].violation is not None and not self.facts.fault:
+                    self.violation, self.settled_by = self.searches[SHORT].violation, SHORT
+                    return
             for name in names:
                 yield from self._take_turn(name, budget, most)
                 if self.facts.fault or decides(name):
@@ -172,6 +182,10 @@ class PortfolioSearch:
         if name == SC_RUNS:
             self.sc_runs = search_of_sc_runs(instance, wanted_reductions(settings), settings.memory)
             return Part(self.sc_runs, self.sc_runs.explore())
+        if name == SHORT:
+            assert self._sources is not None, "infeasibility comes first"
+            short = self.searches[name] = ShortCycles(instance, self._sources)
+            return Part(short, short.run())
         if name == ATTACK:
             left = self._traces.undecided_sources if self._traces else None
             sources = self._sources if left is None else left
