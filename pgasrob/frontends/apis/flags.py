@@ -172,65 +172,117 @@ def exchange(
 ) -> list[Expr]:
     """Every member lays out ``values``, and all wait for all, as in a `barrier` for ``collective``. The result has
     value ``index`` of ``rank`` for every (rank, index) in ``wanted``.
-
-    The values lie with their owner, in two sets of cells for even and odd exchanges. A member that lays out exchange
-    k + 2 knows that all have begun k + 1, and so have read what they wanted of k.
     """
-    call = steps.call
-    parity = _lay_out(steps, group, values, collective)
-    result: list[Expr] = []
-    for rank, index in wanted:
-        if rank == call.rank:
-            result.append(values[index])
-            continue
-        register = call.register("value")
-        steps.do(Fetch(register, Const(rank), _cell(call, group, "value", parity, index)))
-        result.append(register)
-    return result
-
-
-def _lay_out(steps: Steps, group: Group, values: Sequence[Expr], collective: str) -> int:
-    """The first half of an exchange; which of the two sets of cells it uses."""
-    parity = steps.count(group.name("exchange"), 2)
-    for index, value in enumerate(values):
-        steps.do(Store(_cell(steps.call, group, "value", parity, index), value))
+    cell = _exchange(steps, group)
+    steps.do(*(Store(cell(index), value) for index, value in enumerate(values)))
     barrier(steps, group, collective)
-    return parity
+    return [_of(steps, rank, cell(index), values[index] if rank == steps.call.rank else None) for rank, index in wanted]
+
+
+def _exchange(steps: Steps, group: Group) -> Callable[[int], Expr]:
+    """The cells of another exchange, in which the values of each member lie, by their number. There are two sets, for
+    even and odd exchanges: a member that lays out exchange k + 2 knows that all have begun k + 1, and so have read what
+    they wanted of k."""
+    parity = steps.count(group.name("exchange"), 2)
+    return lambda index: _cell(steps.call, group, "value", parity, index)
+
+
+def _of(steps: Steps, rank: int, cell: Expr, own: Expr | None) -> Expr:
+    """What ``rank`` has laid out in ``cell``, which is ``own`` if that is this rank."""
+    if rank == steps.call.rank:
+        assert own is not None
+        return own
+    register = steps.call.register("value")
+    steps.do(Fetch(register, Const(rank), cell))
+    return register
+
+
+Combine = Callable[[Sequence[Sequence[Expr]], Sequence[CType]], list[Expr]]
+"""Combines the values of all members, of these types, one by one."""
 
 
 def reduce(steps: Steps, group: Group, operation: str, source: Address, type: CType, count: int) -> list[Expr]:
     """The ``count`` scalars at ``source`` combined over all members, by `transfers.combined`."""
     own = [value_at(steps, element(steps.call, source, index, type), type) for index in range(count)]
-    collective = f"{steps.call.name} of {count}"
+    types, collective = [type] * count, f"{steps.call.name} of {count}"
     if group.members is EVERYONE:
-        return reduced_by_all(steps, group, operation, own, [type] * count, collective)
-    wanted = [(rank, index) for index in range(count) for rank in group.members]
-    values = exchange(steps, group, own, wanted, collective)
-    size = len(group.members)
-    return [fold(steps, operation, values[index * size : (index + 1) * size], type) for index in range(count)]
+        return reduced_by_all(steps, group, operation, own, types, collective)
+    return reduced(steps, group, own, types, collective, lambda blocks, types: folded(steps, operation, blocks, types))
+
+
+def reduced(
+    steps: Steps,
+    group: Group,
+    own: Sequence[Expr],
+    types: Sequence[CType],
+    collective: str,
+    combine: Combine,
+    width: int = 1,
+) -> list[Expr]:
+    """The values ``own`` of all members combined, ``width`` of them at a time.
+
+    What comes of unknown values is one unknown value for all: the first member draws it, and the others fetch that.
+    """
+    call, cells = steps.call, [*map(_exchange(steps, group), range(len(own)))]
+    drawn = _drawn(steps, cells, types, width)
+    first = group.members[0]
+    for cell, value, unknown in zip(cells, own, drawn, strict=True):
+        if unknown is None or call.rank == first:
+            steps.do(Store(cell, value if unknown is None else unknown))
+    barrier(steps, group, collective)
+    result: list[Expr] = []
+    for begin in range(0, len(own), width):
+        places = range(begin, begin + width)
+        if drawn[begin] is None:
+            blocks = [[_of(steps, member, cells[place], own[place]) for place in places] for member in group.members]
+            result += combine(blocks, types[begin : begin + width])
+        else:
+            result += [_of(steps, first, cells[place], drawn[place]) for place in places]
+    return result
+
+
+def _drawn(steps: Steps, cells: Sequence[Expr], types: Sequence[CType], width: int) -> list[Expr | None]:
+    """An unknown value for each cell that may hold one, and for the others of each ``width`` of them."""
+    found = [steps.call.unknown_in([cell], type) for cell, type in zip(cells, types, strict=True)]
+    for begin in range(0, len(cells), width):
+        if width > 1 and any(each is not None for each in found[begin : begin + width]):
+            for place in range(begin, begin + width):
+                found[place] = steps.call.unknown_in(cells[begin : begin + width], types[place])
+    return found
 
 
 def reduced_by_all(
     steps: Steps, group: Group, operation: str, own: Sequence[Expr], types: Sequence[CType], collective: str
 ) -> list[Expr]:
     """The values ``own`` of all ranks combined, where the number of ranks is not known: a rank fetches the values of
-    all in a loop, its own too."""
-    call, parity = steps.call, _lay_out(steps, group, own, collective)
+    all in a loop, its own too. Of unknown values it fetches what rank 0 has drawn."""
+    call, cells = steps.call, [*map(_exchange(steps, group), range(len(own)))]
+    drawn = _drawn(steps, cells, types, 1)
+    for cell, value, unknown in zip(cells, own, drawn, strict=True):
+        steps.do(Store(cell, value if unknown is None else unknown))
+    barrier(steps, group, collective)
     if any(isinstance(type, Floating) for type in types) and operation in ("sum", "prod"):
         call.rests_on(Kind.REDUCTION_ORDER, call.name)
     totals: list[Expr] = []
-    for index, type in enumerate(types):
-        cell = _cell(call, group, "value", parity, index)
+    for cell, type, unknown in zip(cells, types, drawn, strict=True):
         rank, value, total = (call.register(hint) for hint in ("rank", "value", "total"))
+        steps.do(Fetch(total, Const(0), cell))
+        totals.append(total)
+        if unknown is not None:
+            continue
         each = call.do(
             Fetch(value, rank, cell),
             Assign(total, combined(operation, total, value, type)),
             Assign(rank, Binary("+", rank, Const(1))),
         )
-        steps.do(Fetch(total, Const(0), cell), Assign(rank, Const(1)))
+        steps.do(Assign(rank, Const(1)))
         steps.do(While(Binary("<", rank, call.count), Block(each), call.span))
-        totals.append(total)
     return totals
+
+
+def folded(steps: Steps, operation: str, blocks: Sequence[Sequence[Expr]], types: Sequence[CType]) -> list[Expr]:
+    """The blocks of all members combined element by element."""
+    return [fold(steps, operation, parts, type) for parts, type in zip(zip(*blocks, strict=True), types, strict=True)]
 
 
 def fold(steps: Steps, operation: str, values: Sequence[Expr], type: CType) -> Expr:

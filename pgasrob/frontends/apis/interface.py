@@ -227,6 +227,9 @@ class Call(Protocol):
     def clock(self, most: int | None = None) -> Value:
         """A time, ``most`` at most, which nothing in the program decides."""
 
+    def unknown_in(self, cells: Sequence[Expr], type: CType) -> Expr | None:
+        """An unknown value of ``type``, if one may be in any of ``cells``."""
+
     # Across ranks
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:

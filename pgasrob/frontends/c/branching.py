@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgasrob.frontends.apis.interface import Way
-from pgasrob.frontends.c.nondeterminism import leaves, only_leaves
+from pgasrob.frontends.c.asked import answered
+from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, replaced
+from pgasrob.frontends.c.problem import ToldApart
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.undecided import Undecided, committed
 from pgasrob.frontends.c.writer import Writer, disturbed
@@ -17,13 +19,15 @@ from pgasrob.program.statements import Statement
 @dataclass(slots=True)
 class Branch:
     """A node that is still empty, the state to execute from, and what comes first: a statement, or an outcome ``way``
-    of the current call; ``again`` is the node that makes this call."""
+    of the current call; ``again`` is the node that makes this call. ``loaded``: the unknown values that have just been
+    loaded, with what they are of registers."""
 
     label: str
     state: State
     way: Way | None = None
     first: Statement | None = None
     again: str | None = None
+    loaded: tuple[tuple[Leaf, Expr], ...] = ()
 
 
 class Branching:
@@ -44,6 +48,7 @@ class Branching:
             if decided is not None:
                 return decided
             self.undecided.decisive([condition])
+            self.undecided.ask(condition)
         return condition
 
     def fork(self, condition: Expr, yes: Branch, no: Branch) -> None:
@@ -69,3 +74,35 @@ class Branching:
         state = self.position.state.copy()
         disturbed(state)
         return Branch(self.writer.fresh().label, state, way, again=again)
+
+    def either(self, told: ToldApart, before: State, way: Way | None, again: str | None) -> None:
+        """Execute what ``before`` is the state of once for each answer to what a cell is asked of what is stored there:
+        an instruction, or the end of a call like ``way``."""
+        self.position.go_to(before)
+        self.undecided.ask(told.condition)
+        yes, no = (Branch(self.writer.fresh().label, before.copy(), way, again=again) for _ in range(2))
+        self.fork(told.condition, yes, no)
+        for truth, branch in ((True, yes), (False, no)):
+            self.undecided.assume_all(branch.state, {told.condition: truth})
+
+    def by_loaded(self, loaded: Sequence[tuple[Leaf, Expr]]) -> None:
+        """Branch by what cells are asked of the values that have been ``loaded`` from them."""
+        for value, number in loaded:
+            asked = self.undecided.questions.of(value.cells)
+            self.undecided.questions.pass_on(value.cells, asked)
+            assert value.found is not None
+            of_value = {each: replaced(each, value.found, value) for each in asked}
+            asked = tuple(each for each in asked if only_leaves(of_value[each]))
+            decided = {each: self.undecided.decided(of_value[each]) for each in asked}
+            answers, open = answered(asked, decided.__getitem__)
+            known = {of_value[each]: answer for each, answer in zip(asked, answers, strict=False)}
+            self.undecided.assume_all(self.position.state, known)
+            if open is None:
+                continue
+            yes, no = (
+                Branch(self.writer.fresh().label, self.position.state.copy(), loaded=tuple(loaded)) for _ in range(2)
+            )
+            self.fork(replaced(open, value.found, number), yes, no)
+            for truth, branch in ((True, yes), (False, no)):
+                self.undecided.assume_all(branch.state, {of_value[open]: truth})
+            return

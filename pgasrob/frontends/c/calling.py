@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.apis.call_steps import CallFirst, NotAllowed
@@ -223,8 +222,7 @@ class Calling:
         result = self.flows.known_result(outcome.result)
         self.registers.note_what_is_read(outcome.result, result)
         if isinstance(result, Unknown) and isinstance(result.expr, Leaf) and result != outcome.result:
-            low, high = range_of(call.result)
-            result = Unknown(replace(result.expr, low=low, high=high))
+            result = Unknown(self.flows.within(result.expr, range_of(call.result)))
         stores = [(address, self.flows.known_result(value), type) for address, value, type in outcome.stores]
         given = (result, *(value for _, value, _ in stores))
         if any(isinstance(value, Unknown) for value in given) and self.issuer.in_mixed_cells(outcome.statements):

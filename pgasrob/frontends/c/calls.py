@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from math import gcd
 from typing import NoReturn, cast
 
@@ -14,7 +14,7 @@ from pgasrob.frontends.c.extended import LARGEST_SCALAR
 from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
-from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of
+from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, UNKNOWN, leaves_of, range_of
 from pgasrob.frontends.c.parts import pointed_to, scalars_of, with_lengths
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.symbolic import SOME, Extent, NumberNeeded, extent_of
@@ -482,6 +482,13 @@ class MachineCall:
     def clock(self, most: int | None = None) -> Value:
         self.rests_on(Kind.UNKNOWN_VALUES, f"{self.name}() ({'from 0 on' if most is None else f'0 to {most}'})")
         return Unknown(self.machine.undecided.new_leaf(CLOCK, (0, TIME[1] if most is None else most), exact=False))
+
+    def unknown_in(self, cells: Sequence[Expr], type: CType) -> Expr | None:
+        facts, undecided = self.machine.facts, self.machine.undecided
+        places = [place for cell in cells for place in self.machine.world.cells.named_by(cell)]
+        if not any(facts.uncertain.has(*place) for place in places):
+            return None
+        return undecided.new_leaf(UNKNOWN, range_of(type), exact=False, origins=frozenset(places))
 
     # Across ranks
 

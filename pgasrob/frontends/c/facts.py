@@ -16,6 +16,7 @@ from pgasrob.frontends.c.scalars_named import Accesses
 from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import FLOAT, Array, CType, Floating, Integer, Pointer
 from pgasrob.frontends.c.values import Address, ObjectId, Value
+from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import NOWHERE, Span
 
 LARGEST_CELL = 8
@@ -103,7 +104,9 @@ class Facts:
 
     ``unknowns``: whether there are unknown values. ``uncertain``: the cells that may hold one. ``decisive``: the cells
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
-    is chosen, as far as there are few values to choose from. ``keeps_loops``: whether long loops are kept as loops;
+    is chosen, as far as there are few values to choose from. ``asked``: by object and offset, the conditions that ranks
+    branch by on what cells hold, in order; ``lost``: the cells of which the answers are not known all the same
+    (:class:`~pgasrob.frontends.c.asked.Questions`). ``keeps_loops``: whether long loops are kept as loops;
     ``loops_kept``: whether there are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``:
     the pointers that have pointed to memory of other ranks. ``merged_unset``: the objects for which states that differ
     only in what has been set are merged, for there would be too many states.
@@ -120,6 +123,8 @@ class Facts:
         self.uncertain = CellSet()
         self.decisive_cells = CellSet()
         self.decisive_variables: set[Hashable] = set()
+        self.asked: dict[ObjectId, dict[int | None, dict[Expr, None]]] = {}
+        self.lost = CellSet()
         self.again = False
         self.version = 0
         self.looked_again: set[ObjectId] = set()

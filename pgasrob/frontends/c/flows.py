@@ -6,13 +6,16 @@ on it may go on at any time."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from pgasrob.analysis.intervals import Interval
+from pgasrob.frontends.c.asked import CELL, Questions, about, answered, standing_for
 from pgasrob.frontends.c.cells import Scalars
-from pgasrob.frontends.c.nondeterminism import Leaf, leaves
-from pgasrob.frontends.c.problem import Beyond
+from pgasrob.frontends.c.nondeterminism import UNKNOWN, Leaf, leaves, only_leaves
+from pgasrob.frontends.c.problem import Beyond, ToldApart
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.undecided import Undecided, committed
@@ -20,7 +23,7 @@ from pgasrob.frontends.c.values import Unknown, Value
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.core import Role
-from pgasrob.program.expressions import Const, Expr, Register, rewritten
+from pgasrob.program.expressions import Const, Expr, Register, registers_of, rewritten
 from pgasrob.program.outside_memory import Anything
 from pgasrob.program.statements import (
     Block,
@@ -36,12 +39,12 @@ from pgasrob.program.statements import (
     statements_in,
 )
 
-UNKNOWN = "unknown"
-
 
 class Flows:
     """Takes the unknown values out of commands. ``read``: the unknown values that the registers of the latest
-    statements hold; ``loops``: whether there is a loop in these, which may read another one each time."""
+    statements hold; ``loops``: whether there is a loop in these, which may read another one each time. ``ties``: the
+    unknown values that the current instruction has loaded from cells, and what each is of the register that holds the
+    number from there."""
 
     def __init__(self, position: Position, registers: Registers, undecided: Undecided) -> None:
         self.position = position
@@ -49,7 +52,9 @@ class Flows:
         self.undecided = undecided
         self.world = position.world
         self.facts = position.facts
+        self.questions = Questions(position.facts)
         self.read: dict[int, Leaf] = {}
+        self.ties: dict[Leaf, Expr] = {}
         self.loops = False
 
     def without_unknowns(self, statements: Sequence[Statement]) -> list[Statement]:
@@ -58,7 +63,7 @@ class Flows:
         if not self.facts.unknowns:
             return list(statements)
         self.loops = any(isinstance(each, Loop | While) for each in statements_in(statements))
-        self._look_for_reads([each.command for each in statements_in(statements) if isinstance(each, Do)])
+        self._look_for_reads(statements)
         statements = [_mapped(each, self._as_read) for each in statements]
         for form in [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]:
             for role, expr in core.expressions(form):
@@ -71,18 +76,49 @@ class Flows:
 
     def with_reads(self, expr: Expr) -> Expr:
         """The same for an expression over the registers that they set."""
-        return rewritten(expr, self._as_read) if self.read else expr
+        chosen = self.undecided.chosen
+        return rewritten(expr, lambda part: chosen.get(part) or self._as_read(part)) if self.read or chosen else expr
 
     # What is read
 
-    def _look_for_reads(self, issued: Sequence[Command]) -> None:
-        forms, more = [core.lower(command) for command in issued], True
+    def tied(self, read: Leaf, type: Interval, number: Expr | None, register: Register) -> Leaf:
+        """The unknown value ``read``, which ``register`` holds, as one of a ``type``: what ``number`` says of it."""
+        new = self.undecided.new_leaf(UNKNOWN, type, exact=False, of=[read])
+        if number is None or not read.cells:
+            return new
+        new = replace(new, cells=read.cells, found=rewritten(number, lambda part: CELL if part == register else None))
+        if self.facts.asked:
+            self.ties[new] = number
+        return new
+
+    def within(self, read: Leaf, type: Interval) -> Leaf:
+        """The unknown value ``read``, which lies within a ``type``."""
+        new = replace(read, low=type[0], high=type[1])
+        if read in self.ties:
+            self.ties[new] = self.ties[read]
+        return new
+
+    def _look_for_reads(self, statements: Sequence[Statement]) -> None:
+        forms = [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]
+        set_by = Counter(map(core.register_set, forms))
+        self.ties = {leaf: expr for leaf, expr in self.ties.items() if registers_of(expr).isdisjoint(set_by)}
+        named = {
+            each.command.register.index: each.command.register
+            for each in statements
+            if isinstance(each, Do) and isinstance(each.command, commands.Load | commands.Fetch)
+        }
+        more = True
         while more:
             more = False
             for form in forms:
                 register = core.register_set(form)
                 leaf = None if register is None or register in self.read else self._as_leaf(form)
                 if register is not None and leaf is not None:
+                    if isinstance(form, core.Immediate) and set_by[register] == 1 and register in named:
+                        cells = self.world.cells.named_by(form.access.cell.address)
+                        leaf = replace(leaf, cells=tuple(cells), found=CELL)
+                        if self.facts.asked:
+                            self.ties[leaf] = named[register]
                     self.read[register], more = leaf, True
 
     def _as_leaf(self, form: core.Form) -> Leaf | None:
@@ -165,12 +201,18 @@ class Flows:
             case core.Immediate(access, condition):
                 if condition is not None and self._looks_at_unknown(access, condition.value):
                     do = replace(do, command=self._without_condition(do.command))
-                return [self._with_known_values(do, self.world.cells.named_by(access.cell.address))]
+                cells = self.world.cells.named_by(access.cell.address)
+                if access.writes and not _sets(do.command):
+                    self.questions.lose(cells)
+                return [self._with_known_values(do, cells)]
             case core.Transfer():
                 passed: Scalars = []
+                update = form.update
                 for made in core.accesses_of(form):
                     cells = self.world.cells.named_by(made.cell.address)
                     if made.writes:
+                        if update is not None and update.operation != "set":
+                            self.questions.lose(cells)
                         do = self._with_known_values(do, cells)
                         self._flow(passed, cells)
                     passed += cells
@@ -210,18 +252,50 @@ class Flows:
         value = rewritten(value, self.undecided.chosen.get)
         if not leaves(value):
             return value
+        known = self.undecided.bounds(value) if only_leaves(value) else None
+        if known is not None and known.low == known.high:
+            return Const(known.low)
         if any(self.facts.decisive_cells.has(*each) for each in cells):
             self.undecided.decisive([value])
-            if not (self.loops and set(leaves(value)) & set(self.read.values())):
+            told = self.position.state.told.intersection(leaves(value))
+            if not told and not (self.loops and set(leaves(value)) & set(self.read.values())):
                 value = self.undecided.exactly(value)
         if not leaves(value):
             return value
+        number = self._standing_for(value, cells)
         for each in cells:
             self.facts.doubt(*each)
-        return Anything(0) if self.world.outside else Const(0)
+        return number or (Anything(0) if self.world.outside else Const(0))
+
+    def _standing_for(self, value: Expr, cells: Scalars) -> Expr | None:
+        """The number that stands for the unknown ``value`` in ``cells``, by what they are asked; None where nothing
+        is asked. Raises :class:`ToldApart` for what this way does not answer."""
+        asked = self.questions.of(cells)
+        if not asked:
+            return None
+        if isinstance(value, Leaf) and value in self.ties and value.found == CELL:
+            self.questions.pass_on(value.cells, asked)
+            if self.questions.of(value.cells):
+                return self.ties[value]
+        elif only_leaves(value) and not set(leaves(value)) & set(self.read.values()):
+            answers, open = answered(asked, lambda each: self.undecided.decided(about(each, value)))
+            if open is not None:
+                raise ToldApart(about(open, value))
+            self.undecided.assume_all(
+                self.position.state, {about(each, value): answer for each, answer in zip(asked, answers, strict=True)}
+            )
+            number = standing_for(asked, answers)
+            if number is not None:
+                return Const(number)
+        self.questions.lose(cells)
+        return None
 
     def _flow(self, of: Scalars, to: Scalars) -> None:
         """What is in the cells ``of`` may come to the cells ``to``."""
+        if asked := self.questions.of(to):
+            self.questions.pass_on(of, asked)
+            if not all(self.questions.of([each]) for each in of):
+                self.questions.lose(to)
         if any(self.facts.uncertain.has(*each) for each in of):
             for each in to:
                 self.facts.doubt(*each)
@@ -239,6 +313,16 @@ class Flows:
             return False
         self.world.blind_awaits = True
         return True
+
+
+def _sets(command: Command) -> bool:
+    """Whether a command with one access sets its cell to a value, all of it."""
+    match command:
+        case commands.Store(ends=False, bytes=()):
+            return True
+        case commands.FetchUpdate("set", bytes=()):
+            return True
+    return False
 
 
 def _mapped(statement: Statement, change: Callable[[Expr], Expr | None], deep: bool = True) -> Statement:

@@ -11,8 +11,10 @@ has ended there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from pgasrob.frontends.apis.interface import Way
 from pgasrob.frontends.c import arithmetic, code
 from pgasrob.frontends.c.branching import Branch
 from pgasrob.frontends.c.calling import Calling, MakesCalls
@@ -22,7 +24,7 @@ from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.objects import string_bytes, text_contents
 from pgasrob.frontends.c.parts import scalars_of
-from pgasrob.frontends.c.problem import Beyond, Faults, Problem
+from pgasrob.frontends.c.problem import Beyond, Faults, Problem, ToldApart
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.symbolic import NumberNeeded, Path, Rank
 from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Pointer
@@ -56,6 +58,8 @@ class Machine:
         self.followed = None if world.followed is None else Followed()
         self.path: Path | None = () if world.leaving else None
         """By which conditions on the number of nodes the rank comes here; None where it has branched otherwise."""
+        self.telling = False
+        """Whether an instruction is executed that may depend on the answer to what a cell is asked."""
 
     def run(self) -> None:
         """Execute the program to the end of all its branches."""
@@ -111,8 +115,10 @@ class Machine:
         try:
             if branch.first is not None:
                 self.issuer.emit(branch.first)
+            if branch.loaded:
+                self.branching.by_loaded(branch.loaded)
             if branch.again is not None:
-                self.calling.go_on(branch.way, branch.again)
+                self._told_apart(partial(self.calling.go_on, branch.way, branch.again), branch.way, branch.again)
             while writer.open:
                 self.step()
         except Faults as fault:
@@ -135,6 +141,9 @@ class Machine:
             return
         position.instructions += 1
         instruction: Any = function.code[frame.pc]
+        if self.facts.asked and not self.telling and isinstance(instruction, ACCESSES):
+            self._told_apart(self.step)
+            return
         values = VALUES.get(type(instruction))
         if values is None:
             CONTROL[type(instruction)](self, instruction)
@@ -152,6 +161,23 @@ class Machine:
                 variable = function.slots[instruction.target]
                 self.facts.points(variable.name, variable.type, value)
         frame.pc += 1
+
+    def _told_apart(self, action: Callable[[], None], way: Way | None = None, again: str | None = None) -> None:
+        """Do ``action``, which is to execute an instruction or to go on with a call by ``way`` and ``again``; where it
+        depends on the answer to what a cell is asked, for each answer."""
+        flows, writer, node = self.parts.flows, self.writer, self.writer.node
+        before, issued = self.position.state.copy(), len(node.statements)
+        self.telling, flows.ties = True, {}
+        try:
+            action()
+        except ToldApart as told:
+            del node.statements[issued:]
+            self.branching.either(told, before, way, again)
+            return
+        finally:
+            self.telling = False
+        if writer.open and flows.ties:
+            self.branching.by_loaded(tuple(flows.ties.items()))
 
     # Instructions that compute
 
@@ -362,3 +388,5 @@ CONTROL: dict[type, Callable[[Machine, Any], None]] = {
     code.Return: Machine._return,
 }
 """Instructions that set the place of the next one."""
+ACCESSES = (code.Load, code.Store, code.Copy, code.Clear, code.Call, code.Leave, code.Return)
+"""Instructions that may access cells."""

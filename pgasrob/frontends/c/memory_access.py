@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from pgasrob.frontends.apis.call_steps import freed
 from pgasrob.frontends.c.arithmetic import LONG, WORD, expression
 from pgasrob.frontends.c.contents import ANYTHING, Contents, from_bytes
 from pgasrob.frontends.c.facts import ObjectFacts, shortest
-from pgasrob.frontends.c.flows import UNKNOWN
 from pgasrob.frontends.c.issuing import MOST_KNOWN, Issuer
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.nondeterminism import INPUT, leaves, only_leaves, range_of
@@ -100,7 +101,7 @@ class Memory:
         bytes = () if around is None else _bytes_of(address, size, around[0])
         self.issuer.issue(commands.Load(register, self.pointers.cell(*(around or (address, size))), owner, bytes=bytes))
         if register.index in self.flows.read:
-            return self._unknown_read(register, type)
+            return self._unknown_read(register, type, None if around else address)
         if (held := self.held(address, type)) is not None:
             return held
         if around is None:
@@ -108,10 +109,14 @@ class Memory:
         assert isinstance(type, Integer) and isinstance(address.offset, int) and isinstance(around[0].offset, int)
         return Unknown(extracted(register, around[1], address.offset - around[0].offset, type))
 
-    def _unknown_read(self, register: Register, type: CType) -> Unknown:
-        """What ``register`` holds after a load from a cell that may hold an unknown value."""
-        of = [self.flows.read[register.index]]
-        return Unknown(self.undecided.new_leaf(UNKNOWN, range_of(type), exact=False, of=of))
+    def _unknown_read(self, register: Register, type: CType, whole: Address | None) -> Unknown:
+        """What ``register`` holds after a load from a cell that may hold an unknown value, the one of the scalar at
+        ``whole`` if given."""
+        read, number = self.flows.read[register.index], None
+        if whole is not None:
+            with suppress(Problem):
+                number = self.loaded(whole, register, type).expr
+        return Unknown(self.flows.tied(read, range_of(type), number, register))
 
     def reading(self, register: Register, address: Address) -> tuple[commands.Command, ...]:
         """The commands that load the byte at ``address``, which is known, into ``register``. It lies in a cell then, or
@@ -174,7 +179,7 @@ class Memory:
         value = self.objects.contents(address.object).load(address.offset, type)
         return value if isinstance(value, Known) else None
 
-    def loaded(self, address: Address, register: Register, type: CType) -> Value:
+    def loaded(self, address: Address, register: Register, type: CType) -> Unknown:
         """``register``, which has been loaded from the cell at ``address``, as a value of ``type``.
 
         The cell may hold what a transfer or another access put there as a type of the same size with other values.
@@ -404,7 +409,7 @@ class Memory:
         register = self.registers.register("t")
         self.issuer.issue(commands.Load(register, self.pointers.cell(place, size)))
         if register.index in self.flows.read:
-            return self._unknown_read(register, type)
+            return self._unknown_read(register, type, place)
         steady = self.held(place, type)
         if steady is None:
             self.registers.taken.add(register.index)

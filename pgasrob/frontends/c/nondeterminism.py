@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pgasrob.analysis.intervals import Interval, value_of
 from pgasrob.frontends.c.types import CType, Integer
-from pgasrob.frontends.c.values import Unknown, Value
+from pgasrob.frontends.c.values import ObjectId, Unknown, Value
 from pgasrob.program.expressions import (
     CONVERSIONS,
     MIRRORED,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 CLOCK = "clock"
 RANDOM = "rand"
 INPUT = "input"
+UNKNOWN = "unknown"
 ANY = (-1 << 63, (1 << 64) - 1)
 """The values of all types."""
 TIME = (0, (1 << 63) - 1)
@@ -53,13 +54,16 @@ class Leaf(Register):
     """An unknown value from ``low`` to ``high``.
 
     ``exact``: it may be each of them, whatever else is known. ``origins``: where a value was given up that might have
-    been chosen exactly: cells and variables, as in `Facts.decisive`.
+    been chosen exactly: cells and variables, as in `Facts.decisive`. ``cells``: those, as in `Cells.named_by`, one of
+    which it has been loaded from and is what ``found`` says of the number there.
     """
 
     low: int
     high: int
     exact: bool = True
     origins: frozenset[Hashable] = frozenset()
+    cells: tuple[tuple[ObjectId, int | None], ...] = ()
+    found: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,19 +201,19 @@ def literal(condition: Expr, truth: bool) -> tuple[Expr, str, int]:
         case Unary("!", operand):
             return literal(operand, not truth)
         case Binary(symbol, left, Const(value)) if symbol in RELATIONS:
-            return _term(left), symbol if truth else NEGATED[symbol], value
+            return uncast(left), symbol if truth else NEGATED[symbol], value
         case Binary(symbol, Const(value), right) if symbol in RELATIONS:
-            return _term(right), MIRRORED[symbol if truth else NEGATED[symbol]], value
-    return _term(condition), "!=" if truth else "==", 0
+            return uncast(right), MIRRORED[symbol if truth else NEGATED[symbol]], value
+    return uncast(condition), "!=" if truth else "==", 0
 
 
-def _term(expr: Expr) -> Expr:
+def uncast(expr: Expr) -> Expr:
     """``expr`` without a cast that changes nothing."""
     match expr:
         case Unary("cast", operand, type):
             found = values_of(operand, {}) if only_leaves(operand) else None
             if found is not None and type.range[0] <= found.low and found.high <= type.range[1]:
-                return _term(operand)
+                return uncast(operand)
     return expr
 
 

@@ -55,3 +55,11 @@ class Several(Exception):
         super().__init__(what)
         self.expr = expr
         self.what = what
+
+
+class ToldApart(Exception):
+    """A cell is asked the ``condition`` of the unknown value that is stored there: the machine goes on in two ways."""
+
+    def __init__(self, condition: Expr) -> None:
+        super().__init__()
+        self.condition = condition

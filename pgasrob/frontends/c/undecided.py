@@ -7,13 +7,14 @@ of the ranks, are a fault. Where there are too many of them the branch ends, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
+from pgasrob.frontends.c.asked import Questions, as_asked
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.nondeterminism import (
     ANY,
@@ -71,6 +72,7 @@ class Undecided:
         self.writer = writer
         self.registers = registers
         self.facts = position.facts
+        self.questions = Questions(position.facts)
         self.chosen: dict[Expr, Expr] = {}
 
     def new_leaf(
@@ -125,8 +127,22 @@ class Undecided:
             state.guarded |= set(leaves(term))
         if bounds.low == bounds.high:
             self.substitute(state, term, Const(bounds.low))
-        else:
-            state.assumed[term] = bounds
+        state.assumed[term] = bounds  # it may be computed again
+
+    def assume_all(self, state: State, answers: Mapping[Expr, bool]) -> None:
+        """Have ``state`` assume these ``answers`` to conditions that are 0 or 1."""
+        for condition, truth in answers.items():
+            if values_of(condition, state.assumed) != Bounds(int(truth), int(truth)):
+                self.assume(state, condition, truth)
+                state.assumed[condition] = Bounds(int(truth), int(truth))
+            state.told = state.told.union(leaves(condition))
+
+    def ask(self, condition: Expr) -> None:
+        """Note that a rank branches by ``condition``: where its one unknown value has been loaded, there is to be a
+        number by which it is decided."""
+        match leaves(condition):
+            case [Leaf(cells=cells, found=found) as leaf] if found is not None and only_leaves(condition):
+                self.questions.ask(cells, as_asked(replaced(condition, leaf, found)))
 
     def decisive(self, exprs: Sequence[Expr]) -> None:
         """Note that something depends on ``exprs``: where their unknown values come from, values are to be chosen."""
@@ -302,10 +318,15 @@ class Undecided:
 
     # At merge points
 
-    def forget(self) -> None:
-        """Drop all assumptions of the current state."""
-        self.position.state.guarded |= {leaf for term in self.position.state.assumed for leaf in leaves(term)}
-        self.position.state.assumed.clear()
+    def forget(self, told: bool) -> None:
+        """Drop all assumptions of the current state, those about answers to what cells are asked if ``told``."""
+        state = self.position.state
+        if told:
+            state.told = frozenset()
+        dropped = [term for term in state.assumed if not state.told.issuperset(leaves(term))]
+        state.guarded |= {leaf for term in dropped for leaf in leaves(term)}
+        for term in dropped:
+            del state.assumed[term]
 
     def renumber(self) -> None:
         """Number the unknown values by the order of places where they are, so that equal states have equal keys; forget
@@ -346,6 +367,7 @@ class Undecided:
             rewritten(term, number): bounds for term, bounds in state.assumed.items() if not gone & set(leaves(term))
         }
         state.guarded = frozenset(numbers[leaf] for leaf in state.guarded if leaf in numbers)
+        state.told = frozenset(numbers[leaf] for leaf in state.told if leaf in numbers)
         state.leaves = len(numbers)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
@@ -197,17 +198,17 @@ def reduce(call: Call, steps: Steps) -> None:
 
 @does(f"Allreduce({_REDUCED}, MPI_Comm comm)")
 def allreduce(call: Call, steps: Steps) -> None:
-    group = communicator(call, 5)
-    own, collective = _operand(steps), f"{call.name} {_operation(call)}"
-    if group.members is EVERYONE and _operation(call) not in LOCATED:
-        types = [type for _ in range(bounded(call, 2)) for type in datatype(call, 3).types]
-        totals = flags.reduced_by_all(steps, group, _operation(call), own, types, f"{collective} of {len(own)}")
-        store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), totals)
-        return
-    wanted = [(member, index) for member in group.members for index in range(len(own))]
-    values = flags.exchange(steps, group, own, wanted, f"{collective} of {len(own)}")
-    blocks = [values[first : first + len(own)] for first in range(0, len(values), len(own))] if own else []
-    store_in_buffer(steps, 1, bounded(call, 2), datatype(call, 3), _folded(steps, blocks))
+    group, operation, own = communicator(call, 5), _operation(call), _operand(steps)
+    count, types = bounded(call, 2), datatype(call, 3).types
+    kinds, collective = [*types] * count, f"{call.name} {operation} of {len(own)}"
+    if group.members is EVERYONE and operation not in LOCATED:
+        totals = flags.reduced_by_all(steps, group, operation, own, kinds, collective)
+    elif operation in LOCATED:
+        extremes = partial(_extremes, steps, operation)
+        totals = flags.reduced(steps, group, own, kinds, collective, extremes, 2)
+    else:
+        totals = flags.reduced(steps, group, own, kinds, collective, partial(flags.folded, steps, operation))
+    store_in_buffer(steps, 1, count, datatype(call, 3), totals)
 
 
 @does("""
@@ -251,12 +252,8 @@ def _folded(steps: Steps, blocks: Sequence[Sequence[Expr]]) -> list[Expr]:
     """The blocks of all ranks combined element by element."""
     call = steps.call
     name, types = _operation(call), datatype(call, 3).types
-    if name in LOCATED:
-        return _extremes(steps, name, blocks, types)
-    return [
-        flags.fold(steps, name, parts, types[place % len(types)])
-        for place, parts in enumerate(zip(*blocks, strict=True))
-    ]
+    kinds = [types[place % len(types)] for place in range(len(blocks[0]))]
+    return _extremes(steps, name, blocks, kinds) if name in LOCATED else flags.folded(steps, name, blocks, kinds)
 
 
 LOCATED = {"minloc": "<", "maxloc": ">"}

@@ -1,0 +1,148 @@
+"""What conditions ask of the unknown values in cells, and the values that stand there for all of one answer.
+
+An unknown value that is stored decides nothing by itself: 0 lies in the cell instead, and whoever loads it gets a value
+that nothing ties to this one. Where a condition looks at what has been loaded from the cell, and at nothing else that
+is unknown, the cell is *asked* this condition. Whoever stores an unknown value there goes on in two ways then, one for
+each answer, and stores a number that has the same answers to all that the cell is asked; and who loads that number
+branches by it (`proofs/c-front-end.md`, section 1). So all ranks that get one value take the same branches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
+
+from pgasrob.frontends.c.facts import Facts
+from pgasrob.frontends.c.nondeterminism import uncast
+from pgasrob.frontends.c.values import ObjectId
+from pgasrob.program.expressions import (
+    NEGATED,
+    RELATIONS,
+    Binary,
+    Const,
+    Expr,
+    Fault,
+    Register,
+    Unary,
+    evaluator,
+    float_bits,
+    float_value,
+    parts,
+    registers_of,
+    rewritten,
+)
+
+CELL = Register("cell", 0)
+"""The number in the cell, in a condition that cells are asked; it is alone there."""
+MOST_ASKED = 6
+"""So many conditions a cell is asked; what more depends on it goes either way."""
+LARGEST_ASKED = 16
+"""Parts of such a condition."""
+Scalar = tuple[ObjectId, int | None]
+Asked = tuple[Expr, ...]
+
+
+def about(condition: Expr, value: Expr) -> Expr:
+    """The ``condition`` that a cell is asked, of a ``value``."""
+    return rewritten(condition, lambda part: value if part == CELL else None)
+
+
+def as_asked(condition: Expr) -> Expr:
+    """``condition``, or its negation, as one that is 0 or 1; opposite conditions are the same."""
+    match condition:
+        case Unary("!", operand):
+            return as_asked(operand)
+        case Binary(symbol, left, right, type) if symbol in RELATIONS:
+            return Binary(NEGATED[symbol] if symbol in (">", ">=", "!=") else symbol, uncast(left), uncast(right), type)
+        case Binary(symbol) if symbol.rstrip(".") in RELATIONS or symbol in ("&&", "||"):
+            return condition
+    return Binary("==", condition, Const(0))
+
+
+class Questions:
+    """What the cells of a program are asked, all of which is in ``facts``."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    def of(self, cells: Sequence[Scalar]) -> Asked:
+        """What any of ``cells`` is asked; nothing where the answers of one of them are lost."""
+        if not self.facts.asked or any(self.facts.lost.has(*each) for each in cells):
+            return ()
+        found = chain.from_iterable(self._of(*each) for each in cells)
+        return tuple(dict.fromkeys(found))
+
+    def _of(self, id: ObjectId, offset: int | None) -> Iterator[Expr]:
+        asked = self.facts.asked.get(id, {})
+        for place, conditions in asked.items():
+            if offset is None or place is None or place == offset:
+                yield from conditions
+
+    def ask(self, cells: Sequence[Scalar], condition: Expr) -> None:
+        """Ask ``cells`` a ``condition`` on which a rank branches, unless they are asked too much already."""
+        parted = list(parts(condition))
+        if len(parted) <= LARGEST_ASKED and registers_of(condition):
+            known = self.of(cells)
+            if condition in known or len(known) < MOST_ASKED:
+                self.pass_on(cells, (condition,))
+
+    def pass_on(self, cells: Sequence[Scalar], conditions: Asked) -> None:
+        """Ask ``cells`` all of ``conditions``, since what is there comes to cells that are asked them."""
+        for id, offset in cells:
+            asked = self.facts.asked.setdefault(id, {}).setdefault(offset, {})
+            new = [each for each in conditions if each not in asked]
+            if new:
+                asked.update(dict.fromkeys(new))
+                self.facts.changed()
+
+    def lose(self, cells: Sequence[Scalar]) -> None:
+        """What is in ``cells`` is no longer what was stored for its answers: what is loaded there is like any other
+        unknown value."""
+        for each in cells:
+            if self.of([each]) and self.facts.lost.add(*each):
+                self.facts.changed()
+
+
+def standing_for(asked: Asked, answers: Sequence[bool]) -> int | None:
+    """A number with these ``answers`` to all that a cell is ``asked``; None where none is found."""
+    tests = [evaluator(each) for each in asked]
+    for number in _near(asked):
+        with suppress(Fault, OverflowError, ValueError):
+            if all(bool(test((number,))) == answer for test, answer in zip(tests, answers, strict=True)):
+                return number
+    return None
+
+
+def _near(asked: Asked) -> Iterator[int]:
+    """Numbers of which at least one has any answers that there are, if each condition relates the cell to a number."""
+    yield from (0, 1, -1, 2)
+    for part in dict.fromkeys(chain.from_iterable(map(parts, asked))):
+        if isinstance(part, Const):
+            yield from (part.value, part.value + 1, part.value - 1)
+            value = float_value(part.value)
+            yield from (float_bits(math.nextafter(value, to)) for to in (math.inf, -math.inf))
+    yield from map(float_bits, (1.0, -1.0, math.inf, -math.inf, math.nan))
+
+
+def answered(asked: Asked, decided: Callable[[Expr], bool | None]) -> tuple[list[bool], Expr | None]:
+    """The answers to the first of what a cell is ``asked``, as far as they are ``decided`` or follow from others; and
+    the first condition without one."""
+    answers: list[bool] = []
+    for number, condition in enumerate(asked):
+        answer = decided(condition)
+        if answer is None and all(map(_is_plain, asked[: number + 1])):
+            ways = [each for each in (True, False) if standing_for(asked[: number + 1], (*answers, each)) is not None]
+            answer = ways[0] if len(ways) == 1 else None
+        if answer is None:
+            return answers, condition
+        answers.append(answer)
+    return answers, None
+
+
+def _is_plain(condition: Expr) -> bool:
+    """Whether ``condition`` relates the cell to a number, so that `standing_for` finds a number for all answers."""
+    match condition:
+        case Binary(symbol, left, right) if symbol.rstrip(".") in RELATIONS:
+            return (left == CELL and isinstance(right, Const)) or (right == CELL and isinstance(left, Const))
+    return False

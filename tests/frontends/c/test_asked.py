@@ -1,0 +1,166 @@
+"""Unknown values that ranks share: what a collective leaves is one value for all, and they take the same branches.
+
+`ALIKE` have no deadlock, since all ranks branch by one value; `UNLIKE` look like them and have one."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgasrob import Verdict, check
+from pgasrob.frontends.lower import parse_c
+from pgasrob.frontends.options import FrontEnd
+
+MPI = """#include <mpi.h>
+#include <stdlib.h>
+#include <stdio.h>
+#define W MPI_COMM_WORLD
+#define ALL MPI_Barrier(W)
+#define K int k = 0; if (rank == 0) k = rand(); MPI_Bcast(&k, 1, MPI_INT, 0, W);
+#define T double t = 0; if (rank == 0) t = read_double(); MPI_Bcast(&t, 1, MPI_DOUBLE, 0, W);
+double work(double); int read_int(void); double read_double(void);
+int main(int argc, char **argv) {
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    BODY
+    MPI_Finalize();
+    return 0;
+}
+"""
+SHMEM = """#include <shmem.h>
+#include <stdlib.h>
+#include <stdio.h>
+double work(double); int read_int(void); double read_double(void);
+static long pSync[SHMEM_REDUCE_SYNC_SIZE], sync2[SHMEM_REDUCE_SYNC_SIZE];
+static long pWrk[SHMEM_REDUCE_MIN_WRKDATA_SIZE], lin, lout, counts[8];
+static double din, dout, dWrk[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+static int src, dst, many[4], got[4];
+int main(void) {
+    shmem_init();
+    int rank = shmem_my_pe(), size = shmem_n_pes();
+    for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++) pSync[i] = sync2[i] = SHMEM_SYNC_VALUE;
+    shmem_barrier_all();
+    BODY
+    shmem_finalize();
+    return 0;
+}
+"""
+MPI_ALIKE = {
+    "a broadcast": "K if (k > 5) ALL;",
+    "of the last rank": """int k = 0; if (rank == size - 1) k = rand();
+        MPI_Bcast(&k, 1, MPI_INT, size - 1, W); if (k == 5) ALL;""",
+    "opposite conditions": """K
+        if (rank == 0) { if (k > 5) ALL; } else { if (!(k <= 5)) ALL; }""",
+    "several conditions": """K
+        if (k > 5) ALL; if (k > 3) ALL; if (k == 9) ALL; if (k < 2) ALL;""",
+    "conditions that follow": """K
+        if (k > 5) ALL; if (rank == 0 ? k > 3 : 1) { if (k > 3 && k > 5) ALL; }
+        if (k > 5 && !(k > 3)) if (rank) ALL;
+        if (k > 5) ALL;""",
+    "computed with": """K
+        if (k % 3 == 1) ALL; if (2 * k + 1 > 11) ALL;""",
+    "a switch": """K
+        switch (k) { case 1: ALL; break; case 2: ALL; ALL; break; default: ; }""",
+    "a struct of parameters": """int p[3] = {0, 0, 0}; if (rank == 0) for (int i = 0; i < 3; i++) p[i] = rand();
+        MPI_Bcast(p, 3, MPI_INT, 0, W); if (p[0] > 5) ALL; if (p[2]) ALL;""",
+    "a double": """T
+        if (t < 1e-3) ALL; if (t < 1e-6) ALL;""",
+    "an error exit": """int ok = 0, all; ok = read_int() != 0;
+        MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, W);
+        if (!all) { MPI_Finalize(); return 1; } ALL;""",
+    "a convergence loop": """double res, all;
+        do { res = work(1.0); MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_SUM, W); } while (all > 1e-3);""",
+    "a convergence loop with a bound": """double res, all; int it = 0;
+        while (it < 3) { res = work(1.0); MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_MAX, W); it++;
+            if (all < 1e-6) break; ALL; }""",
+    "a vote by logical and": """int done, all; do { done = read_int();
+        MPI_Allreduce(&done, &all, 1, MPI_INT, MPI_LAND, W); } while (!all); ALL;""",
+    "a reduction and a broadcast": """int mine = read_int(), all = 0;
+        MPI_Reduce(&mine, &all, 1, MPI_INT, MPI_SUM, 0, W); MPI_Bcast(&all, 1, MPI_INT, 0, W);
+        if (all > 100) ALL;""",
+    "a gathered value": """int mine = read_int(), all[8]; MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, W);
+        if (all[1] > 7) ALL;""",
+    "the greatest of a pair": """struct { double v; int r; } in, out; in.v = read_double(); in.r = rank;
+        MPI_Allreduce(&in, &out, 1, MPI_DOUBLE_INT, MPI_MAXLOC, W); if (out.v > 1.0) ALL;""",
+    "in place": """int c = read_int(); MPI_Allreduce(MPI_IN_PLACE, &c, 1, MPI_INT, MPI_SUM, W);
+        if (c != 0) ALL;""",
+    "a message": """int k = 0; if (rank == 0) { k = rand(); MPI_Send(&k, 1, MPI_INT, 1, 0, W); }
+        if (rank == 1) MPI_Recv(&k, 1, MPI_INT, 0, 0, W, MPI_STATUS_IGNORE);
+        if (rank == 2) ALL; else if (k > 5) ALL; else if (size == 3) ALL;""",
+}
+SHMEM_ALIKE = {
+    "an error count": """lin = read_int(); shmem_long_max_to_all(&lout, &lin, 1, 0, 0, size, pWrk, pSync);
+        if (lout > 0) { printf("errors\\n"); shmem_finalize(); exit(1); } shmem_barrier_all();""",
+    "a team's sum": """din = read_double(); shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &dout, &din, 1);
+        while (dout > 0.5) { din = read_double(); shmem_barrier_all();
+            shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &dout, &din, 1); }""",
+    "a broadcast of OpenSHMEM": """if (rank == 0) { src = rand(); dst = src; }
+        shmem_broadcast32(&dst, &src, 1, 0, 0, 0, size, pSync); if (dst > 5) shmem_barrier_all();""",
+    "collected": """lin = read_int(); shmem_fcollect64(counts, &lin, 1, 0, 0, size, pSync);
+        if (counts[0] > 9) shmem_barrier_all(); if (counts[1] > 9) shmem_barrier_all();""",
+    "put to the others": """if (rank == 0) {
+            int k = rand(); for (int p = 0; p < size; p++) shmem_int_p(&dst, k, p); }
+        shmem_barrier_all(); int k = dst; if (k > 5) shmem_barrier_all();""",
+    "got by the others": """if (rank == 0) src = rand(); shmem_barrier_all();
+        int k = shmem_int_g(&src, 0); if (k > 5) shmem_barrier_all();""",
+}
+MPI_UNLIKE = {
+    "a reduction to the root": """int mine = read_int(), all = 0;
+        MPI_Reduce(&mine, &all, 1, MPI_INT, MPI_SUM, 0, W); if (all > 100) ALL;""",
+    "a scan": """int mine = read_int(), all = 0;
+        MPI_Scan(&mine, &all, 1, MPI_INT, MPI_SUM, W); if (all > 100) ALL;""",
+    "scattered": """int all[8], mine; if (rank == 0) for (int i = 0; i < size; i++) all[i] = rand();
+        MPI_Scatter(all, 1, MPI_INT, &mine, 1, MPI_INT, 0, W); if (mine > 100) ALL;""",
+    "changed after the broadcast": """K
+        k += rank; if (k > 5) ALL;""",
+    "conditions that differ": """K
+        if (k > 5 + rank) ALL;""",
+    "drawn by each": "int k = rand(); if (k > 5) ALL;",
+    "drawn anew after the broadcast": """int k = 0; if (rank == 0) k = rand();
+        MPI_Bcast(&k, 1, MPI_INT, 0, W); if (rank == 0) k = rand(); if (k > 5) ALL;""",
+    "one's own value in place of the result": """double res, all;
+        do { res = work(1.0); MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_SUM, W); } while (res > 1e-3);""",
+    "another member's value": """int mine = read_int(), all[8];
+        MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, W); if (all[rank] > 7) ALL;""",
+    "the earlier value": """int k = 0, old; if (rank == 0) k = rand(); MPI_Bcast(&k, 1, MPI_INT, 0, W); old = k;
+        if (rank == 0) k = rand(); MPI_Bcast(&k, 1, MPI_INT, 0, W); if ((rank ? old : k) > 5) ALL;""",
+    "strict and not strict": """T
+        if (rank ? t < 1e-3 : t <= 1e-3) ALL;""",
+    "not a number": """T
+        if (rank ? t < 1e-3 : !(t >= 1e-3)) ALL;""",
+}
+SHMEM_UNLIKE = {
+    "added to": """if (rank == 0) src = rand(); shmem_barrier_all();
+        if (rank == 1) shmem_int_atomic_add(&src, 1, 0); shmem_barrier_all();
+        int k = rank ? shmem_int_g(&src, 0) : src - 1; if (k > 5) shmem_barrier_all();""",
+    "not yet put": """if (rank == 0) src = rand(); if (rank) shmem_barrier_all();
+        int k = shmem_int_g(&src, 0); if (rank == 0) shmem_barrier_all();
+        if (rank == 0) src = rand(); if (k > 5) shmem_barrier_all();""",
+    "an old broadcast": """if (rank == 0) src = rand(); shmem_broadcast32(&dst, &src, 1, 0, 0, 0, size, pSync);
+        if (dst > 5) shmem_barrier_all();""",
+    "only one of two counts": """lin = read_int(); shmem_long_max_to_all(&lout, &lin, 1, 0, 0, size, pWrk, pSync);
+        if ((rank ? lin : lout) > 0) { shmem_finalize(); exit(1); } shmem_barrier_all();""",
+}
+ALIKE = {name: MPI.replace("BODY", body) for name, body in MPI_ALIKE.items()}
+ALIKE |= {name: SHMEM.replace("BODY", body) for name, body in SHMEM_ALIKE.items()}
+UNLIKE = {name: MPI.replace("BODY", body) for name, body in MPI_UNLIKE.items()}
+UNLIKE |= {name: SHMEM.replace("BODY", body) for name, body in SHMEM_UNLIKE.items()}
+PURE = ("work", "read_int", "read_double")
+
+
+def verdict(program: str, nodes: int) -> Verdict:
+    return check(parse_c(program, "test.c", FrontEnd(pure=PURE)), nodes)
+
+
+@pytest.mark.parametrize("name", ALIKE)
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_one_value_is_branched_by_alike(name: str, nodes: int) -> None:
+    found = verdict(ALIKE[name], nodes)
+    assert (found.verdict, found.deadlock) == ("robust", False)
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_values_that_may_differ_are_not(name: str) -> None:
+    found = verdict(UNLIKE[name], 2)
+    assert found.deadlock is True
