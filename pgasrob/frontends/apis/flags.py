@@ -23,7 +23,7 @@ from pgasrob.frontends.c.types import CType, Floating
 from pgasrob.frontends.c.values import Address
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Fetch, Load, Store
-from pgasrob.program.expressions import Binary, Const, Expr, Register
+from pgasrob.program.expressions import Binary, Const, Expr, evaluator
 from pgasrob.program.statements import Block, While
 
 Key = tuple[int | str, ...]
@@ -174,7 +174,8 @@ def exchange(
     value ``index`` of ``rank`` for every (rank, index) in ``wanted``.
     """
     cell = _exchange(steps, group)
-    steps.do(*(Store(cell(index), value) for index, value in enumerate(values)))
+    for index, value in enumerate(values):
+        _lay(steps, cell(index), value)
     barrier(steps, group, collective)
     return [_of(steps, rank, cell(index), values[index] if rank == steps.call.rank else None) for rank, index in wanted]
 
@@ -183,8 +184,13 @@ def _exchange(steps: Steps, group: Group) -> Callable[[int], Expr]:
     """The cells of another exchange, in which the values of each member lie, by their number. There are two sets, for
     even and odd exchanges: a member that lays out exchange k + 2 knows that all have begun k + 1, and so have read what
     they wanted of k."""
-    parity = steps.count(group.name("exchange"), 2)
+    parity = steps.count(group.name("exchange"), steps.call.slots or 2)
     return lambda index: _cell(steps.call, group, "value", parity, index)
+
+
+def _lay(steps: Steps, cell: Expr, value: Expr) -> None:
+    steps.call.lays(cell, value)
+    steps.do(Store(cell, value))
 
 
 def _of(steps: Steps, rank: int, cell: Expr, own: Expr | None) -> Expr:
@@ -194,7 +200,7 @@ def _of(steps: Steps, rank: int, cell: Expr, own: Expr | None) -> Expr:
         return own
     register = steps.call.register("value")
     steps.do(Fetch(register, Const(rank), cell))
-    return register
+    return steps.call.laid(rank, cell, register)
 
 
 Combine = Callable[[Sequence[Sequence[Expr]], Sequence[CType]], list[Expr]]
@@ -228,7 +234,7 @@ def reduced(
     first = group.members[0]
     for cell, value, unknown in zip(cells, own, drawn, strict=True):
         if unknown is None or call.rank == first:
-            steps.do(Store(cell, value if unknown is None else unknown))
+            _lay(steps, cell, value if unknown is None else unknown)
     barrier(steps, group, collective)
     result: list[Expr] = []
     for begin in range(0, len(own), width):
@@ -292,9 +298,13 @@ def fold(steps: Steps, operation: str, values: Sequence[Expr], type: CType) -> E
         steps.call.rests_on(Kind.REDUCTION_ORDER, steps.call.name)
     total, *rest = values
     for value in rest:
+        both = combined(operation, total, value, type)
+        if isinstance(total, Const) and isinstance(value, Const):
+            total = Const(evaluator(both)(()))
+            continue
         # In a register of its own each time: a minimum names its operands twice.
         register = steps.call.register("total")
-        steps.do(Assign(register, combined(operation, total, value, type)))
+        steps.do(Assign(register, both))
         total = register
     return total
 
@@ -303,7 +313,13 @@ def fold(steps: Steps, operation: str, values: Sequence[Expr], type: CType) -> E
 
 
 def send(
-    steps: Steps, channel: Group, values: Sequence[Expr], number: int = 0, *, until_received: bool = False
+    steps: Steps,
+    channel: Group,
+    values: Sequence[Expr],
+    number: int = 0,
+    *,
+    until_received: bool = False,
+    collective: bool = False,
 ) -> None:
     """Send ``values`` over ``channel``, whose members are the sender, this rank, and the receiver, which has to expect
     the same ``number``.
@@ -311,15 +327,19 @@ def send(
     The values lie with the sender until the receiver has fetched them. The sender goes on at once, or waits until they
     have been received (``until_received``). To wait for room would order the sender after the receiver, which no
     specification promises. So there is room for twice as many messages as the sender sends without hearing from the
-    receiver (`_ahead`), and where that is not enough, 1 / 0 is a fault.
+    receiver (`_ahead`), and where that is not enough, 1 / 0 is a fault. ``collective``: every message of the channel
+    has as many values, so that what lies there is what the sender has laid out.
     """
     call = steps.call
-    depth = _deepened(steps, channel)
+    depth = (call.slots if collective else None) or _deepened(steps, channel)
     slot = steps.count(channel.name("sent"), depth)
     full, taken = _cell(call, channel, "full", slot), call.register(f"of_{depth}_messages_under_way")
     steps.do(Load(taken, full))
     for index, value in enumerate(values):
-        steps.do(Store(_cell(call, channel, "message", slot, index), value))
+        cell = _cell(call, channel, "message", slot, index)
+        if collective:
+            call.lays(cell, value)
+        steps.do(Store(cell, value))
     steps.do(Store(full, Binary("/", Const(1 + number), Binary("==", taken, Const(0)))))
     if until_received:
         steps.do(Await(full, "==", Const(0)))
@@ -363,19 +383,24 @@ def next_message(steps: Steps, channel: Group) -> int:
     return steps.count(channel.name("received"), _depth(steps.call, channel))
 
 
-def receive(steps: Steps, channel: Group, count: int, slot: int | None = None, number: int = 0) -> list[Register]:
+def receive(
+    steps: Steps, channel: Group, count: int, slot: int | None = None, number: int = 0, *, collective: bool = False
+) -> list[Expr]:
     """Receive ``count`` values over ``channel``, whose second member is this rank: the next message, or that in
-    ``slot``, which `next_message` gave. This rank waits until the message has the right ``number``."""
+    ``slot``, which `next_message` gave. This rank waits until the message has the right ``number``. ``collective``: as
+    of `send`."""
     call = steps.call
+    if slot is None and collective and call.slots:
+        slot = steps.count(channel.name("received"), call.slots)
     if slot is None:
         slot = next_message(steps, channel)
     sender, full = Const(channel.members[0]), _cell(call, channel, "full", slot)
     steps.do(AwaitAdd(sender, full, "==", Const(1 + number), Const(0)))
-    result = []
+    result: list[Expr] = []
     for index in range(count):
-        register = call.register("message")
-        steps.do(Fetch(register, sender, _cell(call, channel, "message", slot, index)))
-        result.append(register)
+        register, cell = call.register("message"), _cell(call, channel, "message", slot, index)
+        steps.do(Fetch(register, sender, cell))
+        result.append(call.laid(channel.members[0], cell, register) if collective else register)
     steps.do(AwaitAdd(sender, full, "==", Const(1 + number), Const(-1 - number)))
     _heard_from(steps, Group(channel.key, channel.members[:1]))
     return result
@@ -429,7 +454,7 @@ def gather(
     call, kind = steps.call, collective or steps.call.name
     number = in_order(steps, group, f"{kind} to {root}")
     if call.rank != root:
-        send(steps, channel(group, call.rank, root, kind, len(values)), values, number)
+        send(steps, channel(group, call.rank, root, kind, len(values)), values, number, collective=True)
         return None
     blocks: list[list[Expr]] = []
     for member, length in zip(group.members, lengths or [len(values)] * len(group.members), strict=True):
@@ -437,7 +462,7 @@ def gather(
             blocks.append(list(values))
         else:
             way = channel(group, member, root, kind, length)
-            blocks.append(list(receive(steps, way, length, None, number)))
+            blocks.append(receive(steps, way, length, None, number, collective=True))
     return blocks
 
 
@@ -447,14 +472,15 @@ def scatter(steps: Steps, group: Group, root: int, count: int, values: Callable[
     call = steps.call
     number = in_order(steps, group, f"{call.name} from {root}")
     if call.rank != root:
-        return list(receive(steps, channel(group, root, call.rank, call.name, count), count, None, number))
+        way = channel(group, root, call.rank, call.name, count)
+        return receive(steps, way, count, None, number, collective=True)
     own: list[Expr] = []
     for place, member in enumerate(group.members):
         if member == root:
             own = list(values(place))
         else:
             block = values(place)
-            send(steps, channel(group, root, member, call.name, len(block)), block, number)
+            send(steps, channel(group, root, member, call.name, len(block)), block, number, collective=True)
     return own
 
 
@@ -464,9 +490,9 @@ def from_lower(steps: Steps, group: Group, values: Sequence[Expr]) -> list[list[
     key = (call.name, len(values))
     number = in_order(steps, group, f"{key[0]} of {key[1]}")
     for member in group.members[place + 1 :]:
-        send(steps, channel(group, call.rank, member, *key), values, number)
+        send(steps, channel(group, call.rank, member, *key), values, number, collective=True)
     return [
-        list(receive(steps, channel(group, member, call.rank, *key), len(values), None, number))
+        receive(steps, channel(group, member, call.rank, *key), len(values), None, number, collective=True)
         for member in group.members[:place]
     ]
 

@@ -232,6 +232,16 @@ class Call(Protocol):
 
     # Across ranks
 
+    @property
+    def slots(self) -> int | None:
+        """In how many sets of cells a collective lays out what it moves, if not in as many as it needs."""
+
+    def lays(self, cell: Expr, value: Expr) -> None:
+        """This rank lays out ``value`` in ``cell``, which is the API's own."""
+
+    def laid(self, rank: int, cell: Expr, register: Register) -> Expr:
+        """What ``rank`` has laid out in ``cell``, of which ``register`` has been loaded: a number where it is known."""
+
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         """Let other ranks know a fact of this rank that does not change during a run (the base of its window).
         ``by_all``: when lowering for all node counts, the fact has to hold for every rank."""

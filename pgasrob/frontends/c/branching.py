@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pgasrob.frontends.apis.interface import Way
 from pgasrob.frontends.c.asked import answered
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, replaced
-from pgasrob.frontends.c.problem import ToldApart
+from pgasrob.frontends.c.problem import TwoAnswers
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.undecided import Undecided, committed
 from pgasrob.frontends.c.writer import Writer, disturbed
@@ -75,15 +75,15 @@ class Branching:
         disturbed(state)
         return Branch(self.writer.fresh().label, state, way, again=again)
 
-    def either(self, told: ToldApart, before: State, way: Way | None, again: str | None) -> None:
+    def either(self, asked: TwoAnswers, before: State, way: Way | None, again: str | None) -> None:
         """Execute what ``before`` is the state of once for each answer to what a cell is asked of what is stored there:
         an instruction, or the end of a call like ``way``."""
         self.position.go_to(before)
-        self.undecided.ask(told.condition)
+        self.undecided.ask(asked.condition)
         yes, no = (Branch(self.writer.fresh().label, before.copy(), way, again=again) for _ in range(2))
-        self.fork(told.condition, yes, no)
+        self.fork(asked.condition, yes, no)
         for truth, branch in ((True, yes), (False, no)):
-            self.undecided.assume_all(branch.state, {told.condition: truth})
+            self.undecided.assume_all(branch.state, {asked.condition: truth})
 
     def by_loaded(self, loaded: Sequence[tuple[Leaf, Expr]]) -> None:
         """Branch by what cells are asked of the values that have been ``loaded`` from them."""

@@ -14,6 +14,7 @@ from pgasrob.frontends.c.extended import LARGEST_SCALAR
 from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
+from pgasrob.frontends.c.moved import NotLaid
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, UNKNOWN, leaves_of, range_of
 from pgasrob.frontends.c.parts import pointed_to, scalars_of, with_lengths
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
@@ -22,7 +23,7 @@ from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command, Mark
-from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, depends_on_rank, is_of_rank
+from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, constant, depends_on_rank, is_of_rank
 from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import (
     NOWHERE,
@@ -491,6 +492,27 @@ class MachineCall:
         return undecided.new_leaf(UNKNOWN, range_of(type), exact=False, origins=frozenset(places))
 
     # Across ranks
+
+    @property
+    def slots(self) -> int | None:
+        return self.machine.facts.moved.slots
+
+    def lays(self, cell: Expr, value: Expr) -> None:
+        facts = self.machine.facts
+        facts.moved.seen = True
+        if facts.moved.folding and not self.symbolic:
+            for id, _ in self.machine.world.cells.named_by(cell):
+                if facts.moved.lay(self.rank, id, constant(value)):
+                    facts.changed()
+
+    def laid(self, rank: int, cell: Expr, register: Register) -> Expr:
+        facts = self.machine.facts
+        if not facts.moved.folding or self.symbolic:
+            return register
+        numbers = [facts.moved.laid(rank, id) for id, _ in self.machine.world.cells.named_by(cell)]
+        if not numbers:
+            raise NotLaid  # the cell is new, and has its place in the next pass
+        return register if numbers[0] is None else Const(numbers[0])
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if not self.symbolic:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
@@ -14,6 +15,7 @@ from pgasrob.frontends.c.doubles import doubles
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.followed import Followed
 from pgasrob.frontends.c.machine import Machine
+from pgasrob.frontends.c.moved import FOLDING, NotLaid
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.symbolic import Path
 from pgasrob.frontends.c.world import World
@@ -42,23 +44,37 @@ def lower(
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
-    kept: Program | None = None
-    for keeps_loops in (True, False):
-        facts = Facts(keeps_loops)
-        world = World(compiled, nodes, facts, marks == "calls", marks == "outside", followed=followed, leaving=leaving)
+    first: Problem | None = None
+    for folding in FOLDING:
+        facts = Facts(folding=folding)
         try:
-            program = _lowered(world)
+            return _with_loops(
+                lambda facts: World(
+                    compiled, nodes, facts, marks == "calls", marks == "outside", followed=followed, leaving=leaving
+                ),
+                facts,
+            )
         except Problem as problem:
-            # Something may be known of each iteration that is not known of all of them.
-            if kept is not None:
-                return kept
-            if not facts.loops_kept:
-                raise problem.at(compiled.unit) from None
-        else:
-            if not (facts.loops_kept and program.gaps):
-                return program
-            kept = program
-    raise AssertionError("without loops that are kept there is a program or a problem")
+            first = first or problem
+            if problem.code != "PG140" or nodes is None or not facts.moved.seen:
+                break
+    assert first is not None
+    raise first.at(compiled.unit) from None
+
+
+def _with_loops(world: Callable[[Facts], World], facts: Facts) -> Program:
+    """The program of a ``world`` with ``facts``, in which long loops are kept if possible. Raises :class:`Problem`."""
+    try:
+        program = _lowered(world(facts))
+    except Problem:
+        if not facts.loops_kept:
+            raise
+        # Something may be known of each iteration that is not known of all of them.
+        return _lowered(world(Facts(keeps_loops=False, folding=facts.moved.folding)))
+    if facts.loops_kept and program.gaps:
+        with suppress(Problem):
+            return _lowered(world(Facts(keeps_loops=False, folding=facts.moved.folding)))
+    return program
 
 
 def _lowered(world: World) -> Program:
@@ -158,10 +174,12 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
             machine.run()
         except TryAgain:
             return None
+        except NotLaid:
+            pass
         except Problem as problem:
             # Another rank may add a fact with which this is no mistake in the next pass.
             mistake = mistake or problem
-    if world.facts.version != version:
+    if world.facts.version != version or world.facts.gives_up():
         return None
     if mistake is not None:
         raise mistake

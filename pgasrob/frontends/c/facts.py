@@ -10,6 +10,7 @@ from math import gcd
 
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.layout import size_of
+from pgasrob.frontends.c.moved import Folding, Moved
 from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scalar_at, scalar_types
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.scalars_named import Accesses
@@ -106,14 +107,15 @@ class Facts:
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
     is chosen, as far as there are few values to choose from. ``asked``: by object and offset, the conditions that ranks
     branch by on what cells hold, in order; ``lost``: the cells of which the answers are not known all the same
-    (:class:`~pgasrob.frontends.c.asked.Questions`). ``keeps_loops``: whether long loops are kept as loops;
-    ``loops_kept``: whether there are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``:
-    the pointers that have pointed to memory of other ranks. ``merged_unset``: the objects for which states that differ
-    only in what has been set are merged, for there would be too many states.
+    (:class:`~pgasrob.frontends.c.asked.Questions`). ``moved``: the numbers that collectives move. ``keeps_loops``:
+    whether long loops are kept as loops; ``loops_kept``: whether there are any. ``rank``: the first variable that a
+    rank keeps its number in. ``elsewhere``: the pointers that have pointed to memory of other ranks. ``merged_unset``:
+    the objects for which states that differ only in what has been set are merged, for there would be too many states.
     """
 
-    def __init__(self, keeps_loops: bool = True) -> None:
+    def __init__(self, keeps_loops: bool = True, folding: Folding = 0) -> None:
         self.keeps_loops = keeps_loops
+        self.moved = Moved(folding)
         self.loops_kept = False
         self.objects: dict[ObjectId, ObjectFacts] = {}
         self.generalised: set[Hashable] = set()
@@ -134,8 +136,16 @@ class Facts:
 
     def begin(self) -> None:
         """Begin another pass. When more values are chosen in it, fewer cells may be uncertain."""
+        self.moved.awaited.clear()
         if self.again:
             self.uncertain, self.again = CellSet(), False
+
+    def gives_up(self) -> bool:
+        """Whether ranks have waited in this pass for what nobody lays out, and do so no longer."""
+        given_up = self.moved.give_up()
+        if given_up:
+            self.changed()
+        return given_up
 
     def doubt(self, id: ObjectId, offset: int | None) -> None:
         """Note that the scalar at ``offset`` (None: any of the object) may hold an unknown value."""

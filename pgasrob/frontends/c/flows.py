@@ -15,7 +15,7 @@ from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c.asked import CELL, Questions, about, answered, standing_for
 from pgasrob.frontends.c.cells import Scalars
 from pgasrob.frontends.c.nondeterminism import UNKNOWN, Leaf, leaves, only_leaves
-from pgasrob.frontends.c.problem import Beyond, ToldApart
+from pgasrob.frontends.c.problem import Beyond, TwoAnswers
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.undecided import Undecided, committed
@@ -257,8 +257,8 @@ class Flows:
             return Const(known.low)
         if any(self.facts.decisive_cells.has(*each) for each in cells):
             self.undecided.decisive([value])
-            told = self.position.state.told.intersection(leaves(value))
-            if not told and not (self.loops and set(leaves(value)) & set(self.read.values())):
+            answered_before = self.position.state.answered.intersection(leaves(value))
+            if not answered_before and not (self.loops and set(leaves(value)) & set(self.read.values())):
                 value = self.undecided.exactly(value)
         if not leaves(value):
             return value
@@ -269,7 +269,7 @@ class Flows:
 
     def _standing_for(self, value: Expr, cells: Scalars) -> Expr | None:
         """The number that stands for the unknown ``value`` in ``cells``, by what they are asked; None where nothing
-        is asked. Raises :class:`ToldApart` for what this way does not answer."""
+        is asked. Raises :class:`TwoAnswers` for what this way does not answer."""
         asked = self.questions.of(cells)
         if not asked:
             return None
@@ -280,7 +280,7 @@ class Flows:
         elif only_leaves(value) and not set(leaves(value)) & set(self.read.values()):
             answers, open = answered(asked, lambda each: self.undecided.decided(about(each, value)))
             if open is not None:
-                raise ToldApart(about(open, value))
+                raise TwoAnswers(about(open, value))
             self.undecided.assume_all(
                 self.position.state, {about(each, value): answer for each, answer in zip(asked, answers, strict=True)}
             )

@@ -24,7 +24,7 @@ from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
 from pgasrob.frontends.c.objects import string_bytes, text_contents
 from pgasrob.frontends.c.parts import scalars_of
-from pgasrob.frontends.c.problem import Beyond, Faults, Problem, ToldApart
+from pgasrob.frontends.c.problem import Beyond, Faults, Problem, TwoAnswers
 from pgasrob.frontends.c.snapshots import Frame, State
 from pgasrob.frontends.c.symbolic import NumberNeeded, Path, Rank
 from pgasrob.frontends.c.types import CHAR, INT, Array, CType, Pointer
@@ -58,7 +58,7 @@ class Machine:
         self.followed = None if world.followed is None else Followed()
         self.path: Path | None = () if world.leaving else None
         """By which conditions on the number of nodes the rank comes here; None where it has branched otherwise."""
-        self.telling = False
+        self.answering = False
         """Whether an instruction is executed that may depend on the answer to what a cell is asked."""
 
     def run(self) -> None:
@@ -118,7 +118,7 @@ class Machine:
             if branch.loaded:
                 self.branching.by_loaded(branch.loaded)
             if branch.again is not None:
-                self._told_apart(partial(self.calling.go_on, branch.way, branch.again), branch.way, branch.again)
+                self._by_answers(partial(self.calling.go_on, branch.way, branch.again), branch.way, branch.again)
             while writer.open:
                 self.step()
         except Faults as fault:
@@ -141,8 +141,8 @@ class Machine:
             return
         position.instructions += 1
         instruction: Any = function.code[frame.pc]
-        if self.facts.asked and not self.telling and isinstance(instruction, ACCESSES):
-            self._told_apart(self.step)
+        if self.facts.asked and not self.answering and isinstance(instruction, ACCESSES):
+            self._by_answers(self.step)
             return
         values = VALUES.get(type(instruction))
         if values is None:
@@ -162,20 +162,20 @@ class Machine:
                 self.facts.points(variable.name, variable.type, value)
         frame.pc += 1
 
-    def _told_apart(self, action: Callable[[], None], way: Way | None = None, again: str | None = None) -> None:
+    def _by_answers(self, action: Callable[[], None], way: Way | None = None, again: str | None = None) -> None:
         """Do ``action``, which is to execute an instruction or to go on with a call by ``way`` and ``again``; where it
         depends on the answer to what a cell is asked, for each answer."""
         flows, writer, node = self.parts.flows, self.writer, self.writer.node
         before, issued = self.position.state.copy(), len(node.statements)
-        self.telling, flows.ties = True, {}
+        self.answering, flows.ties = True, {}
         try:
             action()
-        except ToldApart as told:
+        except TwoAnswers as asked:
             del node.statements[issued:]
-            self.branching.either(told, before, way, again)
+            self.branching.either(asked, before, way, again)
             return
         finally:
-            self.telling = False
+            self.answering = False
         if writer.open and flows.ties:
             self.branching.by_loaded(tuple(flows.ties.items()))
 

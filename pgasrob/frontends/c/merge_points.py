@@ -146,7 +146,7 @@ class MergePoints:
         group = place, state.heads[-1][1] if state.heads else ""
         if self.facts.unknowns:
             if len(self.seen[group]) >= JOIN_VALUES:
-                self.undecided.forget(told=len(self.seen[group]) >= LOOP_VALUES)
+                self.undecided.forget(answers=len(self.seen[group]) >= LOOP_VALUES)
             self.undecided.renumber()
         key = state.key()
         label = self.labels.get(key)

@@ -57,7 +57,7 @@ class Several(Exception):
         self.what = what
 
 
-class ToldApart(Exception):
+class TwoAnswers(Exception):
     """A cell is asked the ``condition`` of the unknown value that is stored there: the machine goes on in two ways."""
 
     def __init__(self, condition: Expr) -> None:

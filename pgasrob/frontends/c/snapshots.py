@@ -75,7 +75,7 @@ class State:
     lives begin.
     ``heads``: the loop heads passed on the way here, each with the label of its latest snapshot. ``assumed``: what the
     branches taken on unknown values say of them; ``guarded``: the unknown values of which they say more than that;
-    ``told``: those of which cells have been asked something. ``leaves`` counts the unknown values made so far."""
+    ``answered``: those of which cells have been asked something. ``leaves`` counts the unknown values made so far."""
 
     frames: list[Frame]
     memory: dict[ObjectId, Contents] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class State:
     heads: list[tuple[Place, str]] = field(default_factory=list)
     assumed: dict[Expr, Bounds] = field(default_factory=dict)
     guarded: frozenset[Leaf] = frozenset()
-    told: frozenset[Leaf] = frozenset()
+    answered: frozenset[Leaf] = frozenset()
     leaves: int = 0
 
     def copy(self) -> State:
@@ -94,7 +94,7 @@ class State:
             contents.shared = True
         return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.sizes),
                      dict(self.tables), dict(self.initialised), dict(self.notes), list(self.heads), dict(self.assumed),
-                     self.guarded, self.told, self.leaves)  # fmt: skip
+                     self.guarded, self.answered, self.leaves)  # fmt: skip
 
     def is_set(self, id: ObjectId) -> Initialised:
         """What has been set of an object in cells. All is that is no variable of a call: it begins with zeros."""
@@ -117,7 +117,7 @@ class State:
         )
         memory = frozenset((id, contents.key) for id, contents in self.memory.items())
         others = (self.sizes, self.tables, self.initialised, self.notes, self.assumed)
-        return frames, memory, *(frozenset(each.items()) for each in others), self.guarded, self.told
+        return frames, memory, *(frozenset(each.items()) for each in others), self.guarded, self.answered
 
     def variables(self) -> Variables:
         """The values by which two states at one place may differ: of live slots, and of scalars in memory."""

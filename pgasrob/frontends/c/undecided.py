@@ -135,7 +135,7 @@ class Undecided:
             if values_of(condition, state.assumed) != Bounds(int(truth), int(truth)):
                 self.assume(state, condition, truth)
                 state.assumed[condition] = Bounds(int(truth), int(truth))
-            state.told = state.told.union(leaves(condition))
+            state.answered = state.answered.union(leaves(condition))
 
     def ask(self, condition: Expr) -> None:
         """Note that a rank branches by ``condition``: where its one unknown value has been loaded, there is to be a
@@ -318,12 +318,12 @@ class Undecided:
 
     # At merge points
 
-    def forget(self, told: bool) -> None:
-        """Drop all assumptions of the current state, those about answers to what cells are asked if ``told``."""
+    def forget(self, answers: bool = False) -> None:
+        """Drop all assumptions of the current state; the ``answers`` to what cells are asked only if these, too."""
         state = self.position.state
-        if told:
-            state.told = frozenset()
-        dropped = [term for term in state.assumed if not state.told.issuperset(leaves(term))]
+        if answers:
+            state.answered = frozenset()
+        dropped = [term for term in state.assumed if not state.answered.issuperset(leaves(term))]
         state.guarded |= {leaf for term in dropped for leaf in leaves(term)}
         for term in dropped:
             del state.assumed[term]
@@ -367,7 +367,7 @@ class Undecided:
             rewritten(term, number): bounds for term, bounds in state.assumed.items() if not gone & set(leaves(term))
         }
         state.guarded = frozenset(numbers[leaf] for leaf in state.guarded if leaf in numbers)
-        state.told = frozenset(numbers[leaf] for leaf in state.told if leaf in numbers)
+        state.answered = frozenset(numbers[leaf] for leaf in state.answered if leaf in numbers)
         state.leaves = len(numbers)
 
 

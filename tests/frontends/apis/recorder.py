@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NoReturn
@@ -130,6 +130,18 @@ class RecordedCall:
         self, first: Address, second: Address, bytes: int, element: int | None
     ) -> tuple[Register, int, Expr, Expr] | None:
         return None
+
+    slots = None
+    """Collectives lay out what they move in as many sets of cells as they need."""
+
+    def unknown_in(self, cells: Sequence[Expr], type: CType) -> Expr | None:
+        return None
+
+    def lays(self, cell: Expr, value: Expr) -> None:
+        """No number is looked for here."""
+
+    def laid(self, rank: int, cell: Expr, register: Register) -> Expr:
+        return register
 
     def load(self, address: Address, type: CType) -> Value | None:
         return self.world.contents.get(address)

@@ -55,10 +55,11 @@ def bcast(call: Call, steps: Steps) -> None:
         values = buffer_values(steps, 0, count, type)
         for member in group.members:
             if member != root:
-                flags.send(steps, channel(group, root, member, *key), values, number)
+                flags.send(steps, channel(group, root, member, *key), values, number, collective=True)
     else:
         way = channel(group, root, call.rank, *key)
-        store_in_buffer(steps, 0, count, type, flags.receive(steps, way, count * type.count, None, number))
+        values = flags.receive(steps, way, count * type.count, None, number, collective=True)
+        store_in_buffer(steps, 0, count, type, values)
 
 
 _FROM_TO = (
