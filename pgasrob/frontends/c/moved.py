@@ -56,6 +56,6 @@ class Moved:
         return self.numbers[rank, id]
 
     def give_up(self) -> bool:
-        """Wait no longer for what was awaited in this pass, in which nothing else was learned. Whether there was any."""
+        """Wait no longer for what was awaited in this pass, in which nothing else was learned. Was there any?"""
         self.numbers.update(dict.fromkeys(self.awaited))
         return bool(self.awaited)
