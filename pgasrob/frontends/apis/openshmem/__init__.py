@@ -6,6 +6,7 @@ unordered queue. Contexts and teams must be known at every place, and so must co
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from pgasrob.frontends.apis.interface import Api
@@ -13,14 +14,26 @@ from pgasrob.frontends.apis.openshmem import atomics, collectives, ordering, rma
 from pgasrob.frontends.apis.openshmem.contexts import LIFE
 from pgasrob.frontends.apis.openshmem.header import CONSTANTS, FUNCTIONS, MACROS, TYPES
 
+EXTENSIONS = (
+    r"u?int(16|32|64)_\w+",  # of Open MPI, for the types that the standard had not yet
+    r"(ctx_)?\w*put\w*_signal(_nbi)?|signal_\w+",  # 1.5 and 1.6
+    r"\w+_(wait_until|test)_(all|any|some)\w*|team_\w+|\w+_alltoalls?",  # 1.5
+    r"(ctx_)?(\w+_)?ib(put|get)\d*|(ctx_)?session_\w+|\w+_(in|ex)scan",  # 1.6
+    r"(ctx_)?\w+_atomic_\w+|ctx_(create|destroy|quiet|fence)|malloc_with_hints|pcontrol",  # 1.4 and 1.5
+)
+"""What follows `shmemx_` in functions of the common implementations that are those of the standard by now: these take
+and do the same. Others are not known."""
 UNSUPPORTED = {
     "shmem_pe_quiet": "a quiet for some PEs only is not expressed: use shmem_quiet, which waits for all",
     "shmem_ctx_pe_quiet": "a quiet for some PEs only is not expressed: use shmem_ctx_quiet, which waits for all",
     "shmem_complex*": "complex numbers are not supported: move them as pairs of doubles",
     "shmem_ctx_complex*": "complex numbers are not supported: move them as pairs of doubles",
-    "shmemx_*": "extensions of one implementation are not supported: use the functions of the standard",
+    "shmemx_*": "this extension is not one that has become standard: use the functions of the standard",
 }
 
+_EXTENSION = re.compile("|".join(f"shmem_({each})" for each in EXTENSIONS))
+FUNCTIONS.alias(lambda name: name.replace("shmem_", "shmemx_", 1) if _EXTENSION.fullmatch(name) else name)
+FUNCTIONS.returns("double shmemx_wtime(void)", lambda call: call.clock())
 FUNCTIONS.alias(lambda name: f"p{name}" if name.startswith("shmem_") else name)
 
 API = Api(

@@ -151,7 +151,7 @@ def _allocation(prototypes: str, bytes: Callable[[Call], int | Extent]) -> None:
     def allocate(call: Call, steps: Steps) -> Value:
         size = bytes(call)
         if size != 0:
-            if call.name == "shmem_malloc_with_hints":
+            if call.name.endswith("malloc_with_hints"):
                 call.rests_on(Kind.HINTS, call.name)
             wait_for_all(steps)
         return _allocated(steps, size)
