@@ -89,6 +89,8 @@ class Kind(Enum):
     MODES_HOLD = ("modes-hold", "construct", False,
         "the MPI_MODE_... given to {names} are true, and no call does less for them")
     UNIFIED_WINDOWS = "unified-windows", "construct", False, "windows have one copy of their memory (MPI_WIN_UNIFIED)"
+    WINDOW_SYNC = ("window-sync", "construct", False,
+        "what is stored in windows of {names} all see behind a barrier, also without MPI_Win_sync (MPI-4.1, 12.2.3)")
     BUFFERED_SENDS = ("buffered-sends", "construct", True,
         "messages are copied when {names} {is|are} called, and the sender goes on")
     QUEUE_ROOM = ("queue-room", "construct", False,

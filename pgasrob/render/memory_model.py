@@ -152,7 +152,11 @@ def sentence(race: ModelRace) -> str:
     one, other = map(phrase, race["accesses"])
     if race["missing"] == "happens-before":
         return f"{one}, and {other}, and neither happens before the other"
-    return f"{one}, and {other}; one happens before the other, but no call makes the memory consistent in between"
+    missing = f"{one}, and {other}; one happens before the other, but no call makes the memory consistent in between"
+    ranks = {access["rank"] for access in race["accesses"]}
+    if len(ranks) == 2 and all(access["access"] in ("load", "store") for access in race["accesses"]):
+        return f"{missing}: MPI_Win_sync on both sides (MPI-4.1, 12.2.3)"
+    return missing
 
 
 def phrase(access: ModelAccess) -> str:

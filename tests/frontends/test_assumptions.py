@@ -98,6 +98,10 @@ CASES = [
          WINDOW),
     Case(Kind.UNIFIED_WINDOWS, CREATE, "MPI_Comm c; MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &c);", (), MPI,
          frozenset((Kind.CREATION_WAITS,))),
+    Case(Kind.WINDOW_SYNC, "int *p; MPI_Win_allocate_shared(8, 8, MPI_INFO_NULL, MPI_COMM_SELF, &p, &w);",
+         "int *p; MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_SELF, &p, &w); MPI_Comm c;"
+         "MPI_Comm_split_type(MPI_COMM_SELF, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c);",
+         ("MPI_Win_allocate_shared",), MPI, WINDOW | {Kind.ALLOCATION, Kind.SEPARATE_MEMORY}),
     Case(Kind.BUFFERED_SENDS, "MPI_Send(&x, 1, MPI_LONG, 0, 0, MPI_COMM_WORLD);",
          "MPI_Ssend(&x, 1, MPI_LONG, 0, 0, MPI_COMM_WORLD);", ("MPI_Send",), MPI),
     Case(Kind.CREATION_WAITS, "MPI_Comm c; MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &c);",

@@ -275,6 +275,10 @@ class Call(Protocol):
         """Record which memory of this rank is part of a window. Where calls are marked, all that is accessed there lies
         in cells."""
 
+    def contiguous(self, memory: Address, parts: Sequence[tuple[int, int]]) -> None:
+        """Let the memory that each rank has in the object of ``memory`` lie behind that of the one before: ``parts``
+        are ranks with their bytes. What is beyond one rank's part is then another's."""
+
     # Building
 
     def queue(self, *key: int | str, name: str) -> Const:

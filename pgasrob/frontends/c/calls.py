@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import accumulate
 from math import gcd
 from typing import NoReturn, cast
 
@@ -563,6 +564,11 @@ class MachineCall:
             self.machine.facts.objects[part.begin.object].accesses.sizes(start, start + part.bytes).items()
         ):
             self.cell(Address(part.begin.object, offset), size)
+
+    def contiguous(self, memory: Address, parts: Sequence[tuple[int, int]]) -> None:
+        begins = accumulate((bytes for _, bytes in parts), initial=0)
+        row = tuple((rank, begin, bytes) for (rank, bytes), begin in zip(parts, begins, strict=False))
+        self.machine.facts.rows[memory.object] = row
 
     # Building
 

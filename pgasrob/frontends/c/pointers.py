@@ -134,6 +134,7 @@ class Pointers:
     def followed(self, pointer: Value, what: str) -> Address | None:
         """``pointer`` where it is followed; None when that has no meaning (a null pointer), so that a run faults."""
         if isinstance(pointer, Address):
+            pointer = self._in_its_row(pointer)
             if self.position.whose(pointer) is None:
                 return pointer
             if self.position.rank.is_symbol:
@@ -154,6 +155,18 @@ class Pointers:
         raise Problem(
             "PG143", "a pointer is followed of which it is not known where it points", "use an index into one array"
         )
+
+    def _in_its_row(self, pointer: Address) -> Address:
+        """``pointer`` as one into the memory of the rank in whose part it points, where these lie in a row."""
+        row, rank = self.facts.rows.get(pointer.object, ()), self.position.rank
+        if not row or rank.is_symbol or not isinstance(pointer.offset, int):
+            return pointer
+        owner = rank.number if pointer.owner is None else pointer.owner
+        at = sum(begin + pointer.offset for other, begin, _ in row if other == owner)
+        for other, begin, bytes in row:
+            if begin <= at < begin + bytes:
+                return replace(pointer, offset=at - begin, owner=None if other == rank.number else other)
+        return pointer
 
     def cell(self, address: Address, size: int) -> Expr:
         """The address in the calculus of the scalar at ``address``, which lies in a cell from now on."""

@@ -122,7 +122,8 @@ class Execution:
     """``po``: program order, from each action of a rank to its next one. ``so``: synchronisation order beside that.
     ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to the load of a loop
     that polls that reads what it wrote; ``fetched``: from the vac of an accumulate to those that fetch a later value.
-    ``illegal``: the calls that the front end has found not to be allowed."""
+    ``illegal``: the calls that the front end has found not to be allowed. ``shared``: the first call that makes a
+    window to which all its ranks load and store, and where it stands."""
 
     ranks: int
     actions: list[Action] = field(default_factory=list)
@@ -134,6 +135,7 @@ class Execution:
     polled: list[Edge] = field(default_factory=list)
     fetched: list[Edge] = field(default_factory=list)
     illegal: list[Misuse] = field(default_factory=list)
+    shared: tuple[str, Span] | None = None
 
 
 MemoryModel = Literal["unified", "separate"]

@@ -243,6 +243,18 @@ def win_sync(orders: Orders) -> Iterator[Edge]:
         yield from orders.as_ordered(call.actions, others)
 
 
+def shared(orders: Orders) -> Iterator[Edge]:
+    """12.2.3 of MPI-4.1, for loads and stores of others in shared windows: what a rank's call of synchronisation on the
+    window has made visible is seen by who synchronises on it later."""
+    if orders.execution.shared is None:
+        return
+    calls = orders.execution.synchronisations
+    for one in calls:
+        for other in calls:
+            if one.rank != other.rank and one.call.window == other.call.window and orders.before(one.done, other.begin):
+                yield one.begin, other.done
+
+
 def issued_after(orders: Orders) -> Iterator[Edge]:
     """(19), D20: l* hb r* at one rank."""
     for rank, issues in orders.issues.items():
@@ -261,5 +273,5 @@ def one_copy(orders: Orders) -> Iterator[Edge]:
         yield from orders.as_ordered([vac.number for vac in remote], orders.local[rank])
 
 
-UNIFIED: tuple[Rule, ...] = (one_copy,)
+UNIFIED: tuple[Rule, ...] = (one_copy, shared)
 """What holds in the unified model beside the others."""

@@ -46,6 +46,9 @@ def decide(
     reason = None if marked.exposed else "it makes no window of MPI"
     try:
         for execution in executions(instance, timeout) if marked.exposed else ():
+            if execution.shared and model == "separate":
+                name, span = execution.shared
+                raise NotCovered(name, span, "MPI says what they mean in the unified model alone (MPI-4.1, 12.2.3)")
             found.add(judge(execution, model, exposed_cells(instance)))
             if found.status == "undefined" and not all:
                 break

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Unpack
 
-from pgasrob.frontends.apis.mpi.window_calls import RmaCall, SyncCall, SyncKind, Uncovered
+from pgasrob.frontends.apis.mpi.window_calls import RmaCall, Shared, SyncCall, SyncKind, Uncovered
 from pgasrob.program import core
 from pgasrob.program.commands import Fetch, Mark
 from pgasrob.program.core import Cell
@@ -136,7 +136,7 @@ class _Reader:
         if self.instance.index(cell) in self._made_up:
             self._external(rank, operands, span)
             return
-        if self.instance.owner(cell) != rank:
+        if self.instance.owner(cell) != rank and not self.execution.shared:
             hint = "use puts and gets: of shared memory MPI promises what the processor does (section 3.6)"
             raise NotCovered("an access to the memory of another rank without a call", span, hint)
         if operands.update is not None and operands.update.reads:
@@ -184,6 +184,8 @@ class _Reader:
                 self._open[rank] = None
             case Uncovered(name, hint):
                 raise NotCovered(name, span, hint)
+            case Shared(name):
+                self.execution.shared = self.execution.shared or (name, span)
             case _:
                 raise NotCovered("a call of another library", span, "use MPI alone")
 

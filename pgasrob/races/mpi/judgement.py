@@ -11,6 +11,7 @@ from pgasrob.program.core import Cell
 from pgasrob.program.count_note import CountNote
 from pgasrob.races.mpi.actions import Action, Edge, Execution, MemoryModel, Misuse, ModelRace, Place
 from pgasrob.races.mpi.consistency import Orders
+from pgasrob.races.mpi.execution import NotCovered
 from pgasrob.races.mpi.validity import misuses
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ def _conflict(one: Action, other: Action, place: Place) -> bool:
     """Whether two accesses to ``place`` conflict, at least one of which has to write (D4)."""
     if one.group == other.group or not (place in one.writes or place in other.writes):
         return False
+    if one.is_local and other.is_local and one.rank != other.rank:
+        return True  # in a shared window
+    for local, vac in ((one, other), (other, one)):
+        if local.is_local and not vac.is_local and local.rank != vac.rank:
+            hint = "use one or the other (section 3.6)"
+            raise NotCovered("communication beside loads and stores of another rank than the target", local.span, hint)
     if one.is_local and other.is_local:
         # One rank's; D3: a buffer is accessed at any time until the operation is complete.
         return one.is_buffer or other.is_buffer

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from pgasrob.frontends.lower import parse_c
-from pgasrob.races.mpi import ModelVerdict, decide
+from pgasrob.races.mpi import ModelVerdict, consistency, decide
+from pgasrob.render.memory_model import model_to_json, sentence
 
 TEXT = """
 // nodes: 2
@@ -78,13 +79,68 @@ def test_what_is_not_covered(statements: str, reason: str) -> None:
     assert re.search(reason, verdict.reason or "")
 
 
-def test_a_shared_window_is_not_covered() -> None:
-    text = TEXT.replace("MPI_Win_create(x, sizeof x, sizeof x[0],", "int *p; MPI_Win_allocate_shared(8, 4,").replace(
-        "MPI_COMM_WORLD, &win", "MPI_COMM_WORLD, &p, &win"
-    )
-    verdict = decide(parse_c("// shared-memory: all" + text.replace("DO", FENCE)), "unified")
-    assert verdict.status == "unknown"
-    assert "does not cover MPI_Win_allocate_shared" in (verdict.reason or "")
+SHARED_WINDOW = """// shared-memory: all
+#include <mpi.h>
+int main(int argc, char **argv) {
+    int me, *mine, *theirs, unit, seen = 0;
+    MPI_Aint size;
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Win_allocate_shared(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    MPI_Win_shared_query(win, 0, &size, &unit, &theirs);
+    MPI_Win_lock_all(0, win);
+    DO
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return seen;
+}
+"""
+SYNC, BARRIER = "MPI_Win_sync(win);", "MPI_Barrier(MPI_COMM_WORLD);"
+STORE, LOAD = "if (me == 0) mine[0] = 7;", "if (me == 1) seen = theirs[0];"
+
+
+@pytest.mark.parametrize(
+    ("statements", "status", "missing"),
+    [
+        ((STORE, SYNC, BARRIER, SYNC, LOAD), "defined", ()),
+        ((STORE, BARRIER, LOAD), "undefined", ("consistency",)),
+        ((STORE, SYNC, BARRIER, LOAD), "undefined", ("consistency",)),  # both sides have to
+        ((STORE, BARRIER, SYNC, LOAD), "undefined", ("consistency",)),
+        ((STORE, SYNC, SYNC, LOAD), "undefined", ("happens-before",)),
+        ((LOAD, SYNC, BARRIER, SYNC, STORE), "defined", ()),
+        (("if (me == 0) mine[1] = 7;", BARRIER, LOAD), "defined", ()),  # another place
+    ],
+)
+def test_a_shared_window_is_synchronised_on_both_sides(
+    statements: tuple[str, ...], status: str, missing: tuple[str, ...]
+) -> None:
+    """MPI-4.1, 12.2.3: a barrier alone does not make what another rank has stored visible."""
+    program = parse_c(SHARED_WINDOW.replace("DO", "\n    ".join(statements)))
+    verdict = decide(program, "unified")
+    assert (verdict.status, tuple(race.missing for race in verdict.races)) == (status, missing), verdict.reason
+    separate = decide(program, "separate")
+    assert separate.status == "unknown" and "12.2.3" in (separate.reason or "")
+
+
+def test_without_the_rule_of_shared_windows_synchronising_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consistency, "UNIFIED", (consistency.one_copy,))
+    program = parse_c(SHARED_WINDOW.replace("DO", "\n    ".join((STORE, SYNC, BARRIER, SYNC, LOAD))))
+    assert decide(program, "unified").status == "undefined"
+
+
+def test_of_a_shared_window_it_is_said_what_is_missing() -> None:
+    program = parse_c(SHARED_WINDOW.replace("DO", "\n    ".join((STORE, BARRIER, LOAD))))
+    (race,) = model_to_json(decide(program, "unified"))["races"]
+    assert sentence(race).endswith("in between: MPI_Win_sync on both sides (MPI-4.1, 12.2.3)")
+
+
+def test_puts_to_a_shared_window_beside_loads_of_others_are_not_covered() -> None:
+    put = "if (me == 1) MPI_Put(&me, 1, MPI_INT, 0, 0, 1, MPI_INT, win); MPI_Win_flush_all(win);"
+    program = parse_c(SHARED_WINDOW.replace("DO", f"{put} {SYNC} {BARRIER} {SYNC} {LOAD}"))
+    verdict = decide(program, "unified")
+    assert verdict.status == "unknown" and "beside loads and stores of another rank" in (verdict.reason or "")
 
 
 def test_accumulates_of_two_types_conflict() -> None:

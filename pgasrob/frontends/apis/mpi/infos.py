@@ -37,10 +37,10 @@ def _made(steps: Steps, index: int, pairs: Pairs) -> None:
     steps.store(pointer(steps.call, index), Handle("info", (number,)), INFO)
 
 
-def _pairs(steps: Steps) -> dict[bytes, bytes | None]:
-    """What the object in the first argument holds. It is the environment's or empty where the program did not make
+def pairs_of(steps: Steps, index: int = 0) -> dict[bytes, bytes | None]:
+    """What the object in argument ``index`` holds. It is the environment's or empty where the program did not make
     it."""
-    (number,) = handle(steps.call, 0, "info").data
+    (number,) = handle(steps.call, index, "info").data
     if number not in (held := _all(steps)):
         steps.call.rests_on(Kind.FIXED_ANSWERS, steps.call.name)
     return dict(held.get(cast(int, number), ()))
@@ -61,7 +61,7 @@ def info_create(call: Call, steps: Steps) -> None:
 
 @does("Info_dup(MPI_Info info, MPI_Info *newinfo)")
 def info_dup(call: Call, steps: Steps) -> None:
-    _made(steps, 1, tuple(_pairs(steps).items()))
+    _made(steps, 1, tuple(pairs_of(steps).items()))
 
 
 @does("Win_get_info(MPI_Win win, MPI_Info *info); Comm_get_info(MPI_Comm comm, MPI_Info *info)")
@@ -92,13 +92,13 @@ def info_set(call: Call, steps: Steps) -> None:
             "leave the default: accumulates of one origin to one location in program order",
         )
     call.rests_on(Kind.HINTS, call.name)
-    _change(steps, _pairs(steps) | {key: value})
+    _change(steps, pairs_of(steps) | {key: value})
 
 
 @does("Info_delete(MPI_Info info, const char *key)")
 def info_delete(call: Call, steps: Steps) -> None:
     key = _key(steps)
-    _change(steps, {each: value for each, value in _pairs(steps).items() if each != key})
+    _change(steps, {each: value for each, value in pairs_of(steps).items() if each != key})
 
 
 def _change(steps: Steps, pairs: dict[bytes, bytes | None]) -> None:
@@ -113,7 +113,7 @@ def _change(steps: Steps, pairs: dict[bytes, bytes | None]) -> None:
 """)
 def info_get(call: Call, steps: Steps) -> None:
     """The value, cut off where it is longer than there is room for (10.1)."""
-    key, pairs = _key(steps), _pairs(steps)
+    key, pairs = _key(steps), pairs_of(steps)
     steps.answer(4, int(key in pairs), INT)
     if key not in pairs:
         return
@@ -131,7 +131,7 @@ def info_get(call: Call, steps: Steps) -> None:
 
 @does("Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)")
 def info_get_length(call: Call, steps: Steps) -> None:
-    key, pairs = _key(steps), _pairs(steps)
+    key, pairs = _key(steps), pairs_of(steps)
     value = pairs.get(key)
     if key in pairs:
         steps.answer(2, MAX_INFO_VALUE if value is None else len(value), INT)
@@ -140,7 +140,7 @@ def info_get_length(call: Call, steps: Steps) -> None:
 
 @does("Info_get_nthkey(MPI_Info info, int n, char *key)")
 def info_get_key(call: Call, steps: Steps) -> None:
-    keys, number = [*_pairs(steps)], call.known(1)
+    keys, number = [*pairs_of(steps)], call.known(1)
     if not 0 <= number < len(keys):
         call.fail(f"{call.name} of key {number} of {len(keys)}", "keys count from 0")
     steps.stores += written(call, pointer(call, 2), keys[number] + b"\0")
@@ -148,7 +148,7 @@ def info_get_key(call: Call, steps: Steps) -> None:
 
 @does("Info_get_nkeys(MPI_Info info, int *nkeys)")
 def info_get_count(call: Call, steps: Steps) -> None:
-    steps.answer(1, len(_pairs(steps)), INT)
+    steps.answer(1, len(pairs_of(steps)), INT)
 
 
 stores("Get_hw_resource_info(MPI_Info *info)", INFO, Handle("info", ("env",)), Kind.FIXED_ANSWERS)

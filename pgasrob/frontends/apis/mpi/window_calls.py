@@ -52,6 +52,13 @@ class SyncCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Shared:
+    """A window is made to whose memory all its ranks load and store, by the call ``name``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Uncovered:
     """A call that the model of `races.mpi` says nothing about, and what to do instead."""
 

@@ -30,8 +30,9 @@ from pgasrob.frontends.apis.mpi.header import (
     nothing,
     stores,
 )
+from pgasrob.frontends.apis.mpi.infos import pairs_of
 from pgasrob.frontends.apis.mpi.targets import Closed, Target, Window, at_target, modes, of_handle, window
-from pgasrob.frontends.apis.mpi.window_calls import SyncKind, Uncovered
+from pgasrob.frontends.apis.mpi.window_calls import Shared, SyncKind
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.symbolic import EVERYONE, Extent
 from pgasrob.frontends.c.types import INT, LONG, VOID, Pointer
@@ -91,13 +92,19 @@ def create(call: Call, steps: Steps) -> None:
 
 @does("Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)")
 def allocate(call: Call, steps: Steps) -> None:
+    _allocate(call, steps)
+
+
+def _allocate(call: Call, steps: Steps) -> tuple[Window, Address]:
+    """The window that is made, and the rank's own memory in it."""
     of = communicator(call, 3)
     number = steps.recall(of.name("windows"), 0)
     assert isinstance(number, int)
     pointer = call.pointer(4)
     memory = call.allocate("symmetric", call.extent(0), member_in(call, 4), ("mpi", *of.key[1:], number), to=pointer)
-    _create(steps, 3, Part(memory, call.extent(0), call.known(1)))
+    made = _create(steps, 3, Part(memory, call.extent(0), call.known(1)))
     steps.answer(4, memory, Pointer(VOID))
+    return made, memory
 
 
 def _memory_of(id: Key) -> ObjectId:
@@ -136,21 +143,28 @@ def detach(call: Call, steps: Steps) -> None:
     Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 """)
 def allocate_shared(call: Call, steps: Steps) -> None:
-    """The ranks of the communicator have to share memory; see `shared_query`."""
+    """The ranks of the communicator have to share memory. That of each rank lies behind that of the one before, unless
+    alloc_shared_noncontig allows otherwise (12.2.3)."""
     apart = set(communicator(call, 3).members) - set(call.neighbours())
     if apart:
         call.fail(
             f"MPI_Win_allocate_shared on ranks {call.rank} and {min(apart)}, which share no memory",
             "let ranks share memory with --shared-memory, or make a communicator of those that do: MPI_Comm_split_type",
         )
-    steps.mark(Uncovered(call.name, "use MPI_Win_allocate and puts and gets"))
-    allocate(call, steps)
+    call.rests_on(Kind.WINDOW_SYNC, call.name)
+    steps.mark(Shared(call.name))
+    made, memory = _allocate(call, steps)
+    if call.arguments[2] != NULL and pairs_of(steps, 2).get(b"alloc_shared_noncontig", b"false") != b"false":
+        return
+    parts = [published(call, member, made.key("part"), "the window") for member in made.members]
+    sizes = [part.bytes for part in parts if isinstance(part, Part) and isinstance(part.bytes, int)]
+    if len(sizes) == len(made.members):
+        call.contiguous(memory, tuple(zip(made.members, sizes, strict=True)))
 
 
 @does("Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)")
 def shared_query(call: Call, steps: Steps) -> None:
-    """The memory of one rank, or for MPI_PROC_NULL that of the first one that has some. It need not lie after that of
-    the rank before (12.2.3, alloc_shared_noncontig), and here it does not: beyond its end is outside of memory."""
+    """The memory of one rank, or for MPI_PROC_NULL that of the first one that has some."""
     of, place = window(call, 0), call.known(1)
     if place != PROC_NULL and not 0 <= place < len(of.members):
         call.fail(f"{call.name} of rank {place} of {len(of.members)}", "ranks count from 0 in the window")

@@ -140,6 +140,32 @@ MPI_Win_unlock_all(w);"""
 BY_PUT = "MPI_Put(&v, 1, MPI_INT, 1 - me, 0, 1, MPI_INT, w); "
 
 
+ROW = """int *mine; MPI_Info info; MPI_Info_create(&info); {}
+MPI_Win_allocate_shared(4 * (me + 1), 4, {}, MPI_COMM_WORLD, &mine, &w); MPI_Win_lock_all(0, w);
+if (me == 0) {{{{ mine[0] = 1; mine[1] = 2; mine[2] = 3; }}}}
+MPI_Win_sync(w); MPI_Barrier(MPI_COMM_WORLD); MPI_Win_sync(w);
+if (me == 1) assert(mine[0] == 2 && mine[1] == 3 && mine[-1] == {}); MPI_Win_unlock_all(w);"""
+NONCONTIG = 'MPI_Info_set(info, "alloc_shared_noncontig", "{}");'
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (ROW.format("", "MPI_INFO_NULL", 1), ("robust", "hold")),
+        (ROW.format("", "MPI_INFO_NULL", 2), ("robust", "violated")),
+        (ROW.format("", "info", 1), ("robust", "hold")),
+        (ROW.format(NONCONTIG.format("false"), "info", 1), ("robust", "hold")),
+        (ROW.format(NONCONTIG.format("true"), "info", 1), ("error", "unknown")),
+        (ROW.format(NONCONTIG.format("true"), "MPI_INFO_NULL", 1), ("robust", "hold")),
+        (ROW.format("", "MPI_INFO_NULL", 1).replace("mine[2] = 3", "mine[3] = 3"), ("error", "unknown")),  # beyond all
+    ],
+)
+def test_parts_of_shared_windows_lie_in_a_row(body: str, expected: tuple[str, str]) -> None:
+    """MPI-4.1, 12.2.3: unless alloc_shared_noncontig is set the memory of consecutive ranks is contiguous."""
+    verdict = checked(body.replace("{{", "{").replace("}}", "}"), "all")
+    assert (verdict.verdict, verdict.assertions) == expected, verdict
+
+
 @pytest.mark.parametrize(
     ("body", "shared", "expected"),
     [
