@@ -110,8 +110,9 @@ class Facts:
     (:class:`~pgasrob.frontends.c.asked.Questions`). ``moved``: the numbers that collectives move. ``keeps_loops``:
     whether long loops are kept as loops; ``loops_kept``: whether there are any. ``rank``: the first variable that a
     rank keeps its number in. ``elsewhere``: the pointers that have pointed to memory of other ranks. ``merged_unset``:
-    the objects for which states that differ only in what has been set are merged, for there would be too many states. ``rows``:
-    the objects of which the parts of ranks lie one behind the other, as ranks with the bytes before and in their part.
+    the objects for which states that differ only in what has been set are merged, for there would be too many states.
+    ``rows``: the objects of which the parts of ranks lie one behind the other, as ranks with the bytes before and in
+    their part.
     """
 
     def __init__(self, keeps_loops: bool = True, folding: Folding = 0) -> None:
