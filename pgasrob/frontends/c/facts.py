@@ -17,6 +17,7 @@ from pgasrob.frontends.c.scalars_named import Accesses
 from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import FLOAT, Array, CType, Floating, Integer, Pointer
 from pgasrob.frontends.c.values import Address, ObjectId, Value
+from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import NOWHERE, Span
 
@@ -310,6 +311,12 @@ class Facts:
         facts = self.objects[id]
         if (offsets, size) in facts.indexed:
             return
+        if len(offsets) > MAX_CELLS:
+            raise Problem(
+                "PG141",
+                f"{len(offsets):,} cells of shared memory per node with `{facts.name}`, any of which an index may name",
+                f"a node has at most {MAX_CELLS} cells; index it by what is known on each rank, or make it smaller",
+            )
         granule = facts.granule
         for offset in offsets:
             self.share(id, offset, size)

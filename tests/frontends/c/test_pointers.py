@@ -152,3 +152,21 @@ def test_the_length_of_a_row_must_be_known() -> None:
     )
     with pytest.raises(SourceError, match="the length of the elements of this array is not known here"):
         parse_c(text).program(2)
+
+
+FEW = """
+#include <shmem.h>
+static long table[1UL << 28], key;
+int main(void) {
+  shmem_init();
+  long k = shmem_long_g(&key, 0);
+  for (int i = 0; i < 5; i++) shmem_long_p(&table[INDEX], 1, 0);
+  shmem_finalize();
+}"""
+
+
+def test_a_large_array_has_cells_for_what_is_used() -> None:
+    program = parse_c(FEW.replace("INDEX", "i * 50000000L")).program(2)
+    assert sum(memory.cells for memory in program.memory) == 6
+    with pytest.raises(SourceError, match=r"268435457 cells of shared memory per node"):
+        parse_c(FEW.replace("INDEX", "k & 7")).program(2)
