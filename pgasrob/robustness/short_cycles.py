@@ -194,8 +194,7 @@ class ShortCycles(InOnePart, WithoutFacts):
     def _judge(self, words: Sequence[Word], state: State) -> bool:
         """Finish what is pending; whether the run is violating, which is noted then."""
         word, state = self._finished((), state)
-        if not self._space.is_final(state):
-            return False
+        assert self._space.is_final(state), "what is pending waits for what is pending before it alone"
         computation: Computation = computation_of([*words, word])
         if HappensBefore(computation).cycle is None:
             return False

@@ -16,6 +16,10 @@ from pgasrob.frontends.apis import armci, gasnet, gaspi, gpi, mpi, openshmem
 from pgasrob.frontends.apis.communicating import moves_data
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
+from pgasrob.lsp.edited_program import EditedProgram, findings
+from pgasrob.lsp.settings import Settings
+from pgasrob.program.reading import DEFAULT_READING
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import NothingChecked
 from tests.support import check_every_count
 
@@ -139,6 +143,15 @@ def test_every_output_says_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for command in (("race", "a.c"), ("check", "a.c", "--network", "corerma"), ("check", "a.c", "--cpu", "tso")):
         code, printed = _run(*command)
         assert code == 3 and why in " ".join(printed.split())
+
+
+def test_the_editor_says_it(tmp_path: Path) -> None:
+    file, body = str(tmp_path / "a.c"), text("if (argc < 2) usage(argv[0]); talk(atoi(argv[1]));")
+    limits = Limits(timeout=60, memory=1 << 30)
+    for arguments, verdict in ((None, "unknown"), (("1",), "robust")):
+        settings = Settings((2,), limits, False, FrontEnd(arguments=arguments), DEFAULT_READING)
+        found = findings(EditedProgram(file, ((file, body),), settings), 2)
+        assert (found.verdict, any(GIVE in note for note in found.notes)) == (verdict, arguments is None)
 
 
 @pytest.mark.parametrize("api", [armci, gasnet, gaspi, gpi, mpi, openshmem])

@@ -20,7 +20,7 @@ from pgasrob.robustness.reduction.infeasibility import choosable
 from pgasrob.robustness.short_cycles import ShortCycles
 from pgasrob.robustness.verdict import Verdict, Witness
 from tests.oracle.strategies import COMMANDS, EXTENSIONS
-from tests.support import Drawn, drawn_programs, examples
+from tests.support import Drawn, drawn_programs, examples, program
 
 LATE = """
 #include <shmem.h>
@@ -94,6 +94,16 @@ def test_what_is_ordered_or_never_happens_is_not_found() -> None:
     for text in (late(2, 2, "me == 0 && w == 8 * n - 6", "shmem_quiet();"), late(2, 2, "me == 0 && w == 8 * n")):
         assert _searched(text, 3).violation is None
         assert _checked(text, 3).verdict == "robust"
+
+
+def test_a_late_step_alone_is_no_cycle() -> None:
+    """Another rank reads before the write arrives, and nothing says that it should not."""
+    instance = program("write(x, 1, y, q);", "r <- mem[y];").instantiate(2)
+    every_step = [3] * sum(len(automaton.transitions) for automaton in instance.automata)
+    search = ShortCycles(instance, every_step)
+    for _ in search.run():
+        pass
+    assert search.violation is None
 
 
 def test_a_loop_without_an_end_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
