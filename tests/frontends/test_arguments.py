@@ -60,3 +60,9 @@ def test_the_verdict_says_with_which_arguments(arguments: tuple[str, ...] | None
 def test_what_cannot_be_split_is_an_error() -> None:
     with pytest.raises(SourceError, match="no closing quotation"):
         parse_c("// args: 'a\n" + TEXT % "1")
+
+
+def test_what_reads_an_argument_that_is_not_there_names_the_option() -> None:
+    verdict = check(parse_c(TEXT % "atoi(argv[1]) == 3"), 2)
+    assert verdict.verdict == "error" and "--args" in (verdict.errors[0].hint or "")
+    assert check(parse_c(TEXT % "atoi(argv[1]) == 3", "a.c", FrontEnd(arguments=("3",))), 2).verdict == "robust"

@@ -115,7 +115,9 @@ def text_of(call: Call, index: int, most: int | None = None) -> bytes | None:
     """The string that argument ``index`` points to, or its first ``most`` bytes; None where it is not known."""
     address = call.pointer(index)
     if address is None:
-        call.fail(f"`{call.name}` of a null pointer", "pass a string")
+        given = machine_of(call).machine.world.program.arguments
+        more = "" if given else "; arguments of the program are given by --args"
+        call.fail(f"`{call.name}` of a null pointer", f"pass a string{more}")
     return string_at(call, address, most)
 
 
