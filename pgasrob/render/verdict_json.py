@@ -126,8 +126,9 @@ class Result(TypedDict):
     each rule and place, in the order of the source.
 
     ``effect``, for "not robust" alone: whether some run on the network has an outcome, or fails an assertion, that no
-    SC run has or fails. ``effect_run`` is such a run, often longer than the ``witness``, which it begins with
-    unless no such witness is small. ``units``: the further files of the program, without headers. ``on_tso``: with
+    SC run has or fails. "none": all runs were looked at, and none has; "none found": a limit ended that.
+    ``effect_run`` is such a run, often longer than the ``witness``, which it begins with unless no such witness is
+    small. ``units``: the further files of the program, without headers. ``on_tso``: with
     `--cpu tso`, what store buffers add, where the program is robust without them. ``hardware``: of a
     robust program that communicates, what RDMA and x86 do otherwise than the calculus where that could matter; None
     where that was not looked at (a larger program, a limit). ``fixes``: repairs, where they were asked for.
