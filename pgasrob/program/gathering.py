@@ -29,13 +29,17 @@ Facts = Mapping[Expr, bool]
 """Which conditions over the registers after the read hold, and which do not."""
 
 
+Waited = tuple[int, bool]
+"""That a rank has waited for a queue, or for what is local in it."""
+
+
 class _Configuration(NamedTuple):
-    """A control state, what registers hold that are live there if it is not what they held after the read, and the
-    flags that have been seen raised since."""
+    """A control state, what registers hold that are live there if it is not what they held after the read, and since
+    then the flags that have been seen raised, and the waits."""
 
     state: int
     values: tuple[tuple[int, Expr], ...]
-    seen: frozenset[Cell]
+    seen: frozenset[Cell | Waited]
 
 
 class Gathering:
@@ -79,7 +83,7 @@ class Gathering:
         index, owner = constant(address), self._rank if rank is None else constant(rank)
         return None if index is None or owner is None else owner * self._walks.size + index
 
-    def _at(self, state: int, values: Values, seen: frozenset[Cell]) -> _Configuration:
+    def _at(self, state: int, values: Values, seen: frozenset[Cell | Waited]) -> _Configuration:
         live = self._walks.live[state]
         kept = ((register, value) for register, value in values.items() if register in live and value != held(register))
         return _Configuration(self._alike[state], tuple(sorted(kept, key=lambda each: each[0])), seen)
@@ -162,8 +166,8 @@ class Gathering:
         return self._is_bound(raised, goal)
 
     def _agrees(self, here: _Configuration, goal: _Configuration) -> bool:
-        """Whether the rank is at ``goal``, with the same values, and has seen all that is seen there."""
-        return here == goal
+        """Whether the rank is at ``goal``, with the same values, and has seen and waited for all that it has there."""
+        return here.values == goal.values and here.seen >= goal.seen
 
     def _is_bound(self, raised: Mapping[_Configuration, Sequence[_Configuration]], goal: _Configuration) -> bool:
         """Whether every way to where each configuration leads by flags that are raised comes to ``goal``."""
@@ -188,6 +192,10 @@ class Gathering:
             case core.Test(condition, blocks) if blocks:
                 holds = _truth(over(condition, values), facts)
                 return [] if holds is False else [self._at(edge.target, values, here.seen)]
+            case core.Wait(queue, local):
+                number = constant(over(queue, values))
+                waited: frozenset[Cell | Waited] = frozenset() if number is None else frozenset(((number, local),))
+                return [self._at(edge.target, values, here.seen | waited)] if waited else None
             case core.Immediate() if form.update is None:
                 return self._read(here, edge, form, raised)
         return None

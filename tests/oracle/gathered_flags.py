@@ -27,6 +27,7 @@ from .syntax import (
     Statement,
     Store,
     Wait,
+    WaitLocal,
     While,
 )
 
@@ -47,6 +48,8 @@ class Generator(Chances):
         self.odd = self.pick(
             ("", "order", "down", "two", "data", "answer", "raises", "first"), (12, 2, 2, 2, 2, 1, 1, 1)
         )
+
+        self.waiting = source.random() < 0.3  # for its own operations, meanwhile
 
     def program(self) -> Program:
         constants = (Cell("one", None, (1,)), Cell("two", None, (2,)))
@@ -76,6 +79,8 @@ class Generator(Chances):
         after: list[Statement] = [Store("o", KEPT)] if self.odd in ("order", "data", "first") else []
         if self.chance(1, 6):
             after.append(self.pick((Load("r", "x"), Fetch("s", 1, "y"), Store("d", self.pick(REGISTERS)))))
+        if self.waiting and self.chance(1, 2):
+            before.append(Put("two", 0, "o", "q"))
         return (*before, *around, *after)
 
     def seen(self, register: str) -> Expr:
@@ -95,7 +100,8 @@ class Generator(Chances):
                 then = [If(self.seen(register), (Load(KEPT, "d"),))]
             case "answer" if self.chance(2, 3):
                 then = [If(self.seen(register), (Store("g", 1), Put("one", 0, "g", "q")))]
-        return [load, *then]
+        waits: list[Statement] = [self.pick((Wait("q"), WaitLocal("q")))] if self.waiting and self.chance(1, 3) else []
+        return [load, *waits, *then]
 
     def round(self) -> list[Statement]:
         """Look at those that have not been seen until all have."""

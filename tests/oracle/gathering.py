@@ -3,7 +3,8 @@
 A cell is a *flag* of a rank when one value alone is written to it but by the rank's own stores: once seen it stays. A
 read of a flag that is not there *gathers* when there is a configuration that the rank comes to when all flags are there
 that it reads, each once, and to which every other way comes, too, before any command but reads, awaits, assigns and
-assumes; each way has seen all of these flags there, reads no other cell, and comes there when they are all raised.
+assumes, and waits for the rank's own operations; each way has seen all of these flags there and waited for the same
+queues, reads no other cell, and comes there when they are all raised.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from .syntax import (
     Swap,
     Update,
     UpdateFrom,
+    Wait,
+    WaitLocal,
 )
 from .syntax import Write as WriteStatement
 
@@ -182,6 +185,9 @@ class Gathers:
                 case Assign():
                     changed = self.moved(registers, command.register, values["value"])
                     found.append(((self.at(rank, target, changed), here[1]), None))
+                case Wait() | WaitLocal():
+                    waited = (values["queue"], -1 - isinstance(command, Wait))  # no place
+                    found.append(((self.at(rank, target, registers), here[1] | {waited}), None))
                 case Load() | Fetch() | Await():
                     place = (values.get("rank", rank), values["address"])
                     if place not in self.flags.of[rank]:
@@ -213,7 +219,7 @@ class Gathers:
                 return False
             ahead[here] = []
             if here[0][0] == goal[0][0]:
-                if here != goal:
+                if here[0] != goal[0] or not here[1] >= goal[1]:
                     return False
                 continue
             after = self._after(rank, here, False)
@@ -221,9 +227,9 @@ class Gathers:
                 return False
             unread += [each for each, _ in after]
             ahead[here] = [each for each, _ in self._after(rank, here, True) or ()]
-        there = {goal}
+        there = {here for here in ahead if here[0] == goal[0]}
         while more := {
             here for here, after in ahead.items() if after and here not in there and there.issuperset(after)
         }:
             there |= more
-        return start in there and there >= set(ahead)
+        return there >= set(ahead)

@@ -68,6 +68,9 @@ TWICE = "process 0 { put(one, 1, x, q); put(one, 1, x, q); put(one, 1, y, q); pu
         (loop("k <- r;"), True),  # nobody uses it
         (loop("if (r) { k <- k * 3 + s * 2 + t; }"), True),
         (instance(f"while (!(r && s && t)) {{ {ROUND % 'if (r) { k <- s + t; }'} }} mem[d] <- k;"), False),
+        (loop("wait(q);"), True),  # for its own operations
+        (loop("wait_local(q);"), True),
+        (loop("fence(q);"), False),
         (loop("if (r) { mem[d] <- s; }"), False),  # others may see it
         (loop("if (r) { k <- mem[d]; }"), False),  # reads something else
         (loop(setter=DOWN), False),
@@ -178,9 +181,9 @@ def every_cell_is_a_flag(self: Flags, rank: int) -> dict[int, Flag]:
 @pytest.mark.parametrize(
     ("patched", "name", "instead", "seed", "lost"),
     [
-        (Flags, "of", every_cell_is_a_flag, 725, "deadlocks differ"),
+        (Flags, "of", every_cell_is_a_flag, 308, "deadlocks differ"),
         (Gathering, "_is_bound", lambda *_: True, 255, "deadlocks differ"),
-        (Gathering, "_agrees", lambda self, here, goal: here.seen == goal.seen, 30, "missed"),
+        (Gathering, "_agrees", lambda self, here, goal: here.seen >= goal.seen, 30, "missed"),
     ],
     ids=["a flag may be taken down", "it may be stuck though all are raised", "it matters what was seen first"],
 )
