@@ -23,13 +23,13 @@ Grid = tuple[tuple[int, int], ...]
 
 @does("Dims_create(int nnodes, int ndims, int *dims)")
 def dims_create(call: Call, steps: Steps) -> None:
-    """Lengths for the dimensions that are 0, in descending order and as close to each other as possible (8.5.2)."""
+    """Lengths for the dimensions that are 0, in descending order and as close to each other as possible (8.5.2): the
+    greatest is as small as it can be, then the next one."""
     nodes, given = call.known(0), integers(call, 2, call.known(1), INT)
     fixed, free = prod(each for each in given if each), given.count(0)
     if min(given, default=0) < 0 or nodes % fixed or (not free and nodes != fixed):
         call.fail(f"{call.name} of {nodes} ranks with the lengths {given}", "their product must divide the number")
-    best = min(_factors(nodes // fixed, free, nodes), key=lambda each: (each[0] - each[-1], each), default=())
-    lengths = iter(best)
+    lengths = iter(min(_factors(nodes // fixed, free, nodes), default=()))
     for place, length in enumerate(given):
         if not length:
             steps.store(element(call, pointer(call, 2), place, INT), next(lengths), INT)

@@ -38,7 +38,7 @@ def test_objects_that_are_made_and_freed_leave_nothing() -> None:
     body = (
         'while (1) { MPI_Info_create(&i); MPI_Info_set(i, "k", "v"); MPI_Info_free(&i); MPI_Barrier(MPI_COMM_WORLD); }'
     )
-    assert len(str(parse_c(text_of(body)).program(2).processes[0])) < 3_000
+    assert str(parse_c(text_of(body)).program(2).processes[0]).count("Barrier(") == 1
 
 
 def test_an_unknown_value_is_there() -> None:
