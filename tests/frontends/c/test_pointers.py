@@ -120,7 +120,9 @@ ROWS = """
 #include <stdlib.h>
 static long at;
 static void fill(int n, int m, long (*to)[m]) { for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) to[i][j] = i; }
-static void put(int n, int m, long to[n][m], const long (*of)[m], int pe) { shmem_long_put(*(to + 2 - n / 2), of[1], m, pe); }
+static void put(int n, int m, long to[n][m], const long (*of)[m], int pe) {
+  shmem_long_put(*(to + 2 - n / 2), of[1], m, pe);
+}
 int main(void) {
   shmem_init();
   int n = 2, m = M;
