@@ -7,8 +7,9 @@ from random import Random
 
 import pytest
 
+from pgasrob.frontends.c.asked import Questions
 from tests.frontends.random_c import draw
-from tests.frontends.unknown_c import Compared, compare, guarded, written
+from tests.frontends.unknown_c import Compared, compare, guarded, passing, written
 from tests.support import examples
 
 BATCHES = 6
@@ -33,6 +34,28 @@ def test_programs_in_disguise(batch: int) -> None:
         text, places = written(draw(random), random)
         if places:
             checked(text, places, seed)
+
+
+def test_values_that_are_passed_on() -> None:
+    for seed in range(examples(6, 2_000)):
+        text, places = passing(Random(seed))
+        found = compare(text, places, Random(seed), 4)
+        assert not found.wrong, f"seed {seed}: {found.wrong}\n{text}"
+
+
+def test_ranks_that_pass_values_on_branch_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where cells are asked nothing, a program without deadlock and violation has one, whatever the values are."""
+    drawn = {seed: passing(Random(seed)) for seed in (1011, 1027, 1036, 1043)}
+    alike = {seed: compare(*each, Random(seed), 2) for seed, each in drawn.items()}
+    monkeypatch.setattr(Questions, "ask", lambda *_: None)
+    apart = {seed: compare(*each, Random(seed), 0).unknown for seed, each in drawn.items()}
+    assert all(each.excused and each.unknown.verdict == "robust" for each in alike.values())
+    assert {seed: (each.verdict, each.deadlock) for seed, each in apart.items()} == {
+        1011: ("robust", True),
+        1027: ("robust", True),
+        1036: ("robust", True),
+        1043: ("not robust", False),
+    }
 
 
 def test_the_programs_are_worth_comparing() -> None:

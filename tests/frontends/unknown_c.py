@@ -107,6 +107,7 @@ GUARDS = (
     "shmem_int_p(&x, v, me); shmem_int_wait_until(&x, SHMEM_CMP_EQ, {k}); {core}",
     "assert(v != {k1}); if (v {rel} {k}) {core}",
 )
+RELATIONS = ("==", "!=", "<", ">", "<=", ">=")
 OPERATORS = ("+", "-", "*", "%", "&", "|", "^", ">>")
 CORE = """{ if (me == 0) { shmem_int_p(&data, 1, 1); shmem_int_p(&flag, 1, 1); }
         else { int f = flag, d = data; shmem_int_p(&seen, f + 2 * d, 0); } }"""
@@ -121,7 +122,7 @@ def guarded(random: Random) -> tuple[str, int]:
     def filled(text: str) -> str:
         return text.format(
             k=random.choice((0, 1, 2, 3, 5, 7)), k1=random.choice((1, 4, 7)), op=random.choice(OPERATORS),
-            rel=random.choice(("==", "!=", "<", ">", "<=", ">=")), u=f"U{places - 1}", core=CORE,
+            rel=random.choice(RELATIONS), u=f"U{places - 1}", core=CORE,
         ).replace("% 0", "% 4")  # fmt: skip
 
     body = [f"int v = {random.choice(FORMS[:6]).format(u='U0')};", *map(filled, steps), filled(random.choice(GUARDS))]
@@ -132,6 +133,70 @@ def guarded(random: Random) -> tuple[str, int]:
 #include <string.h>
 static int data, flag, seen, x, y, a[2], b[2], own;
 static int folded(int v) {{ if (v > 2) return v - 2; return v * 2; }}
+int main(void) {{
+    shmem_init();
+    int me = shmem_my_pe(), kept[2] = {{0, 1}};
+    {"".join(f"{chr(10)}    {line}" for line in body)}
+    shmem_finalize();
+}}
+"""
+    return text, places
+
+
+# Small programs whose ranks pass values on, and branch by what they get
+
+PASSED = (
+    "src = v; shmem_int_broadcast(SHMEM_TEAM_WORLD, &dst, &src, 1, {root}); v = dst; shmem_barrier_all();",
+    "src = v; shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1); v = dst;",
+    "src = v; shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1);",
+    "src = v; shmem_int_fcollect(SHMEM_TEAM_WORLD, a, &src, 1); v = a[{root}]; shmem_barrier_all();",
+    "if (me == {root}) {{ shmem_int_p(&x, v, 0); shmem_int_p(&x, v, 1); }} shmem_barrier_all(); v = x; "
+    "shmem_barrier_all();",
+    "x = v; shmem_barrier_all(); v = shmem_int_g(&x, {root}); shmem_barrier_all();",
+    "x = v; shmem_barrier_all(); shmem_int_get(&y, &x, 1, {root}); v = y; shmem_barrier_all();",
+    "x = v; v = x;",
+    "v = v {op} {k};",
+    "if (v {rel} {k}) v = {k};",
+    "if (v {rel} {k}) v = v + 1; else x = {k};",
+    "if (me == {root}) v = v {op} {k};",
+    "if (me == {root}) v = {u};",
+    "if (me == {root}) shmem_int_atomic_add(&x, {k}, me); shmem_barrier_all();",
+    "kept[1] = v; v = kept[1];",
+    "{{ int w = v; src = v; shmem_int_fcollect(SHMEM_TEAM_WORLD, a, &src, 1); v = me == {root} ? w : a[0]; }}",
+)
+TOGETHER = (
+    "if (v {rel} {k}) shmem_barrier_all();",
+    "if (!(v {rel} {k})) shmem_barrier_all();",
+    "if (me == {root} ? v {rel} {k} : v {rel2} {k2}) shmem_barrier_all();",
+    "if (v {rel} {k}) shmem_barrier_all(); if (v {rel2} {k2}) shmem_barrier_all();",
+    "if (v {rel} {k}) {core}",
+    "if (me == 0 ? v {rel} {k} : v {rel2} {k2}) {core}",
+    "switch (v) {{ case {k}: shmem_barrier_all(); break; case 4: shmem_barrier_all(); shmem_barrier_all(); }}",
+    """for (int i = 0; i < 2 && v {rel} {k}; i++) {{
+        src = v + i; shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1); v = dst; }}""",
+    "if (dst {rel} {k}) shmem_barrier_all();",
+)
+
+
+def passing(random: Random) -> tuple[str, int]:
+    """A program whose ranks begin with one or two unknown values, pass them on, and branch by what they get; and how
+    many unknown values it has."""
+    places = random.choice((1, 2))
+
+    def filled(text: str) -> str:
+        return text.format(
+            k=random.choice((0, 1, 2, 3, 5, 7)), k2=random.choice((0, 1, 2, 3, 5, 7)), op=random.choice("+-*&"),
+            rel=random.choice(RELATIONS), rel2=random.choice(RELATIONS), root=random.choice((0, 0, 1)),
+            reduction=random.choice(("max", "min", "sum")), u=f"U{places - 1}", core=CORE,
+        )  # fmt: skip
+
+    first = f"me == 0 ? {random.choice(FORMS[:5]).format(u='U0')} : " + ("0" if places == 1 else "U1")
+    steps = [*random.choices(PASSED[:7], k=random.randint(1, 2)), *random.choices(PASSED, k=random.randint(0, 2))]
+    body = [f"int v = {first};", *map(filled, steps), filled(random.choice(TOGETHER))]
+    text = f"""// nodes: 2
+#include <shmem.h>
+#include <stdlib.h>
+static int data, flag, seen, x, y, a[2], src, dst;
 int main(void) {{
     shmem_init();
     int me = shmem_my_pe(), kept[2] = {{0, 1}};
@@ -175,6 +240,16 @@ class Compared:
         """Whether all that it stands for are robust, and it is not."""
         return self.unknown.verdict != "robust" and all(each.verdict == "robust" for each in self.known)
 
+    @property
+    def excused(self) -> bool:
+        """Whether none that it stands for has a deadlock, and it has none."""
+        return self.unknown.deadlock is False and all(each.deadlock is False for each in self.known)
+
+    @property
+    def suspect(self) -> bool:
+        """Whether none that it stands for has a deadlock, and it has one."""
+        return self.unknown.deadlock is True and all(each.deadlock is False for each in self.known)
+
 
 def written(program: Drawn, random: Random, most: int = 2) -> tuple[str, int]:
     """The program in C, and how many unknown values are in it."""
@@ -195,6 +270,6 @@ def assignments(places: int, random: Random, most: int = 7) -> Iterator[tuple[in
     yield from found if len(found) <= most else random.sample(found, most)
 
 
-def compare(text: str, places: int, random: Random) -> Compared:
-    known = tuple(verdict(text, values) for values in assignments(places, random))
+def compare(text: str, places: int, random: Random, most: int = 7) -> Compared:
+    known = tuple(verdict(text, values) for values in assignments(places, random, most))
     return Compared(text, places, verdict(text, ["rand()"] * places), known)

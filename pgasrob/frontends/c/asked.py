@@ -14,7 +14,7 @@ from contextlib import suppress
 from itertools import chain
 
 from pgasrob.frontends.c.facts import Facts
-from pgasrob.frontends.c.nondeterminism import uncast
+from pgasrob.frontends.c.nondeterminism import Leaf, uncast
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.program.expressions import (
     NEGATED,
@@ -37,6 +37,8 @@ CELL = Register("cell", 0)
 """The number in the cell, in a condition that cells are asked; it is alone there."""
 MOST_ASKED = 6
 """So many conditions a cell is asked; what more depends on it goes either way."""
+MOST_WAYS = 256
+"""So often a rank may go two ways by an answer in one pass, before nothing is asked any more."""
 LARGEST_ASKED = 16
 """Parts of such a condition."""
 Scalar = tuple[ObjectId, int | None]
@@ -79,13 +81,18 @@ class Questions:
             if offset is None or place is None or place == offset:
                 yield from conditions
 
-    def ask(self, cells: Sequence[Scalar], condition: Expr) -> None:
-        """Ask ``cells`` a ``condition`` on which a rank branches, unless they are asked too much already."""
+    def ask(self, value: Leaf, condition: Expr) -> None:
+        """Ask the cells that ``value`` has been loaded from a ``condition`` on which a rank branches, unless they are
+        asked too much already."""
+        cells = value.cells
         parted = list(parts(condition))
-        if len(parted) <= LARGEST_ASKED and registers_of(condition):
+        if self.facts.asks and len(parted) <= LARGEST_ASKED and registers_of(condition):
             known = self.of(cells)
             if condition in known or len(known) < MOST_ASKED:
                 self.pass_on(cells, (condition,))
+                if value.site not in self.facts.sites:
+                    self.facts.sites.add(value.site)
+                    self.facts.changed()
 
     def pass_on(self, cells: Sequence[Scalar], conditions: Asked) -> None:
         """Ask ``cells`` all of ``conditions``, since what is there comes to cells that are asked them."""
@@ -112,6 +119,22 @@ def standing_for(asked: Asked, answers: Sequence[bool]) -> int | None:
             if all(bool(test((number,))) == answer for test, answer in zip(tests, answers, strict=True)):
                 return number
     return None
+
+
+def numbers_for(asked: Asked) -> list[int]:
+    """A number for all answers that there may be to what a cell is ``asked``; none where one is not found."""
+    found: list[int] = []
+    open: list[tuple[bool, ...]] = [()]
+    while open:
+        known = open.pop()
+        answers, undecided = answered(asked, dict(zip(asked, known, strict=False)).get)
+        if undecided is not None:
+            open += [(*answers, True), (*answers, False)]
+        elif (number := standing_for(asked, answers)) is not None:
+            found.append(number)
+        else:
+            return []
+    return found
 
 
 def _near(asked: Asked) -> Iterator[int]:

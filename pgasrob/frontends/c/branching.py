@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgasrob.frontends.apis.interface import Way
-from pgasrob.frontends.c.asked import answered
+from pgasrob.frontends.c.asked import MOST_WAYS, answered
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, replaced
-from pgasrob.frontends.c.problem import TwoAnswers
+from pgasrob.frontends.c.problem import TryAgain, TwoAnswers
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.undecided import Undecided, committed
 from pgasrob.frontends.c.writer import Writer, disturbed
@@ -38,6 +38,7 @@ class Branching:
         self.writer = writer
         self.undecided = undecided
         self.pending: list[Branch] = []
+        self.answers = 0
 
     def settled(self, condition: Expr) -> Expr | bool:
         """``condition`` as one to branch on, or whether it holds where that is known."""
@@ -78,6 +79,7 @@ class Branching:
     def either(self, asked: TwoAnswers, before: State, way: Way | None, again: str | None) -> None:
         """Execute what ``before`` is the state of once for each answer to what a cell is asked of what is stored there:
         an instruction, or the end of a call like ``way``."""
+        self._count_answer()
         self.position.go_to(before)
         self.undecided.ask(asked.condition)
         yes, no = (Branch(self.writer.fresh().label, before.copy(), way, again=again) for _ in range(2))
@@ -85,9 +87,17 @@ class Branching:
         for truth, branch in ((True, yes), (False, no)):
             self.undecided.assume_all(branch.state, {asked.condition: truth})
 
+    def _count_answer(self) -> None:
+        self.answers += 1
+        if self.answers > MOST_WAYS:
+            self.position.facts.ask_no_more()
+            raise TryAgain
+
     def by_loaded(self, loaded: Sequence[tuple[Leaf, Expr]]) -> None:
         """Branch by what cells are asked of the values that have been ``loaded`` from them."""
         for value, number in loaded:
+            if value.site not in self.position.facts.sites:
+                continue
             asked = self.undecided.questions.of(value.cells)
             self.undecided.questions.pass_on(value.cells, asked)
             assert value.found is not None
@@ -99,6 +109,7 @@ class Branching:
             self.undecided.assume_all(self.position.state, known)
             if open is None:
                 continue
+            self._count_answer()
             yes, no = (
                 Branch(self.writer.fresh().label, self.position.state.copy(), loaded=tuple(loaded)) for _ in range(2)
             )

@@ -228,6 +228,8 @@ class Calling:
         if any(isinstance(value, Unknown) for value in given) and self.issuer.in_mixed_cells(outcome.statements):
             result = _as_type(result, call.result)
             stores = [(address, _as_type(value, type), type) for address, value, type in stores]
+        else:
+            stores = [(address, self.flows.typed(value, type), type) for address, value, type in stores]
         self.registers.taken |= registers_in(result)
         for address, value, type in stores:
             followed = self.pointers.followed(address, "set")

@@ -490,7 +490,8 @@ class MachineCall:
         places = [place for cell in cells for place in self.machine.world.cells.named_by(cell)]
         if not any(facts.uncertain.has(*place) for place in places):
             return None
-        return undecided.new_leaf(UNKNOWN, range_of(type), exact=False, origins=frozenset(places))
+        drawn = undecided.new_leaf(UNKNOWN, range_of(type), exact=False, origins=frozenset(places))
+        return undecided.loaded(drawn, places, drawn=True)
 
     # Across ranks
 

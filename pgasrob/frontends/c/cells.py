@@ -17,6 +17,8 @@ from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.declarations import Growing, MemoryObject
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Symbol, Unary
 
+NOT_YET = Const(-2)
+"""The address of what is not laid out yet: the machine will run again."""
 Scalars = list[tuple[ObjectId, int | None]]
 """Scalars in cells: objects, with the offset, or None for any scalar of the object."""
 

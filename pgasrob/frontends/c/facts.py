@@ -107,13 +107,14 @@ class Facts:
     ``unknowns``: whether there are unknown values. ``uncertain``: the cells that may hold one. ``decisive``: the cells
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
     is chosen, as far as there are few values to choose from. ``asked``: by object and offset, the conditions that ranks
-    branch by on what cells hold, in order; ``lost``: the cells of which the answers are not known all the same
-    (:class:`~pgasrob.frontends.c.asked.Questions`). ``moved``: the numbers that collectives move. ``keeps_loops``:
-    whether long loops are kept as loops; ``loops_kept``: whether there are any. ``rank``: the first variable that a
-    rank keeps its number in. ``elsewhere``: the pointers that have pointed to memory of other ranks. ``merged_unset``:
-    the objects for which states that differ only in what has been set are merged, for there would be too many states.
-    ``rows``: the objects of which the parts of ranks lie one behind the other, as ranks with the bytes before and in
-    their part.
+    branch by on what cells hold, in order; ``lost``: the cells of which the answers are not known all the same;
+    ``asks``: whether any are asked; ``sites``: the places of the program at which values are loaded by which ranks
+    branch later (:class:`~pgasrob.frontends.c.asked.Questions`). ``moved``: the numbers that collectives move.
+    ``keeps_loops``: whether long loops are kept as loops; ``loops_kept``: whether there are any. ``rank``: the first
+    variable that a rank keeps its number in. ``elsewhere``: the pointers that have pointed to memory of other ranks.
+    ``merged_unset``: the objects for which states that differ only in what has been set are merged, for there would be
+    too many states. ``rows``: the objects of which the parts of ranks lie one behind the other, as ranks with the bytes
+    before and in their part.
     """
 
     def __init__(self, keeps_loops: bool = True, folding: Folding = 0) -> None:
@@ -130,6 +131,8 @@ class Facts:
         self.decisive_variables: set[Hashable] = set()
         self.asked: dict[ObjectId, dict[int | None, dict[Expr, None]]] = {}
         self.lost = CellSet()
+        self.asks = True
+        self.sites: set[Hashable] = set()
         self.again = False
         self.version = 0
         self.looked_again: set[ObjectId] = set()
@@ -150,6 +153,11 @@ class Facts:
         if given_up:
             self.changed()
         return given_up
+
+    def ask_no_more(self) -> None:
+        """Ask cells nothing from now on: it makes too many ways."""
+        self.asks, self.asked = False, {}
+        self.changed()
 
     def doubt(self, id: ObjectId, offset: int | None) -> None:
         """Note that the scalar at ``offset`` (None: any of the object) may hold an unknown value."""

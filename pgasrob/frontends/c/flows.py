@@ -12,18 +12,19 @@ from dataclasses import replace
 from typing import assert_never
 
 from pgasrob.analysis.intervals import Interval
-from pgasrob.frontends.c.asked import CELL, Questions, about, answered, standing_for
-from pgasrob.frontends.c.cells import Scalars
-from pgasrob.frontends.c.nondeterminism import UNKNOWN, Leaf, leaves, only_leaves
+from pgasrob.frontends.c.asked import CELL, Questions, about, answered, numbers_for, standing_for
+from pgasrob.frontends.c.cells import NOT_YET, Scalars
+from pgasrob.frontends.c.nondeterminism import UNKNOWN, Leaf, leaves, only_leaves, range_of, replaced
 from pgasrob.frontends.c.problem import Beyond, TwoAnswers
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
+from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.undecided import Undecided, committed
 from pgasrob.frontends.c.values import Unknown, Value
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.core import Role
-from pgasrob.program.expressions import Const, Expr, Register, registers_of, rewritten
+from pgasrob.program.expressions import Const, Expr, Register, Symbol, registers_of, rewritten
 from pgasrob.program.outside_memory import Anything
 from pgasrob.program.statements import (
     Block,
@@ -38,6 +39,9 @@ from pgasrob.program.statements import (
     While,
     statements_in,
 )
+
+NEXT_PASS = "next pass"
+"""What is loaded from a cell that has its place in the next pass only."""
 
 
 class Flows:
@@ -86,7 +90,8 @@ class Flows:
         new = self.undecided.new_leaf(UNKNOWN, type, exact=False, of=[read])
         if number is None or not read.cells:
             return new
-        new = replace(new, cells=read.cells, found=rewritten(number, lambda part: CELL if part == register else None))
+        found = rewritten(number, lambda part: CELL if part == register else None)
+        new = replace(self.undecided.loaded(new, read.cells), found=found)
         if self.facts.asked:
             self.ties[new] = number
         return new
@@ -97,6 +102,12 @@ class Flows:
         if read in self.ties:
             self.ties[new] = self.ties[read]
         return new
+
+    def typed(self, value: Value, type: CType) -> Value:
+        """``value``, which a call stores as one of ``type``; what it has loaded lies within that."""
+        if isinstance(value, Unknown) and isinstance(value.expr, Leaf) and value.expr.cells:
+            return Unknown(self.within(value.expr, range_of(type)))
+        return value
 
     def _look_for_reads(self, statements: Sequence[Statement]) -> None:
         forms = [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]
@@ -116,7 +127,7 @@ class Flows:
                 if register is not None and leaf is not None:
                     if isinstance(form, core.Immediate) and set_by[register] == 1 and register in named:
                         cells = self.world.cells.named_by(form.access.cell.address)
-                        leaf = replace(leaf, cells=tuple(cells), found=CELL)
+                        leaf = self.undecided.loaded(leaf, cells)
                         if self.facts.asked:
                             self.ties[leaf] = named[register]
                     self.read[register], more = leaf, True
@@ -126,7 +137,13 @@ class Flows:
         if isinstance(form, core.Assign):
             found = leaves(rewritten(form.value, self._as_read))
             return self.undecided.new_leaf(UNKNOWN, exact=False, of=found) if found else None
-        cells = [cell for access in core.accesses_of(form) for cell in self._uncertain(access)]
+        accesses = core.accesses_of(form)
+        named = [access.cell.address for access in accesses]
+        if any(isinstance(each, Symbol) and each.value == NOT_YET.value for each in named):
+            # What it holds is known in the next pass; a register would put into cells what is stored of it.
+            self.facts.again = True
+            return self.undecided.new_leaf(NEXT_PASS, exact=False)
+        cells = [cell for access in accesses for cell in self._uncertain(access)]
         return self.undecided.new_leaf(UNKNOWN, exact=False, origins=frozenset(cells)) if cells else None
 
     def _uncertain(self, access: core.Access[core.Place]) -> Scalars:
@@ -254,6 +271,8 @@ class Flows:
             return value
         known = self.undecided.bounds(value) if only_leaves(value) else None
         if known is not None and known.low == known.high:
+            for each in cells if self.questions.of(cells) else ():
+                self.facts.doubt(*each)
             return Const(known.low)
         if any(self.facts.decisive_cells.has(*each) for each in cells):
             self.undecided.decisive([value])
@@ -271,12 +290,18 @@ class Flows:
         """The number that stands for the unknown ``value`` in ``cells``, by what they are asked; None where nothing
         is asked. Raises :class:`TwoAnswers` for what this way does not answer."""
         asked = self.questions.of(cells)
-        if not asked:
+        if not asked or any(each.name == NEXT_PASS for each in leaves(value)):
             return None
-        if isinstance(value, Leaf) and value in self.ties and value.found == CELL:
-            self.questions.pass_on(value.cells, asked)
-            if self.questions.of(value.cells):
-                return self.ties[value]
+        read = leaves(value)[0]
+        if only_leaves(value) and len(leaves(value)) == 1 and read in self.ties and read.found is not None:
+            of_read = replaced(value, read, read.found)
+            self.questions.pass_on(read.cells, tuple(about(each, of_read) for each in asked))
+            if self.questions.of(read.cells):
+                return replaced(value, read, self.ties[read])
+        elif isinstance(value, Leaf) and value.drawn and value.site not in self.facts.sites:
+            if numbers := numbers_for(asked):
+                self.ties[value] = register = self.undecided.one_of(numbers)
+                return register
         elif only_leaves(value) and not set(leaves(value)) & set(self.read.values()):
             answers, open = answered(asked, lambda each: self.undecided.decided(about(each, value)))
             if open is not None:

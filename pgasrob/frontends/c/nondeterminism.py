@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pgasrob.analysis.intervals import Interval, value_of
@@ -55,7 +55,8 @@ class Leaf(Register):
 
     ``exact``: it may be each of them, whatever else is known. ``origins``: where a value was given up that might have
     been chosen exactly: cells and variables, as in `Facts.decisive`. ``cells``: those, as in `Cells.named_by`, one of
-    which it has been loaded from and is what ``found`` says of the number there.
+    which it has been loaded from and is what ``found`` says of the number there; ``site``: the place of the program
+    that has loaded it. ``drawn``: it has been drawn there for these cells instead.
     """
 
     low: int
@@ -64,6 +65,8 @@ class Leaf(Register):
     origins: frozenset[Hashable] = frozenset()
     cells: tuple[tuple[ObjectId, int | None], ...] = ()
     found: Expr | None = None
+    site: Hashable = field(default=None, compare=False)
+    drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

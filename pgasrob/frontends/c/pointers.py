@@ -9,6 +9,7 @@ from math import gcd
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
 from pgasrob.frontends.c.arithmetic import LONG
+from pgasrob.frontends.c.cells import NOT_YET
 from pgasrob.frontends.c.evaluation import Evaluation
 from pgasrob.frontends.c.nondeterminism import leaves_of
 from pgasrob.frontends.c.objects import Objects
@@ -20,9 +21,6 @@ from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.undecided import Undecided
 from pgasrob.frontends.c.values import UNDEFINED, Address, Entry, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Nodes, Symbol, folded
-
-NOT_YET = Const(-2)
-"""The address of what is not laid out yet: the machine will run again."""
 
 
 class Pointers:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.c import arithmetic
-from pgasrob.frontends.c.asked import Questions, as_asked
+from pgasrob.frontends.c.asked import CELL, Questions, Scalar, as_asked
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.nondeterminism import (
     ANY,
@@ -88,6 +88,12 @@ class Undecided:
         self.position.state.leaves += 1
         return Leaf(kind, -self.position.state.leaves, *interval, exact, origins.union(*(each.origins for each in of)))
 
+    def loaded(self, value: Leaf, cells: Sequence[Scalar], drawn: bool = False) -> Leaf:
+        """``value`` as what has been loaded here from one of ``cells``, or ``drawn`` for them."""
+        frame = self.position.frame
+        site = frame.function.name, frame.pc
+        return replace(value, cells=tuple(cells), found=CELL, site=site, drawn=drawn)
+
     def blurred(self, expr: Expr, interval: Interval | None = None, origins: frozenset[Hashable] = frozenset()) -> Expr:
         """``expr`` as an unknown value of its own, which nothing ties to those it is computed from."""
         found, known = leaves(expr), self.bounds(expr)
@@ -141,8 +147,8 @@ class Undecided:
         """Note that a rank branches by ``condition``: where its one unknown value has been loaded, there is to be a
         number by which it is decided."""
         match leaves(condition):
-            case [Leaf(cells=cells, found=found) as leaf] if found is not None and only_leaves(condition):
-                self.questions.ask(cells, as_asked(replaced(condition, leaf, found)))
+            case [Leaf(found=found) as leaf] if found is not None and only_leaves(condition):
+                self.questions.ask(leaf, as_asked(replaced(condition, leaf, found)))
 
     def decisive(self, exprs: Sequence[Expr]) -> None:
         """Note that something depends on ``exprs``: where their unknown values come from, values are to be chosen."""
@@ -268,13 +274,23 @@ class Undecided:
                     values.add(value)
         return values
 
+    def one_of(self, values: Sequence[int]) -> Register:
+        """A register that is set to any of ``values``."""
+        register = self.registers.register("drawn")
+        self.registers.taken.add(register.index)
+        self._choose(register, values)
+        return register
+
+    def _choose(self, register: Register, values: Sequence[int]) -> None:
+        branches = (Block((Do(commands.Assign(register, Const(each)), self.position.span),)) for each in values)
+        self.writer.write(Choose(tuple(branches)))
+
     def _chosen(self, expr: Expr, term: Expr, values: Sequence[int]) -> Expr:
         """``expr`` with a register for ``term``; write a choice that sets it to one of ``values``."""
         register = self.registers.register(leaves(term)[0].name)
         self.registers.taken.add(register.index)
         self.chosen[term] = register
-        branches = (Block((Do(commands.Assign(register, Const(each)), self.position.span),)) for each in values)
-        self.writer.write(Choose(tuple(branches)))
+        self._choose(register, values)
         if not isinstance(term, Leaf):
             self.position.state.guarded |= set(leaves(term))
         self.substitute(self.position.state, term, register)

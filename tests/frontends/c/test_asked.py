@@ -9,6 +9,7 @@ import pytest
 from pgasrob import Verdict, check
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
+from tests.support import check_every_count
 
 MPI = """#include <mpi.h>
 #include <stdlib.h>
@@ -142,10 +143,52 @@ SHMEM_UNLIKE = {
     "only one of two counts": """lin = read_int(); shmem_long_max_to_all(&lout, &lin, 1, 0, 0, size, pWrk, pSync);
         if ((rank ? lin : lout) > 0) { shmem_finalize(); exit(1); } shmem_barrier_all();""",
 }
+PIPELINE = """
+    static double grid[4][6], inbuf[4]; static long flags[4], bad, failed;
+    bad = 0; shmem_long_max_to_all(&failed, &bad, 1, 0, 0, size, pWrk, pSync);
+    if (failed > 0) { shmem_finalize(); exit(1); }
+    for (int i = 0; i < 6; i++) grid[0][i] = i;
+    shmem_barrier_all();
+    for (int j = 1; j < 4; j++) {
+        if (rank > 0) { shmem_long_wait_until(&flags[j], SHMEM_CMP_EQ, 1); grid[j][0] = inbuf[j]; }
+        for (int i = 1; i < 6; i++) grid[j][i] = grid[j - 1][i] + grid[j][i - 1] - grid[j - 1][i - 1];
+        if (rank < size - 1) {
+            shmem_double_p(&inbuf[j], grid[j][5], rank + 1); shmem_fence(); shmem_long_p(&flags[j], 1, rank + 1);
+        }
+    }
+    if (rank == size - 1) bad = (long) work(grid[3][5]);
+    shmem_barrier_all(); shmem_long_max_to_all(&failed, &bad, 1, 0, 0, size, pWrk, pSync);
+    if (failed > 0) { printf("failed"); shmem_finalize(); exit(1); }
+    shmem_barrier_all();
+"""
+GASPI = """#include <GASPI.h>
+double work(double);
+int main(void) {
+    gaspi_rank_t rank; double in, out;
+    gaspi_proc_init(GASPI_BLOCK); gaspi_proc_rank(&rank);
+    do { in = work(rank);
+        gaspi_allreduce(&in, &out, 1, GASPI_OP_SUM, GASPI_TYPE_DOUBLE, GASPI_GROUP_ALL, GASPI_BLOCK);
+    } while (BODY > 1e-3);
+    gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK); gaspi_proc_term(GASPI_BLOCK);
+}
+"""
+ARMCI = """#include <mpi.h>
+#include <armci.h>
+double work(double);
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv); ARMCI_Init();
+    double in, out;
+    do { in = work(1.0); out = in; armci_msg_dgop(&out, 1, "+"); } while (BODY > 1e-3);
+    armci_msg_barrier(); ARMCI_Finalize(); MPI_Finalize();
+}
+"""
 ALIKE = {name: MPI.replace("BODY", body) for name, body in MPI_ALIKE.items()}
 ALIKE |= {name: SHMEM.replace("BODY", body) for name, body in SHMEM_ALIKE.items()}
+ALIKE |= {"a pipeline with a count of failures": SHMEM.replace("BODY", PIPELINE)}
+ALIKE |= {"GASPI": GASPI.replace("BODY", "out"), "ARMCI": ARMCI.replace("BODY", "out")}
 UNLIKE = {name: MPI.replace("BODY", body) for name, body in MPI_UNLIKE.items()}
 UNLIKE |= {name: SHMEM.replace("BODY", body) for name, body in SHMEM_UNLIKE.items()}
+UNLIKE |= {"GASPI": GASPI.replace("BODY", "in"), "ARMCI": ARMCI.replace("BODY", "in")}
 PURE = ("work", "read_int", "read_double")
 
 
@@ -164,3 +207,19 @@ def test_one_value_is_branched_by_alike(name: str, nodes: int) -> None:
 def test_values_that_may_differ_are_not(name: str) -> None:
     found = verdict(UNLIKE[name], 2)
     assert found.deadlock is True
+
+
+CARELESS = """if (rank == 0) src = rand();
+    shmem_int_broadcast(SHMEM_TEAM_WORLD, &dst, &src, 1, 0); shmem_barrier_all(); int k = dst;
+    if (rank == 0) { if (k > 5) { shmem_int_p(many, 1, 1); shmem_int_p(got, 1, 1); } }
+    else if (k CONDITION) { int flag = got[0], data = many[0]; shmem_int_p(many + 1, flag + 2 * data, 0); }"""
+
+
+@pytest.mark.parametrize(("condition", "answer"), [("<= 5", "robust"), ("> 5", "not robust"), ("> 6", "not robust")])
+def test_ranks_do_not_take_opposite_branches(condition: str, answer: str) -> None:
+    assert verdict(SHMEM.replace("BODY", CARELESS.replace("CONDITION", condition)), 2).verdict == answer
+
+
+def test_one_value_on_every_number_of_nodes() -> None:
+    found = check_every_count(parse_c(ALIKE["a convergence loop"], "test.c", FrontEnd(pure=PURE)))
+    assert found.verdict == "robust" and found.deadlock is not True
