@@ -490,8 +490,8 @@ class MachineCall:
         places = [place for cell in cells for place in self.machine.world.cells.named_by(cell)]
         if not any(facts.uncertain.has(*place) for place in places):
             return None
-        drawn = undecided.new_leaf(UNKNOWN, range_of(type), exact=False, origins=frozenset(places))
-        return undecided.loaded(drawn, places, drawn=True)
+        leaf = undecided.new_leaf(UNKNOWN, range_of(type), exact=False, origins=frozenset(places))
+        return undecided.loaded(leaf, places, drawn=True)
 
     # Across ranks
 
@@ -502,19 +502,18 @@ class MachineCall:
     def lays(self, cell: Expr, value: Expr) -> None:
         facts = self.machine.facts
         facts.moved.seen = True
-        if facts.moved.folding and not self.symbolic:
-            for id, _ in self.machine.world.cells.named_by(cell):
-                if facts.moved.lay(self.rank, id, constant(value)):
-                    facts.changed()
+        for id, _ in self.machine.world.cells.named_by(cell) if facts.moved.folding and not self.symbolic else ():
+            if facts.moved.lay(self.rank, id, constant(value)):
+                facts.changed()
 
     def laid(self, rank: int, cell: Expr, register: Register) -> Expr:
         facts = self.machine.facts
         if not facts.moved.folding or self.symbolic:
             return register
-        numbers = [facts.moved.laid(rank, id) for id, _ in self.machine.world.cells.named_by(cell)]
-        if not numbers:
-            raise NotLaid  # the cell is new, and has its place in the next pass
-        return register if numbers[0] is None else Const(numbers[0])
+        for id, _ in self.machine.world.cells.named_by(cell):
+            number = facts.moved.laid(rank, id)
+            return register if number is None else Const(number)
+        raise NotLaid  # the cell is new, and has its place in the next pass
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if not self.symbolic:
