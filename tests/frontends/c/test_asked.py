@@ -135,6 +135,9 @@ SHMEM_UNLIKE = {
     "added to": """if (rank == 0) src = rand(); shmem_barrier_all();
         if (rank == 1) shmem_int_atomic_add(&src, 1, 0); shmem_barrier_all();
         int k = rank ? shmem_int_g(&src, 0) : src - 1; if (k > 5) shmem_barrier_all();""",
+    "fetched and added to": """if (rank == 0) src = rand(); shmem_barrier_all();
+        if (rank == 1) shmem_int_atomic_fetch_add(&src, 1, 0); shmem_barrier_all();
+        int k = rank ? shmem_int_g(&src, 0) : src - 1; if (k > 5) shmem_barrier_all();""",
     "not yet put": """if (rank == 0) src = rand(); if (rank) shmem_barrier_all();
         int k = shmem_int_g(&src, 0); if (rank == 0) shmem_barrier_all();
         if (rank == 0) src = rand(); if (k > 5) shmem_barrier_all();""",

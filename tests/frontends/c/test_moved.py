@@ -9,6 +9,7 @@ from pgasrob.frontends.lower import parse_c
 
 MPI = """#include <mpi.h>
 #include <stdlib.h>
+#include <assert.h>
 #define W MPI_COMM_WORLD
 int main(int argc, char **argv) {
     int rank, size, n = 0, at = 0;
@@ -30,6 +31,7 @@ int main(int argc, char **argv) {
 """
 SHMEM = """#include <shmem.h>
 #include <stdlib.h>
+#include <assert.h>
 static long pSync[SHMEM_REDUCE_SYNC_SIZE], counts[8], mine;
 static int source, n, pWrk[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 int main(void) {
@@ -53,30 +55,41 @@ KNOWN = {
         MPI,
         """
         int m = 0, k = 0; if (rank == 0) { n = 4; m = 2; k = 7; } MPI_Bcast(&m, 1, MPI_INT, 0, W);
-        MPI_Bcast(&k, 1, MPI_INT, 0, W); MPI_Bcast(&n, 1, MPI_INT, 0, W); n = n + m + k;""",
+        MPI_Bcast(&k, 1, MPI_INT, 0, W); MPI_Bcast(&n, 1, MPI_INT, 0, W); n = n + m + k; assert(n == 13);""",
     ),
     "more than there are cells for": (
         MPI,
         """int k = 0; for (int i = 1; i < 12; i++) { if (rank == 0) k = i;
-        MPI_Bcast(&k, 1, MPI_INT, 0, W); n += k; }""",
+        MPI_Bcast(&k, 1, MPI_INT, 0, W); n += k; } assert(n == 66);""",
     ),
     "ints of a struct": (
         MPI,
         """struct { int a, b[2]; } p = {0, {0, 0}}; if (rank == 0) { p.a = 1; p.b[1] = 3; }
         MPI_Bcast(&p, 3, MPI_INT, 0, W); n = p.a + p.b[1];""",
     ),
-    "a greatest": (MPI, "int mine = 2 + rank; MPI_Allreduce(&mine, &n, 1, MPI_INT, MPI_MAX, W);"),
-    "a sum": (MPI, "int mine = 2 + rank; MPI_Allreduce(&mine, &n, 1, MPI_INT, MPI_SUM, W);"),
+    "a greatest": (
+        MPI,
+        "int mine = 2 + rank; MPI_Allreduce(&mine, &n, 1, MPI_INT, MPI_MAX, W); assert(n == size + 1);",
+    ),
+    "a sum": (
+        MPI,
+        "int mine = 2 + rank; MPI_Allreduce(&mine, &n, 1, MPI_INT, MPI_SUM, W); assert(n == (size == 2 ? 5 : 9));",
+    ),
+    "the third of three": (
+        MPI,
+        """int some[3] = {5 + rank, 6, 2 + rank}; for (int i = 0; i < 3; i++)
+        MPI_Allreduce(&some[i], &n, 1, MPI_INT, MPI_MAX, W); assert(n == size + 1);""",
+    ),
     "gathered": (
         MPI,
         """int mine = 2 + rank, all[8]; MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, W);
-        for (int i = 0; i < size; i++) n += all[i];""",
+        for (int i = 0; i < size; i++) n += all[i]; assert(n == (size == 2 ? 5 : 9));""",
     ),
-    "a scan": (MPI, "int mine = 2; MPI_Scan(&mine, &n, 1, MPI_INT, MPI_SUM, W);"),
+    "a scan": (MPI, "int mine = 2; MPI_Scan(&mine, &n, 1, MPI_INT, MPI_SUM, W); assert(n == 2 + 2 * rank);"),
     "scattered": (
         MPI,
         """int all[8]; if (rank == 0) for (int i = 0; i < size; i++) all[i] = 2 + i;
-        MPI_Scatter(all, 1, MPI_INT, &n, 1, MPI_INT, 0, W);""",
+        MPI_Scatter(all, 1, MPI_INT, &n, 1, MPI_INT, 0, W); assert(n == 2 + rank);""",
     ),
     "reduced and broadcast": (
         MPI,
@@ -107,6 +120,7 @@ def test_a_number_that_is_moved_is_known(name: str) -> None:
     for nodes in (2, 3):
         found = check(parse_c(template.replace("NUMBER", number)), nodes)
         assert (found.verdict, found.deadlock, found.faults) == ("robust", False, "none"), nodes
+        assert found.assertions != "violated", nodes
 
 
 @pytest.mark.parametrize("name", OPEN)
