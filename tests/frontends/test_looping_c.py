@@ -9,6 +9,7 @@ import pytest
 from pgasrob import Limits, SourceError, check
 from pgasrob.frontends.c import driver, merge_points
 from pgasrob.frontends.c.facts import Facts
+from pgasrob.frontends.c.moved import Folding
 from pgasrob.frontends.lower import parse_c
 from tests.frontends.looping_c import drawn
 from tests.support import examples
@@ -27,8 +28,8 @@ def found(text: str, bounds: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(merge_points, "FEW_VALUES", bounds[1])
     learned: list[Facts] = []
 
-    def noted(keeps_loops: bool) -> Facts:
-        learned.append(Facts(keeps_loops))
+    def noted(keeps_loops: bool = True, folding: Folding = 0) -> Facts:
+        learned.append(Facts(keeps_loops, folding))
         return learned[-1]
 
     monkeypatch.setattr(driver, "Facts", noted)

@@ -13,6 +13,7 @@ from pgasrob.frontends.c import driver, merge_points
 from pgasrob.frontends.c.assemble import _merged
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.graph import Node
+from pgasrob.frontends.c.moved import Folding
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program import commands
 from pgasrob.program.expressions import Const, Register
@@ -147,8 +148,8 @@ def test_a_list_that_grows_is_written_out(monkeypatch: pytest.MonkeyPatch) -> No
         for (; list; list = list->next) shmem_int_p(&a[list->value], 1, 1 - me);"""
     learned: list[Facts] = []
 
-    def noted(keeps_loops: bool) -> Facts:
-        learned.append(Facts(keeps_loops))
+    def noted(keeps_loops: bool = True, folding: Folding = 0) -> Facts:
+        learned.append(Facts(keeps_loops, folding))
         return learned[-1]
 
     monkeypatch.setattr(driver, "Facts", noted)
