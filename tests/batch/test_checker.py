@@ -25,7 +25,7 @@ from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Races, Resources
 from pgasrob.robustness.reasons import Interruption, NotAsked, Reason, SpinFailed, StateLimit, WorkerDied
-from pgasrob.robustness.session import Interrupted, Session
+from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import Progress
 
@@ -45,8 +45,9 @@ class Replied:
     robustness: Verdict | None = None
 
 
-def replies(session: Session, robustness: Verdict | None) -> Replied:
-    return Replied("error" if session.question.name == "bad" else "known" if robustness else "asked")
+def replies(decision: Any) -> Replied:
+    bad = decision._session.question.name == "bad"
+    return Replied("error" if bad else "known" if decision._robustness else "asked")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_races_are_asked_besides(
     when: Any, verdicts: list[str], answers: list[str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an error nothing more is asked, and what is not asked has no answer."""
-    monkeypatch.setattr(race_check, "races", replies)
+    monkeypatch.setattr(race_check.RaceDecision, "verdict", replies)
     files = [str(tmp_path / f"{name}.pgas") for name in ("good", "bad", "wrong")]
     for file in files[:2]:
         Path(file).write_text(f"program {Path(file).stem}; process {{ skip; }}")
@@ -76,7 +77,7 @@ def test_ctrl_c_keeps_the_answer_about_races(tmp_path: Path, monkeypatch: pytest
     def interrupted(*_: object) -> NoReturn:
         raise Interrupted(Replied("cut"))
 
-    monkeypatch.setattr(race_check, "races", interrupted)
+    monkeypatch.setattr(race_check.RaceDecision, "verdict", interrupted)
     (tmp_path / "p.pgas").write_text("process { skip; }")
     results = check_all([str(tmp_path / "p.pgas")], Job(races=Races()))
     one = next(results)

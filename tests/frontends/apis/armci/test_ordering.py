@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgasrob.frontends.apis.armci import API
+from pgasrob.frontends.apis.armci.ordering import MUTEXES
 from pgasrob.frontends.apis.call_steps import NotAllowed
 from tests.frontends.apis.recorder import Argument, Rank, Refused, lowered, variable
 
@@ -38,7 +39,7 @@ CALLS: list[tuple[str, tuple[Argument, ...], list[str]]] = [
     ("name", "arguments", "expected"), CALLS, ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_a_call_lowers_to(name: str, arguments: tuple[Argument, ...], expected: list[str]) -> None:
-    assert lowered(API, name, *arguments) == [expected]
+    assert lowered(API, name, *arguments, state={MUTEXES: 3}) == [expected]
 
 
 def test_waits_are_local_and_fences_wait_for_puts() -> None:
@@ -94,6 +95,9 @@ def test_refused(name: str, arguments: tuple[Argument, ...], message: str) -> No
 
 def test_a_mutex_is_given_back_by_who_has_locked_it() -> None:
     rank = Rank(API)
+    with pytest.raises(NotAllowed, match="no mutexes"):
+        rank.call("ARMCI_Lock", 2, 1)
+    rank.call("ARMCI_Create_mutexes", 3)
     rank.call("ARMCI_Lock", 2, 1)
     assert rank.call("ARMCI_Unlock", 2, 1) == ["mutex <- fetch_add(1, mutex 2+0, -1)"]
     with pytest.raises(NotAllowed, match="not locked"):

@@ -218,8 +218,6 @@ ERRORS = {
     "MPI_Type_contiguous(1, MPI_INT, &t); MPI_Type_commit(&t); MPI_Type_get_envelope(t, &v, &v, &v, &flag);":
         "of a type that the program has made",
     f"MPI_Type_contiguous(2, MPI_INT, &t); {WINDOW} {PUT.format('b', 't')};": "t is used by MPI_Put and has not been",
-    f"MPI_Type_contiguous(2, MPI_INT, &t); MPI_Type_commit(&t); MPI_Type_free(&t); {WINDOW} {PUT.format('b', 't')};":
-        "t is MPI_DATATYPE_NULL",
     f"t = MPI_INT; {WINDOW} if (me == 0) MPI_Get(b, 1, t, 1, 16, 1, t, w);":
         "accesses bytes 64 to 67 of the window w, which has 64 bytes there",
     f"t = MPI_CHAR; {WINDOW} if (me == 0) MPI_Put(b, 5, t, 1, 15, 5, t, w);": "accesses bytes 60 to 64 of the window w",
