@@ -17,21 +17,22 @@ SHMEM = """#include <shmem.h>
 #include <math.h>
 #include <locale.h>
 #include <sys/stat.h>
-static int x, y; static double d; char text[256]; int n; struct timespec t; void *frames[4]; struct stat s;
-int main(void) { shmem_init(); int peer = 1 - shmem_my_pe(), r;
+static int x, y, first; static double d; char text[256]; int n; struct timespec t; void *frames[4]; struct stat s;
+int main(void) { shmem_init(); int peer = 1 - shmem_my_pe(), r; shmem_int_p(&first, 1, peer);
 if (%s) { shmem_int_p(&x, 1, peer); r = y; shmem_int_p(&y, 1, peer); r = x; (void)r; }
 shmem_finalize(); return 0; }"""
 MPI = """#include <mpi.h>
 static int x[2]; char text[256]; int n;
 int main(int argc, char **argv) { MPI_Init(&argc, &argv); int me, one = 1, r; MPI_Win w;
 MPI_Comm_rank(MPI_COMM_WORLD, &me); MPI_Win_create(x, 8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_lock_all(0, w);
+MPI_Bcast(&one, 1, MPI_INT, 0, MPI_COMM_WORLD);
 if (%s) { MPI_Put(&one, 1, MPI_INT, 1 - me, me, 1, MPI_INT, w); r = x[1 - me]; (void)r; }
 MPI_Win_unlock_all(w); MPI_Win_free(&w); MPI_Finalize(); return 0; }"""
 GASPI = """#include <GASPI.h>
 char text[16]; float speed; gaspi_uchar socket;
 int main(void) { gaspi_proc_init(GASPI_BLOCK); gaspi_rank_t me; gaspi_proc_rank(&me); int r; gaspi_pointer_t p;
 gaspi_segment_create(0, 64, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED); gaspi_segment_ptr(0, &p);
-volatile int *x = p;
+volatile int *x = p; gaspi_notify(0, 1 - me, 5, 1, 0, GASPI_BLOCK);
 if (%s) { x[0] = 1; gaspi_write(0, 0, 1 - me, 0, 8 + 8 * me, 4, 0, GASPI_BLOCK); r = x[2 + 2 * (1 - me)]; (void)r; }
 gaspi_proc_term(GASPI_BLOCK); return 0; }"""
 
