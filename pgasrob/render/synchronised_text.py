@@ -163,7 +163,8 @@ def section(result: Result, width: int) -> list[Line]:
 
 def _said(result: Result, line: SynchronisedLine) -> str:
     if line["answer"] == "unknown":
-        reason = because(result) if line["line"] == "races" else result["reason"] or ""
+        about_the_run = result["verdict"] == "not robust"  # then the reason is why the run shown is not another one
+        reason = because(result) if line["line"] == "races" else "" if about_the_run else result["reason"] or ""
         return f"{line['line']}: could not be decided{reason and ': '}{visible(reason)}"
     bad = line["answer"] in ("no", "harmless")
     run = "run on the network" if result["verdict"] == "robust" else "SC run"
@@ -193,11 +194,11 @@ def severity(result: Result, name: LineName) -> str:
 
 def severity_of_violation(result: Result) -> str:
     """How grave it is that a program is not robust: a note where every run on the network ends as some SC run does, a
-    warning where no other run was found, else an error."""
+    warning where it does not count, else an error."""
     found = result.get("synchronised")
     if found and is_harmless(found):
         return "note"
-    return "warning" if result.get("effect") in ("none found", "none") else "error"
+    return "error" if not found or line_of(found, "robust") else "warning"
 
 
 def because(result: Result) -> str:

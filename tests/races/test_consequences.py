@@ -119,6 +119,7 @@ static int x, y;
 static int far(void) {{ return shmem_int_g(&x, 0); }}
 static int near(int value) {{ return value; }}
 int main(void) {{
+    int mine = 0;
     shmem_init();
     if (shmem_my_pe() == 0) shmem_int_p(&x, 1, 0);
     else {{ {} }}
@@ -144,12 +145,20 @@ int main(void) {{
         ("printf(\"%d\", far()); far();", True),
         ("far(); printf(\"%d\", far());", True),
         ("near(far());", True),
+        ("shmem_get32(&mine, &x, 1, 0);", False),
+        ("shmem_get32(&mine, &x, 1, 0); printf(\"%d\", mine);", True),
+        ("shmem_get32(&y, &x, 1, 0);", True),
     ],
 )  # fmt: skip
 def test_at_which_values_a_program_in_c_looks(body: str, looks: bool) -> None:
     """At what is given to a function it may look."""
     answer = answer_of(parse_c(LOOKS.format(body)).program(2))
     assert answer.answer == ("matters" if looks else "harmless")
+
+
+def test_a_variable_of_main_counts_where_other_ranks_write_it() -> None:
+    window = Path(__file__).parents[2] / "programs/c/mpi/hoefler/figure_10.c"
+    assert answer_of(parse_c(window.read_text()).program(2)).answer == "matters"
 
 
 def claims_one_end(viewer: Viewer, most: int) -> Any:

@@ -216,9 +216,9 @@ def test_every_run_of_the_corpus_has_its_places() -> None:
 
 @pytest.mark.parametrize(
     ("most", "level", "effect", "said"),
-    [(None, "note", "none", "No outcome depends on it"), (1, "warning", "none found", "is unknown")],
+    [(None, "note", "none", "No outcome depends on it"), (1, "error", "none found", "is unknown")],
 )
-def test_a_violation_that_no_outcome_was_found_of_is_a_note_or_a_warning(
+def test_a_violation_that_no_outcome_was_found_of_is_a_note_or_an_error(
     most: int | None, level: str, effect: str, said: str
 ) -> None:
     program = load(Path(__file__).parents[2] / "programs/coherence/puts_equal_values.pgas")

@@ -25,6 +25,7 @@ from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import LINES, LineName, Verdict
 
 ANSWERS = Path(__file__).parents[1] / "frontends/answers"
+NOT_ROBUST = (Path(__file__).parents[2] / "programs/c/mpi/request_wait.c").read_text()
 STUCK = "nodes 2; memory x; process 0 {\n  await(mem[x] == 1); assert(me == 1);\n} process 1 { skip; }"
 FAILS = "nodes 2; memory x; process {\n  mem[x] <- 1; assert(me == 0);\n}"
 BOTH = "nodes 3; memory x; process 0 { await(mem[x] == 1); } process 1 { assert(0); } process 2 { skip; }"
@@ -133,6 +134,8 @@ def test_a_race_that_matters_is_an_error_with_both_runs() -> None:
 def test_what_does_not_count_is_a_warning() -> None:
     assert [each["level"] for each in findings(result(STUCK))] == ["error"]
     assert [each["level"] for each in findings(result(STUCK, ("robust",)))] == ["warning"]
+    assert [each["level"] for each in findings(result(NOT_ROBUST))] == ["error"]
+    assert [each["level"] for each in findings(result(NOT_ROBUST, ("races",)))] == ["warning"]
     assert [line.split(": ")[1] for line in brief(result(FAILS, ("robust",)))] == ["robust on 2 nodes", "warning"]
     assert synchronised_text.of_sc_runs(result(BOTH, ("robust",))) == ("stuck, fails", "bad")
 
@@ -166,6 +169,14 @@ def test_what_is_left_open_is_said_with_its_reason() -> None:
     [note] = notifications(found)
     assert note["message"]["text"] == "Races could not be decided on 3 nodes: there is no end"
     assert synchronised_text.of_sc_runs(found) == ("race?", "open")
+
+
+def test_why_the_run_shown_is_long_is_no_reason_why_something_else_is_open() -> None:
+    found = result(NOT_ROBUST)
+    lines: Any = {line["line"]: line for line in found["synchronised"]["lines"]}  # type: ignore[index]
+    lines["progress"]["answer"] = "unknown"
+    late: Result = {**found, "reason": "the run may be longer than it has to be"}
+    assert "progress: could not be decided" in [text for text, _ in synchronised_text.sentences(late)]
 
 
 def test_a_bad_line_beside_an_open_one() -> None:

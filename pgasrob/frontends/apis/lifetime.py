@@ -44,8 +44,8 @@ class Lifetime:
     def handler(self, functions: Prototypes, name: str) -> Handler | None:
         """What calls of ``name`` do, by the table of ``functions``, with a finding where they are not allowed."""
         handler = functions.handler(name)
-        begins, ends = (re.fullmatch(pattern, name) is not None for pattern in (self.begins, self.ends))
-        if handler is None or not (begins or ends or re.fullmatch(self.between, name)):
+        begins = re.fullmatch(self.begins, name) is not None
+        if handler is None or not (self.begins_or_ends(name) or re.fullmatch(self.between, name)):
             return handler
 
         def handle(call: Call) -> Way | Sequence[Way]:
@@ -57,13 +57,17 @@ class Lifetime:
                 steps.note(self.running, steps.opened())  # of later calls none is a finding
                 if ended is not None:
                     steps.note(self.ended, None)
-            if begins or ends:
+            if self.begins_or_ends(name):
                 steps.note(self.running if begins else self.ended, steps.opened())
             if not steps.state:
                 return ways
             return [_behind(steps, way) for way in ([ways] if isinstance(ways, Way) else ways)]
 
         return handle
+
+    def begins_or_ends(self, name: str) -> bool:
+        """Whether a call of ``name`` begins or ends the use of the library."""
+        return re.fullmatch(f"{self.begins}|{self.ends}", name) is not None
 
     def _is_wrong(self, call: Call) -> bool:
         if self.ended in call.state:

@@ -102,7 +102,7 @@ def _lowered(world: World) -> Program:
                 world.exposed(),
                 world.most_nodes,
                 tuple(
-                    replace(each, given_back=facts.objects[world.cells.at[each.address][0]].given_back)
+                    replace(each, given_back=facts.objects[world.cells.at[each.address][0]].is_gone)
                     for each in world.cells.growing
                 ),
                 ends=tuple(world.ends),
@@ -117,7 +117,7 @@ def _declared(world: World) -> Iterator[MemoryObject]:
     """The memory, of which it is only known now what has been given back."""
     for memory in world.cells.memory:
         id, _ = world.cells.at[memory.address]
-        yield replace(memory, given_back=world.facts.objects[id].given_back)
+        yield replace(memory, given_back=world.facts.objects[id].is_gone)
 
 
 def _uncertain(world: World) -> Iterator[str]:

@@ -51,6 +51,8 @@ class ObjectFacts:
     """Whether commands that name a rank write it."""
     given_back: bool = False
     """Whether its life ends before the program does."""
+    of_main: bool = False
+    """Whether it is a variable of main, which has returned."""
     each: int = 0
     """How many bytes it has for each rank, where the number of ranks is a symbol; ``size`` is 0 then."""
     restless: set[int] = field(default_factory=set)
@@ -69,6 +71,12 @@ class ObjectFacts:
     grows: Extent | None = None
     """Its size, where that depends on the number of nodes. It is dense then, and offsets and ``size`` are those of one
     period: what is said of a place holds for all places at that distance."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether what it holds at the end is no result. Variables of main that others write are one: small programs
+        have windows of MPI in them, and end where a larger one would go on."""
+        return self.given_back or (self.of_main and not self.reached)
 
     @property
     def in_cells(self) -> bool:

@@ -42,6 +42,13 @@ class Lifetimes:
         self.end_of_block(self.position.frame.function.lasting)
         self._end_on_stack(None)
 
+    def end_of_rank(self) -> None:
+        """main returns: nobody can look at its objects any more. What is still under way may use them as before."""
+        frame, known = self.position.frame, self.memory.facts.objects
+        for name in frame.function.lasting:
+            if name not in frame.function.sized and (id := frame.local(name)) in known:
+                known[id].of_main = True
+
     def put_on_stack(self, id: ObjectId) -> None:
         """Have the object that the current call has allocated live as long as the variable that its address goes to, or
         until the function returns."""

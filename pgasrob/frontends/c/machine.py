@@ -350,6 +350,7 @@ class Machine:
             self.world.returns_more |= not isinstance(value, Undefined) and value != Known(0)
             if self.world.outside and not isinstance(value, Undefined) and value != Known(0):
                 self.issuer.issue(Mark(Const(1), ENDING))
+            self.parts.lifetimes.end_of_rank()
             self.calling.end(refuses=isinstance(value, Known) and value.value != 0)
             return
         self.parts.lifetimes.end_of_call()

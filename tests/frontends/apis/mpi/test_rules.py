@@ -141,6 +141,12 @@ def test_illegal(text: str, rule: Rule, sentence: str, opened: str) -> None:
     assert opened in {call.opened.name if call.opened else "" for call in calls}
 
 
+def test_mpi_init_behind_a_call_that_was_too_early_is_no_second_finding() -> None:
+    early = PRELUDE.replace("MPI_Init(&argc, &argv);", "MPI_Comm_rank(MPI_COMM_WORLD, &me); MPI_Init(&argc, &argv);")
+    sentences = {each.call.sentence for each in check(parse_c(early.replace("DO", BARRIER)), nodes=2).illegal_calls}
+    assert [text for text in sentences if "Init" in text] == [*sentences] and len(sentences) == 1, sentences
+
+
 def test_every_rule_is_tested() -> None:
     assert {each for each in vars(rules).values() if isinstance(each, Rule)} == {rule for _, rule, *_ in ILLEGAL}
 
