@@ -33,9 +33,15 @@ class CommandText:
         return self.transition.span
 
     def event(self, number: int) -> str:
-        """The name of a step of the command."""
+        """What the command does in its step ``number``."""
         form = self.transition.form
-        return form.steps[number].kind if isinstance(form, Transfer) else "step"
+        match form.steps[number].kind if isinstance(form, Transfer) else "step":
+            case "popa" | "popd":
+                return "reads what it transfers"
+            case "popc":
+                return "brings its value"
+            case _:
+                return "takes effect"
 
     def __str__(self) -> str:
         file, line = place_of(self.span.line)
@@ -64,8 +70,8 @@ class Obstacle:
     def __str__(self) -> str:
         if self.kind == "step" and self.source and self.closing:
             return (
-                f"could not exclude that {self.source.event(self.number)} of {self.source}, where its rank is "
-                f"{self.case}, is late for {self.closing} of {self.rank}"
+                f"could not exclude that {self.source} of {self.case} {self.source.event(self.number)} only after "
+                f"{self.closing} of {self.rank}"
             )
         if self.kind == "fault" and self.source:
             return f"could not exclude that {self.source} of {self.rank} faults: {self.text}"

@@ -88,7 +88,7 @@ def test_a_program_that_is_not_proved(tmp_path: Path) -> None:
     assert code == 3
     assert "unknown on every number of nodes" in told and "Robust on 2..8 nodes; not proved beyond." in told
     assert (
-        "could not exclude that popb of `write(x, (me + 1) % nodes, z, q)` in line 9, where its rank is rank 0" in told
+        "could not exclude that `write(x, (me + 1) % nodes, z, q)` in line 9 of rank 0 takes effect only after" in told
     )
     code, found = in_json(path, "-n", "all")
     assert (code, found["nodes"], found["proved"], found["reason_code"]) == (3, "all", False, "not-proved")
@@ -101,7 +101,7 @@ def test_obstacles_are_told_beside_a_limit() -> None:
     code, output = run(ROOT / "programs/mcs_lock/mcs_lock.pgas", "-n", "all", "--max-states", "2")
     told = " ".join(output.split())
     assert code == 3 and "on 4 nodes: the limit of 2 states was reached" in told
-    assert "Besides, could not exclude that popb of `write(self, p - 1, successor, q)` in line 15" in told
+    assert "Besides, could not exclude that `write(self, p - 1, successor, q)` in line 15 of" in told
 
 
 def test_a_program_that_is_not_robust_on_some_number() -> None:
