@@ -15,6 +15,7 @@ from pgasrob.analysis.ranges import ranges
 from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
+from pgasrob.program.graphs import reached
 from pgasrob.program.instance import Instance
 
 MOST_PAIRS = 200_000
@@ -92,18 +93,13 @@ class _Parts:
     def part(self, start: int) -> frozenset[int]:
         """The states reached from ``start`` without passing a barrier."""
         if start not in self._found:
-            seen, stack = {start}, [start]
-            while stack:
-                state = stack.pop()
-                fresh = {
-                    each.target
-                    for each in self.states[state]
-                    if not isinstance(each.form, core.Barrier) and self._known.named(self._rank, state, each).possible
-                } - seen
-                seen |= fresh
-                stack += fresh
-            self._found[start] = frozenset(seen)
+            self._found[start] = frozenset(reached([start], self._in_part))
         return self._found[start]
+
+    def _in_part(self, state: int) -> Iterator[int]:
+        for each in self.states[state]:
+            if not isinstance(each.form, core.Barrier) and self._known.named(self._rank, state, each).possible:
+                yield each.target
 
     def barriers(self, start: int) -> Iterator[tuple[str, int]]:
         """The names of the barriers that end the part, and where they lead."""

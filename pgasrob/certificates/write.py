@@ -23,6 +23,7 @@ from pgasrob.certificates.check.names import Case, File, cutoff
 from pgasrob.certificates.check.states import Look, Source, State, States
 from pgasrob.program import core
 from pgasrob.program.expressions import Binary, Const, parts
+from pgasrob.program.graphs import reached
 from pgasrob.program.instance import automata_of_blocks
 from pgasrob.program.live_registers import live_registers
 from pgasrob.program.program import Instantiable, Program
@@ -266,13 +267,10 @@ def _phases(values: Values) -> tuple[list[Phase], int]:
     """The phases between barriers, and the number of the one that follows the last."""
 
     def closed(rank: int, states: Iterable[int]) -> frozenset[int]:
-        found, fresh = set(states), list(states)
-        while fresh:
-            for command in values.possible(rank, fresh.pop()):
-                if not command.is_barrier and command.transition.target not in found:
-                    found.add(command.transition.target)
-                    fresh.append(command.transition.target)
-        return frozenset(found)
+        def after(state: int) -> Iterator[int]:
+            return (each.transition.target for each in values.possible(rank, state) if not each.is_barrier)
+
+        return frozenset(reached(states, after))
 
     def after_barriers(rank: int, states: Iterable[int]) -> set[int]:
         leaving = (each for state in states for each in values.possible(rank, state))

@@ -16,7 +16,7 @@ from pgasrob.automata.automaton import number_of
 from pgasrob.program.commands import Assume, Command
 from pgasrob.program.core import Form, lower
 from pgasrob.program.expressions import Expr, Unary, constant
-from pgasrob.program.graphs import components
+from pgasrob.program.graphs import components, reached, reached_by
 from pgasrob.program.statements import (
     Block,
     Body,
@@ -212,24 +212,13 @@ class _Graph:
     def may_end(self, node: int) -> bool:
         """Whether the process may end at ``node``, after silent edges alone."""
         if self.ending is None:
-            before: list[list[int]] = [[] for _ in self.silent]
-            for start, ends in enumerate(self.silent):
-                for end in ends:
-                    before[end].append(start)
-            self.ending, stack = {self.end}, [self.end]
-            while stack:
-                fresh = [each for each in before[stack.pop()] if each not in self.ending]
-                self.ending.update(fresh)
-                stack.extend(fresh)
+            before = ((end, start) for start, ends in enumerate(self.silent) for end in ends)
+            self.ending = reached_by(before, [self.end])
         return node in self.ending
 
     def reached(self, node: int) -> set[int]:
         """The nodes that any number of silent edges lead to."""
-        seen, stack = {node}, [node]
-        while stack:
-            fresh = [after for after in self.silent[stack.pop()] if after not in seen]
-            seen.update(fresh)
-            stack.extend(fresh)
+        seen = reached([node], self.silent.__getitem__)
         if self.ways:
             self.ways.take(len(seen))
         return seen

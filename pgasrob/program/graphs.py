@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import reduce
 from operator import or_
+from typing import TypeVar
 
 Successors = Sequence[Sequence[int]]
+Node = TypeVar("Node", bound=Hashable)
+
+
+def reached(starts: Iterable[Node], after: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """``starts``, and all that comes ``after`` one of them, or after those."""
+    found = set(starts)
+    stack = list(found)
+    while stack:
+        fresh = set(after(stack.pop())) - found
+        found |= fresh
+        stack += fresh
+    return found
+
+
+def reached_by(edges: Iterable[tuple[Node, Node]], starts: Iterable[Node]) -> set[Node]:
+    """``starts``, and all that ``edges`` lead to from there."""
+    after: dict[Node, list[Node]] = {}
+    for node, target in edges:
+        after.setdefault(node, []).append(target)
+    return reached(starts, lambda node: after.get(node, ()))
 
 
 def components(successors: Successors) -> list[int]:

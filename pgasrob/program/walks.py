@@ -3,7 +3,7 @@ hold expressions over their values right after the read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import assert_never
 
@@ -22,6 +22,7 @@ from pgasrob.program.expressions import (
     operands_of,
     rewritten,
 )
+from pgasrob.program.graphs import reached
 from pgasrob.program.live_registers import live_registers
 
 MOST_WAYS = 256
@@ -81,35 +82,28 @@ class Walks:
 
     def reached(self, start: int, silently: bool = False) -> set[int]:
         """The control states to which quiet commands alone may lead from ``start``, or assumes and assigns alone."""
-        seen, stack = {start}, [start]
-        while stack:
-            for transition in self.out[stack.pop()]:
-                if transition.target not in seen and is_quiet(transition.form, silently):
-                    seen.add(transition.target)
-                    stack.append(transition.target)
-        return seen
+
+        def after(state: int) -> Iterator[int]:
+            return (edge.target for edge in self.out[state] if is_quiet(edge.form, silently))
+
+        return reached([start], after)
 
     def after_failed(self, state: int, read: Transition) -> set[int]:
         """The control states to which ``read`` from ``state`` may lead when it fails: those in the loop of a poll, and
         all on the way from a look to its wait; where it gathers flags, all that come before anything else is done."""
         target, form = read.target, read.form
         if isinstance(form, core.Immediate) and form.until is not None and form.until.gathers:
-            return self._gathering_from(target)
+            return reached([target], self._gathers_after)
         if state not in self.reached(target):
             ahead = self.reached(target, silently=True)
             return {each for each in ahead if any(map(self._waits, self.reached(each, silently=True)))}
         return {each for each in self.reached(target) if state in self.reached(each)}
 
-    def _gathering_from(self, start: int) -> set[int]:
-        """The control states to which quiet commands and awaits may lead."""
-        seen, stack = {start}, [start]
-        while stack:
-            for edge in self.out[stack.pop()]:
-                awaits = isinstance(edge.form, core.Immediate) and edge.form.update is None
-                if edge.target not in seen and (awaits or is_quiet(edge.form)):
-                    seen.add(edge.target)
-                    stack.append(edge.target)
-        return seen
+    def _gathers_after(self, state: int) -> Iterator[int]:
+        """The control states to which a quiet command or an await leads."""
+        for edge in self.out[state]:
+            if (isinstance(edge.form, core.Immediate) and edge.form.update is None) or is_quiet(edge.form):
+                yield edge.target
 
     def _waits(self, state: int) -> bool:
         """Whether a rank may wait at ``state`` for the value of a cell."""

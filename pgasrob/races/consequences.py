@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 
 from pgasrob.program.control import Transition
 from pgasrob.program.expressions import float_value
+from pgasrob.program.graphs import reached_by
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import Reading
 from pgasrob.races.access_facts import facts_of, not_excluding, updates_may_race
@@ -193,15 +194,8 @@ def sc_words_before(race: Race) -> list[Word] | None:
         (event.rank, event.operation): number for event, number in zip(computation, relation.commands, strict=True)
     }
     waiting = [numbers[each.rank, each.operation] for each in race.accesses if each.operation is not None]
-    after: dict[int, set[int]] = {}
-    for edge in relation.edges:
-        after.setdefault(relation.commands[edge.source], set()).add(relation.commands[edge.target])
-    gone: set[int] = set()
-    while waiting:
-        command = waiting.pop()
-        if command not in gone:
-            gone.add(command)
-            waiting += after.get(command, ())
+    edges = {(relation.commands[edge.source], relation.commands[edge.target]) for edge in relation.edges}
+    gone = reached_by(edges, waiting)
     left = tuple(event for event, command in zip(computation, relation.commands, strict=True) if command not in gone)
     places = sc_places(left)
     return None if places is None else sc_words(tuple(left[place] for place in places))

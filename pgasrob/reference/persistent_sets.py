@@ -18,6 +18,7 @@ from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
+from pgasrob.program.graphs import reached
 from pgasrob.program.instance import Instance
 from pgasrob.reference.attack import State
 from pgasrob.reference.liveness_reduction import has_ended
@@ -61,7 +62,7 @@ def persistent_sets(
         for rank, outlook in outlooks.items()
     }
     seeds = [rank for rank, outlook in outlooks.items() if not outlook.at_barrier]
-    closed = dict.fromkeys(_closure(rank, demanded) for rank in seeds)
+    closed = dict.fromkeys(tuple(sorted(reached([rank], demanded.__getitem__))) for rank in seeds)
     usable = sorted((ranks for ranks in closed if len(ranks) < len(outlooks)), key=len)
     yield from (ranks for ranks in usable if len(ranks) == 1)
     if len(outlooks) > 1:  # the weaker condition of Lemma 5'
@@ -77,15 +78,6 @@ def _is_left_alone(instance: Instance, state: State, rank: int, outlooks: dict[i
 
     standing = Standing(state.control, state.registers, state.memory)
     return is_left_alone(instance, standing, rank, outlooks[rank].next, passes, outlooks[rank].awaited)
-
-
-def _closure(start: int, demanded: dict[int, list[int]]) -> tuple[int, ...]:
-    members, stack = {start}, [start]
-    while stack:
-        fresh = [rank for rank in demanded[stack.pop()] if rank not in members]
-        members.update(fresh)
-        stack += fresh
-    return tuple(sorted(members))
 
 
 def _outlook(instance: Instance, futures: Futures, state: State, rank: int, awaited: Awaited | None = None) -> Outlook:

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from pgasrob.program import core
 from pgasrob.program.commands import Exit
 from pgasrob.program.control import Transition
+from pgasrob.program.graphs import reached
 from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
 from pgasrob.semantics.effect import put
@@ -132,12 +133,7 @@ class _Search:
 
     def _some_rank_waits_for_good(self) -> bool:
         """Whether a rank can stand at the barrier, and no longer pass it whatever the others do."""
-        can, stack = set(self._good), list(self._good)
-        while stack:
-            for before in self._before[stack.pop()]:
-                if before not in can:
-                    can.add(before)
-                    stack.append(before)
+        can = reached(self._good, self._before.__getitem__)
         return any(node not in can and any(map(self._stands, self._each(node))) for node in self._before)
 
     def _each(self, node: _Node) -> Iterator[tuple[Transition, ...]]:

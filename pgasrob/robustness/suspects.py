@@ -5,7 +5,7 @@ Each suspect is a change to the program that takes one such thing away and leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,6 +14,7 @@ from pgasrob.program.commands import Command
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.declarations import Queue
 from pgasrob.program.expressions import Const, constant
+from pgasrob.program.graphs import reached_by
 from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Do, Span
@@ -118,28 +119,13 @@ def _of_operation(edge: Transition, instance: Instance) -> Iterator[tuple[Does, 
 
 def _after(automaton: ControlAutomaton, starts: list[Transition]) -> set[int]:
     """The occurrences of the commands that can come after one of ``starts``."""
-    return _closure(
-        {edge.target for edge in starts}, lambda state: [(e.occurrence, e.target) for e in automaton.out[state]]
-    )
+    edges = ((state, edge.target) for state, leaving in enumerate(automaton.out) for edge in leaving)
+    return {edge.occurrence for at in reached_by(edges, (each.target for each in starts)) for edge in automaton.out[at]}
 
 
 def _before(automaton: ControlAutomaton, ends: set[int]) -> set[int]:
     """The occurrences of the commands that can come before one of ``ends``."""
-    into: dict[int, list[tuple[int, int]]] = {}
-    for state, leaving in enumerate(automaton.out):
-        for edge in leaving:
-            into.setdefault(edge.target, []).append((edge.occurrence, state))
-    starts = {state for state, leaving in enumerate(automaton.out) if any(e.occurrence in ends for e in leaving)}
-    return _closure(starts, lambda state: into.get(state, []))
-
-
-def _closure(states: set[int], ways: Callable[[int], list[tuple[int, int]]]) -> set[int]:
-    found: set[int] = set()
-    seen, todo = set(states), list(states)
-    while todo:
-        for occurrence, state in ways(todo.pop()):
-            found.add(occurrence)
-            if state not in seen:
-                seen.add(state)
-                todo.append(state)
-    return found
+    edges = [(state, edge) for state, leaving in enumerate(automaton.out) for edge in leaving]
+    starts = {state for state, edge in edges if edge.occurrence in ends}
+    before = reached_by(((edge.target, state) for state, edge in edges), starts)
+    return {edge.occurrence for _, edge in edges if edge.target in before}

@@ -19,7 +19,7 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Cell
 from pgasrob.program.deciding import Command, Deciding
 from pgasrob.program.expressions import Fault
-from pgasrob.program.graphs import components
+from pgasrob.program.graphs import components, reached_by
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.program.live_registers import live_registers
 from pgasrob.program.walks import is_quiet, is_read
@@ -515,14 +515,4 @@ def _kinds(leaving: Iterable[Transition]) -> set[str]:
 
 def _leading(targets: Sequence[Sequence[int]], to: Iterable[int]) -> set[int]:
     """The nodes that lead to one of ``to``."""
-    before: dict[int, list[int]] = {}
-    for node, leads in enumerate(targets):
-        for target in leads:
-            before.setdefault(target, []).append(node)
-    found = set(to)
-    stack = list(found)
-    while stack:
-        fresh = set(before.get(stack.pop(), ())) - found
-        found |= fresh
-        stack += fresh
-    return found
+    return reached_by(((target, node) for node, leads in enumerate(targets) for target in leads), to)

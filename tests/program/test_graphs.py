@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from pgasrob.program.graphs import blocks, components, dominators
+from pgasrob.program.graphs import blocks, components, dominators, reached_by
 
 
 def reached(successors: list[list[int]], starts: list[int], without: int | None = None) -> set[int]:
@@ -24,6 +24,8 @@ def test_random_graphs() -> None:
         size = rng.randint(1, 9)
         graph = [[rng.randrange(size) for _ in range(rng.choice((0, 1, 1, 2, 3)))] for _ in range(size)]
         starts = rng.sample(range(size), rng.randint(1, min(2, size)))
+        edges = ((node, target) for node, leaving in enumerate(graph) for target in leaving)
+        assert reached_by(edges, starts) == reached(graph, starts)
         found = components(graph)
         for one in range(size):
             for other in range(size):

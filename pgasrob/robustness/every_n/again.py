@@ -7,7 +7,7 @@ Between two issues of the put the rank has increased `pe` and set it in no other
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pgasrob.program import core
@@ -25,6 +25,7 @@ from pgasrob.program.expressions import (
     Unary,
     registers_of,
 )
+from pgasrob.program.graphs import reached_by
 from pgasrob.robustness.every_n.known import Known
 from pgasrob.robustness.every_n.linear import NODES
 from pgasrob.robustness.every_n.symbolic_values import File, Values
@@ -95,8 +96,8 @@ class Again:
     def _between(self, edges: Sequence[Edge], named: frozenset[int]) -> _Counted:
         """What happens on all ways from after one of ``edges`` to before one, to the registers ``named``."""
         first, last = {each.target for _, each in edges}, {state for state, _ in edges}
-        after = self._reached(first, ((state, each.target) for state, each in self._edges))
-        before = self._reached(last, ((each.target, state) for state, each in self._edges))
+        after = reached_by(((state, each.target) for state, each in self._edges), first)
+        before = reached_by(((each.target, state) for state, each in self._edges), last)
         region = [(state, each) for state, each in self._edges if state in after and each.target in before]
         assigned = {register for _, each in region if (register := core.register_set(each.form)) is not None}
         counted = set()
@@ -107,23 +108,9 @@ class Again:
             signs = {None if step is None else step > 0 for _, step in steps}
             if len(signs) == 1 and None not in signs:
                 others = [edge for edge in region if core.register_set(edge[1].form) != register]
-                if last.isdisjoint(self._reached(first, ((state, each.target) for state, each in others))):
+                if last.isdisjoint(reached_by(((state, each.target) for state, each in others), first)):
                     counted.add(register)
         return _Counted(frozenset(assigned), frozenset(counted))
-
-    @staticmethod
-    def _reached(states: Iterable[int], edges: Iterable[tuple[int, int]]) -> set[int]:
-        after: dict[int, list[int]] = {}
-        for state, target in edges:
-            after.setdefault(state, []).append(target)
-        found = set(states)
-        fresh = list(found)
-        while fresh:
-            for target in after.get(fresh.pop(), ()):
-                if target not in found:
-                    found.add(target)
-                    fresh.append(target)
-        return found
 
     def _step(self, state: int, transition: Transition, register: int) -> int | None:
         """By how much a command changes a register that it sets, never beyond its type; None for anything else."""

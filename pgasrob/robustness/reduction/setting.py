@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from operator import or_
 
 from pgasrob.analysis.bits import members
 from pgasrob.program import core
-from pgasrob.program.graphs import blocks
+from pgasrob.program.graphs import blocks, reached
 from pgasrob.robustness.reduction.abstract_commands import Accesses, Commands
 from pgasrob.robustness.reduction.pairwise import Pairwise, Views
 
@@ -148,10 +148,10 @@ class Setting:
 
     def _before_barrier(self, rank: int, states: set[int]) -> set[int]:
         """The control states that ``rank`` can come to from ``states`` without a barrier."""
-        found, fresh = set(states), list(states)
-        while fresh:
-            for command in self.commands[rank][fresh.pop()]:
-                if command.possible and not isinstance(command.operands, core.Barrier) and command.target not in found:
-                    found.add(command.target)
-                    fresh.append(command.target)
-        return found
+
+        def after(state: int) -> Iterator[int]:
+            for command in self.commands[rank][state]:
+                if command.possible and not isinstance(command.operands, core.Barrier):
+                    yield command.target
+
+        return reached(states, after)

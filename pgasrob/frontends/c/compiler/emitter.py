@@ -32,6 +32,7 @@ from pgasrob.frontends.c.liveness import successors
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import SIZE, VOID, CType, Pointer
 from pgasrob.frontends.c.values import UNDEFINED
+from pgasrob.program.graphs import reached_by
 from pgasrob.program.statements import NOWHERE, Span
 
 P = ParamSpec("P")
@@ -231,16 +232,5 @@ class Emitter:
 
 def _reaching(code: list[Instruction], head: int, end: int) -> set[int]:
     """The places from ``head`` to ``end`` from which ``head`` is reached without leaving them."""
-    before: dict[int, list[int]] = {}
-    for index in range(head, end):
-        for following in successors(code, index):
-            if head <= following < end:
-                before.setdefault(following, []).append(index)
-    reached = {head}
-    pending = [head]
-    while pending:
-        for index in before.get(pending.pop(), ()):
-            if index not in reached:
-                reached.add(index)
-                pending.append(index)
-    return reached
+    places = range(head, end)
+    return reached_by(((after, index) for index in places for after in successors(code, index)), [head])
