@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from pgasrob.analysis.bits import members
@@ -11,6 +13,29 @@ from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
+
+Sets = tuple[int, ...]
+
+
+def forwards(
+    instance: Instance, rank: int, nothing: Sets, after: Callable[[int, Transition, Sets], Sets]
+) -> list[Sets]:
+    """For each control state of ``rank`` all that may hold there, as sets of bits: ``nothing`` at first, and what is
+    left ``after`` each command that may be issued, by what holds before it."""
+    known, out = ranges(instance), instance.automata[rank].out
+    found = [nothing] * len(out)
+    seen, changed = {0}, [0]
+    while changed:
+        state = changed.pop()
+        for each in out[state]:
+            if not known.named(rank, state, each).possible:
+                continue
+            joined = tuple(map(or_, after(state, each, found[state]), found[each.target]))
+            if joined != found[each.target] or each.target not in seen:
+                seen.add(each.target)
+                found[each.target] = joined
+                changed.append(each.target)
+    return found
 
 
 class Transfers(NamedTuple):
@@ -52,8 +77,7 @@ def pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
 
 
 def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
-    known, automaton = ranges(instance), instance.automata[rank]
-    transfers = transfers_of(instance, rank)
+    known, transfers = ranges(instance), transfers_of(instance, rank)
     numbers = {(state, each.occurrence): number for number, (state, each) in enumerate(transfers.issues)}
     of_queue: dict[int, int] = {}
     for number, queue in enumerate(transfers.queues):
@@ -65,7 +89,8 @@ def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
         1 << number for number, (_, each) in enumerate(transfers.issues) if core.steps_of(each.form)[-1].local
     )
 
-    def after(state: int, each: Transition, all_steps: int, local: int) -> tuple[int, int]:
+    def after(state: int, each: Transition, before: Sets) -> Sets:
+        all_steps, local = before
         match each.form:
             case core.Transfer():
                 bit = 1 << numbers[state, each.occurrence]
@@ -75,22 +100,8 @@ def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
                 over = 0 if queue is None else of_queue.get(queue, 0)
                 return all_steps & ~(over & ends_locally if only_local else over), local & ~over
             case _:
-                return all_steps, local
+                return before
 
-    found: list[tuple[int, int]] = [(0, 0)] * len(automaton.out)
-    seen = {0}
-    changed = [0]
-    while changed:
-        state = changed.pop()
-        for each in automaton.out[state]:
-            if not known.named(rank, state, each).possible:
-                continue
-            one, other = after(state, each, *found[state]), found[each.target]
-            joined = one[0] | other[0], one[1] | other[1]
-            if joined != other or each.target not in seen:
-                seen.add(each.target)
-                found[each.target] = joined
-                changed.append(each.target)
     made = [known.made(rank, state, each).steps for state, each in transfers.issues]
     steps = [core.steps_of(each.form) for _, each in transfers.issues]
 
@@ -106,8 +117,6 @@ def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
             Touched(),
         )
 
-    by_bits: dict[tuple[int, int], Touched] = {}
-    for bits in found:
-        if bits not in by_bits:
-            by_bits[bits] = touched(*bits)
-    return tuple(Pending(*bits, by_bits[bits]) for bits in found)
+    found = [Pending(all_steps, local) for all_steps, local in forwards(instance, rank, (0, 0), after)]
+    by_bits = {each: each._replace(touched=touched(each.transfers, each.local)) for each in set(found)}
+    return tuple(map(by_bits.__getitem__, found))

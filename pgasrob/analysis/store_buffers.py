@@ -14,7 +14,7 @@ from enum import Enum, auto
 from typing import NamedTuple, assert_never
 
 from pgasrob.analysis.bits import members
-from pgasrob.analysis.pending import pending_transfers
+from pgasrob.analysis.pending import Sets, forwards, pending_transfers
 from pgasrob.analysis.phases import meanwhile_touched
 from pgasrob.analysis.ranges import ranges, single
 from pgasrob.analysis.remembered import remembered
@@ -142,7 +142,7 @@ def _of_rank(instance: Instance, rank: int) -> StoreBuffers:
         cells = known.made(rank, state, each).at_issue.cells
         shared[rank, state, each.occurrence] = cells & (others[state].cells | pending[state].touched.cells)
     numbers = {(state, each.occurrence): number for number, (state, each) in enumerate(stores)}
-    buffered = _buffered(instance, rank, ways, numbers, [bool(shared[rank, s, e.occurrence]) for s, e in stores])
+    buffered = _buffered(instance, rank, numbers, [bool(shared[rank, s, e.occurrence]) for s, e in stores])
     pairs: list[Overtaken] = []
     late: dict[Site, int] = {}
     for state, leaving in enumerate(automaton.out):
@@ -172,9 +172,7 @@ def _statically(instance: Instance, rank: int, state: int, transition: Transitio
     return buffering(transition.command, transition.form, own)
 
 
-def _buffered(
-    instance: Instance, rank: int, ways: list[list[Buffering]], numbers: dict[tuple[int, int], int], kept: list[bool]
-) -> list[int]:
+def _buffered(instance: Instance, rank: int, numbers: dict[tuple[int, int], int], kept: list[bool]) -> list[int]:
     """For each control state the stores that may be in the buffer, as a bit set of their ``numbers``, of those that are
     ``kept``.
 
@@ -189,10 +187,10 @@ def _buffered(
                 queue = single(known.named(rank, state, each).queue)
                 if queue is not None:
                     kinds.setdefault((queue, each.form.local), len(kinds) + 1)
-    Stores = tuple[int, ...]  # all stores, then for each kind of wait those that it does not wait for
-    nothing: Stores = (0,) * (len(kinds) + 1)
+    nothing = (0,) * (len(kinds) + 1)  # all stores, then for each kind of wait those that it does not wait for
 
-    def after(state: int, each: Transition, way: Buffering, before: Stores) -> Stores:
+    def after(state: int, each: Transition, before: Sets) -> Sets:
+        way = _statically(instance, rank, state, each)
         if way is Buffering.EMPTY:
             return nothing
         if way is Buffering.STORES:
@@ -216,17 +214,4 @@ def _buffered(
             case _:
                 return before
 
-    found: list[Stores] = [nothing] * len(automaton.out)
-    seen, changed = {0}, [0]
-    while changed:
-        state = changed.pop()
-        for each, way in zip(automaton.out[state], ways[state], strict=True):
-            if not known.named(rank, state, each).possible:
-                continue
-            one, other = after(state, each, way, found[state]), found[each.target]
-            joined = tuple(first | second for first, second in zip(one, other, strict=True))
-            if joined != other or each.target not in seen:
-                seen.add(each.target)
-                found[each.target] = joined
-                changed.append(each.target)
-    return [stores[0] for stores in found]
+    return [stores[0] for stores in forwards(instance, rank, nothing, after)]

@@ -22,7 +22,7 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form, Until
 from pgasrob.program.expressions import Expr, constant, names_me_or_nodes, registers_of
 from pgasrob.program.gathering import Gathering
-from pgasrob.program.graphs import components, dominators
+from pgasrob.program.graphs import components, dominators, reached
 from pgasrob.program.looks import Looks
 from pgasrob.program.raised_flags import Flags
 from pgasrob.program.walks import MOST_WAYS, Goal, Values, Walks, is_quiet, is_read
@@ -159,16 +159,12 @@ class _Polls:
 
     def _set_between(self, back: int, state: int) -> frozenset[int]:
         """The registers that may be set between ``back`` and ``state``, which ``back`` dominates."""
-        changed: set[int] = set()
-        seen, stack = {back, state}, [state]
-        while stack:
-            for before, transition in self._arriving[stack.pop()]:
-                register = core.register_set(transition.form)
-                changed |= set() if register is None else {register}
-                if before not in seen:
-                    seen.add(before)
-                    stack.append(before)
-        return frozenset(changed)
+
+        def earlier(at: int) -> Iterator[int]:
+            return (before for before, _ in self._arriving[at] if before != back)
+
+        arriving = (edge for at in reached([state], earlier) for _, edge in self._arriving[at])
+        return frozenset(each for edge in arriving if (each := core.register_set(edge.form)) is not None)
 
     def _back_at(self, back: int) -> Goal:
         """To be at ``back`` with its live registers as they were after the read, and so before it."""

@@ -20,6 +20,7 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Access, Cell, Form, Operands
 from pgasrob.program.expressions import Fault, registers_of
+from pgasrob.program.graphs import reached
 from pgasrob.program.instance import Instance, Registers
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, Computation, has_steps
@@ -226,15 +227,12 @@ def _used_reads(instance: Instance, looked_at: bool) -> dict[tuple[int, int], in
 
 def _uses(out: Sequence[Sequence[Transition]], start: int, register: int) -> Iterator[bool]:
     """For each command that may use the value of ``register`` at ``start``, whether it only copies it to memory."""
-    seen, stack = {start}, [start]
-    while stack:
-        for edge in out[stack.pop()]:
-            form = edge.form
-            if register in core.registers_read(form):
-                yield _copies(form, register)
-            if core.register_set(form) != register and edge.target not in seen:
-                seen.add(edge.target)
-                stack.append(edge.target)
+
+    def after(state: int) -> Iterator[int]:
+        return (edge.target for edge in out[state] if core.register_set(edge.form) != register)
+
+    forms = (edge.form for state in reached([start], after) for edge in out[state])
+    return (_copies(form, register) for form in forms if register in core.registers_read(form))
 
 
 def _copies(form: Form, register: int) -> bool:

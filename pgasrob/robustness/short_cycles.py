@@ -95,17 +95,15 @@ class ShortCycles(InOnePart, WithoutFacts):
                     word, after = self._finished(*edge)
                     yield Move(rank, state, word)
                     state, moved, made = after, True, made + 1
-            for word, after in self._barriers(state):
-                yield Move(None, state, word)
-                state, moved, made = after, True, made + 1
-                break
+            if (edge := self._barrier(state)) is not None:
+                yield Move(None, state, edge[0])
+                state, moved, made = edge[1], True, made + 1
 
-    def _barriers(self, state: State) -> Iterator[tuple[Word, State]]:
-        """The ways to pass a barrier now."""
-        for arrivals in self._space.instance.barriers(state.control):
-            self.states += 1
-            word = tuple(Letter("barrier", rank, None, each.occurrence) for rank, each in enumerate(arrivals))
-            yield word, state._replace(control=tuple(each.target for each in arrivals))
+    def _barrier(self, state: State) -> tuple[Word, State] | None:
+        """The way to pass a barrier now."""
+        edge = next(self._space.barriers(state), None)
+        self.states += edge is not None
+        return edge
 
     def _finished(self, word: Word, state: State, held: int | None = None) -> tuple[Word, State]:
         """``state`` after all steps that can be taken, and the events up to there; without those of the first operation
@@ -168,7 +166,7 @@ class ShortCycles(InOnePart, WithoutFacts):
             following = moves[place]
             control = moves[place + 1].state.control if place + 1 < len(moves) else None
             if following.rank is None:
-                edge = next(self._barriers(state), None)
+                edge = self._barrier(state)
             else:
                 target = None if control is None else control[following.rank]
                 edge = self._follow(state, following.word[0], target, following.rank)

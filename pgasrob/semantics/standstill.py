@@ -271,10 +271,7 @@ class Standstill(Generic[S]):
         alone: list[list[_Round[S]]] = [[] for _ in self._instance.automata]
         alone[rank] = [found]
         of, leads = found.alike(_Whole(alone), rank)
-        component = components(leads)
-        left = {
-            component[node] for node, to in enumerate(leads) if any(component[node] != component[each] for each in to)
-        }
+        component, left = _left_for_good(leads)
         leaving = {each for each, node in of.items() if component[node] in left}
         return leaving - _leading(found.targets, [each for each in found.real if found.arrivals[each]])
 
@@ -370,10 +367,7 @@ class Standstill(Generic[S]):
                 raise _Open
             return Stay("stopped")
         of, leads = one.alike(whole, rank)
-        component = components(leads)
-        left = {
-            component[node] for node, to in enumerate(leads) if any(component[node] != component[each] for each in to)
-        }
+        component, left = _left_for_good(leads)
         begins = component[of[0]] in left
         if begins and not idle:
             raise _Open
@@ -511,6 +505,12 @@ def _names(arrivals: Iterable[Transition]) -> set[str]:
 
 def _kinds(leaving: Iterable[Transition]) -> set[str]:
     return {each.command.kind for each in leaving}
+
+
+def _left_for_good(leads: Sequence[Sequence[int]]) -> tuple[list[int], set[int]]:
+    """The component of each node, and the components that an edge leaves."""
+    of = components(leads)
+    return of, {of[node] for node, to in enumerate(leads) if any(of[node] != of[each] for each in to)}
 
 
 def _leading(targets: Sequence[Sequence[int]], to: Iterable[int]) -> set[int]:

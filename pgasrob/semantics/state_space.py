@@ -144,6 +144,10 @@ class StateSpace:
         """The transitions of ``state`` that issue a command, or that of every rank for a barrier."""
         for rank in range(self.instance.nodes):
             yield from self.issues_of(state, rank)
+        yield from self.barriers(state)
+
+    def barriers(self, state: State) -> Iterator[Edge]:
+        """The transitions by which all ranks pass a barrier."""
         for arrivals in self.instance.barriers(state.control):
             word = tuple(Letter("barrier", rank, None, arrival.occurrence) for rank, arrival in enumerate(arrivals))
             yield word, state._replace(control=tuple(arrival.target for arrival in arrivals))

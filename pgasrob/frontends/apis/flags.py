@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from pgasrob.frontends.apis.call_steps import Steps
@@ -210,10 +211,16 @@ Combine = Callable[[Sequence[Sequence[Expr]], Sequence[CType]], list[Expr]]
 def reduce(steps: Steps, group: Group, operation: str, source: Address, type: CType, count: int) -> list[Expr]:
     """The ``count`` scalars at ``source`` combined over all members, by `transfers.combined`."""
     own = [value_at(steps, element(steps.call, source, index, type), type) for index in range(count)]
-    types, collective = [type] * count, f"{steps.call.name} of {count}"
+    return reduce_values(steps, group, operation, own, [type] * count, f"{steps.call.name} of {count}")
+
+
+def reduce_values(
+    steps: Steps, group: Group, operation: str, own: Sequence[Expr], types: Sequence[CType], collective: str
+) -> list[Expr]:
+    """The values ``own`` of all members, of these types, combined one by one."""
     if group.members is EVERYONE:
-        return reduced_by_all(steps, group, operation, own, types, collective)
-    return reduced(steps, group, own, types, collective, lambda blocks, types: folded(steps, operation, blocks, types))
+        return _reduced_by_all(steps, group, operation, own, types, collective)
+    return reduced(steps, group, own, types, collective, partial(folded, steps, operation))
 
 
 def reduced(
@@ -257,7 +264,7 @@ def _drawn(steps: Steps, cells: Sequence[Expr], types: Sequence[CType], width: i
     return found
 
 
-def reduced_by_all(
+def _reduced_by_all(
     steps: Steps, group: Group, operation: str, own: Sequence[Expr], types: Sequence[CType], collective: str
 ) -> list[Expr]:
     """The values ``own`` of all ranks combined, where the number of ranks is not known: a rank fetches the values of

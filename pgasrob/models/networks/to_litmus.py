@@ -48,6 +48,7 @@ from pgasrob.program.commands import show
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
 from pgasrob.program.expressions import INT32, Binary, Expr, Fault, Register, Unary, constant
+from pgasrob.program.graphs import reached_by
 from pgasrob.program.instance import Instance
 
 Network = Literal["rdma-tso", "corerma"]
@@ -427,10 +428,8 @@ def _last_barriers(instance: Instance) -> frozenset[str]:
     for automaton in instance.automata:
         for edge in automaton.transitions:
             if isinstance(edge.form, core.Barrier):
-                reached = [edge.target]
-                for state in reached:
-                    reached += [each.target for each in automaton.out[state] if each.target not in reached]
-                after = (each.form for state in reached for each in automaton.out[state])
+                edges = ((state, each.target) for state, leaving in enumerate(automaton.out) for each in leaving)
+                after = (each.form for state in reached_by(edges, [edge.target]) for each in automaton.out[state])
                 over = all(isinstance(form, core.Assign | core.Test) for form in after)
                 names[edge.form.name] = names.get(edge.form.name, True) and over
     return frozenset(name for name, over in names.items() if over)

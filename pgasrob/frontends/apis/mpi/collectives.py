@@ -16,7 +16,6 @@ from pgasrob.frontends.apis.mpi.header import REQUEST, does
 from pgasrob.frontends.apis.mpi.messages import SAME_COUNT, buffer_values, check_rank, store_in_buffer
 from pgasrob.frontends.apis.mpi.requests import pending
 from pgasrob.frontends.apis.transfers import bounded, int_type
-from pgasrob.frontends.c.symbolic import EVERYONE
 from pgasrob.frontends.c.types import INT, CType, Floating
 from pgasrob.frontends.c.values import Handle
 from pgasrob.program.commands import Assign
@@ -202,13 +201,10 @@ def allreduce(call: Call, steps: Steps) -> None:
     group, operation, own = communicator(call, 5), _operation(call), _operand(steps)
     count, types = bounded(call, 2), datatype(call, 3).types
     kinds, collective = [*types] * count, f"{call.name} {operation} of {len(own)}"
-    if group.members is EVERYONE and operation not in LOCATED:
-        totals = flags.reduced_by_all(steps, group, operation, own, kinds, collective)
-    elif operation in LOCATED:
-        extremes = partial(_extremes, steps, operation)
-        totals = flags.reduced(steps, group, own, kinds, collective, extremes, 2)
+    if operation in LOCATED:
+        totals = flags.reduced(steps, group, own, kinds, collective, partial(_extremes, steps, operation), 2)
     else:
-        totals = flags.reduced(steps, group, own, kinds, collective, partial(flags.folded, steps, operation))
+        totals = flags.reduce_values(steps, group, operation, own, kinds, collective)
     store_in_buffer(steps, 1, count, datatype(call, 3), totals)
 
 

@@ -6,10 +6,10 @@ Opening, closing and views are collective, and none of the collective calls wait
 from __future__ import annotations
 
 from pgasrob.frontends.apis.call_steps import Steps
-from pgasrob.frontends.apis.flags import Group, in_order
+from pgasrob.frontends.apis.flags import in_order
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.datatypes import datatype
-from pgasrob.frontends.apis.mpi.handles import communicator, handle, key_of, pointer, ranks
+from pgasrob.frontends.apis.mpi.handles import communicator, group_of, handle, pointer
 from pgasrob.frontends.apis.mpi.header import OPAQUE, PROC_NULL, does
 from pgasrob.frontends.apis.mpi.messages import buffer_values
 from pgasrob.frontends.apis.mpi.requests import store_status
@@ -29,13 +29,7 @@ def file_open(call: Call, steps: Steps) -> None:
     group = communicator(call, 0)
     in_order(steps, group)
     call.outside(Outside((ANY_FILE,), writes=True))
-    steps.store(pointer(call, 4), Handle("file", (group.key[1:], group.members)), FILE)
-
-
-def _group(call: Call, file: Handle) -> Group:
-    key, members = file.data
-    assert isinstance(key, tuple) and isinstance(members, tuple)
-    return Group(("mpi", *key_of(key)), ranks(members))
+    steps.store(pointer(call, 4), Handle("file", (group.key, group.members)), FILE)
 
 
 @does("File_close(MPI_File *file)")
@@ -44,7 +38,7 @@ def file_close(call: Call, steps: Steps) -> None:
     file = call.load(place, FILE)
     if not isinstance(file, Handle):
         call.fail(f"{call.name} of a file that is not known here", "open it before")
-    in_order(steps, _group(call, file))
+    in_order(steps, group_of(*file.data))
     call.outside(Outside((ANY_FILE,), writes=True))
     steps.store(place, NULL, FILE)
 
@@ -57,7 +51,7 @@ def file_close(call: Call, steps: Steps) -> None:
     File_seek_shared(MPI_File file, MPI_Offset offset, int whence)
 """)
 def file_change(call: Call, steps: Steps) -> None:
-    in_order(steps, _group(call, handle(call, 0, "file")))
+    in_order(steps, group_of(*handle(call, 0, "file").data))
     call.rests_on(Kind.NO_EFFECT, call.name)
     call.outside(Outside((ANY_FILE,), writes=True))
 
@@ -74,7 +68,7 @@ def file_seek(call: Call, steps: Steps) -> None:
     File_write_at_all(MPI_File file, MPI_Offset offset, {_WRITTEN})
 """)
 def file_write(call: Call, steps: Steps) -> None:
-    group, first = _group(call, handle(call, 0, "file")), 2 if "_at" in call.name else 1
+    group, first = group_of(*handle(call, 0, "file").data), 2 if "_at" in call.name else 1
     if call.name.endswith(("_all", "_ordered")):
         in_order(steps, group)
     count, type = bounded(call, first + 1), datatype(call, first + 2)

@@ -51,8 +51,14 @@ def communicator(call: Call, index: int) -> Group:
     if data == ("self",):
         return Group(("mpi", "self", call.rank), (call.rank,))
     key, members, *_ = data
+    assert isinstance(key, tuple)
+    return group_of(("mpi", *key), members)
+
+
+def group_of(key: object, members: object) -> Group:
+    """The group whose key and members a handle holds."""
     assert isinstance(key, tuple) and isinstance(members, tuple)
-    return Group(("mpi", *key_of(key)), ranks(members))
+    return Group(key_of(key), ranks(members))
 
 
 def grid_of(call: Call, index: int) -> tuple[tuple[int, int], ...] | None:

@@ -13,7 +13,7 @@ from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receiv
 from pgasrob.frontends.apis.interface import Call, Way
 from pgasrob.frontends.apis.mpi import rules
 from pgasrob.frontends.apis.mpi.datatypes import Datatype, datatype_of
-from pgasrob.frontends.apis.mpi.handles import SUCCESS, key_of, pointer, ranks
+from pgasrob.frontends.apis.mpi.handles import SUCCESS, group_of, key_of, pointer, ranks
 from pgasrob.frontends.apis.mpi.header import ANY_TAG, PROC_NULL, REQUEST, STATUS, UNDEFINED, calls, does
 from pgasrob.frontends.apis.mpi.targets import Target, Window, named
 from pgasrob.frontends.apis.transfers import bounded, element
@@ -109,12 +109,12 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
                 steps.do(WaitLocal(of.queue(steps.call, target, own)))
             _forget(steps, of.id, target, own)
         case ("barrier", tuple(key), tuple(members)):
-            depart(steps, _group(key, members), "MPI_Ibarrier")
+            depart(steps, group_of(key, members), "MPI_Ibarrier")
             _forget(steps, ("barrier", *key_of(key)), 0, 0)
         case ("receive", tuple(key), tuple(members), int(slot), int(tag), int(source), ObjectId() as object,
               int(offset), int(count), *data):  # fmt: skip
             type, place = datatype_of(data), Address(object, offset)
-            values = receive(steps, _group(key, members), count * type.count, slot)
+            values = receive(steps, group_of(key, members), count * type.count, slot)
             for (displacement, kind), value in zip(type.elements(count), values, strict=True):
                 steps.store(steps.call.moved(place, displacement), value, kind)
             bytes = count * type.size(steps.call)
@@ -122,10 +122,6 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
     if request is not None:
         steps.store(address, NULL, REQUEST)
     store_status(steps, status, source, tag, bytes)
-
-
-def _group(key: tuple[object, ...], members: tuple[object, ...]) -> Group:
-    return Group(key_of(key), ranks(members))
 
 
 @does("Wait(MPI_Request *request, MPI_Status *status)")
