@@ -253,9 +253,10 @@ def where_they_race(result: Result) -> str:
 
 
 def races_left(result: Result) -> str:
-    """Why races are open that were looked for, and would count where they were found; "" where that is not so."""
+    """Why races are open that were looked for, and would count where they were found; "" where that is not so,
+    or nothing was checked, which is said by itself."""
     found = result.get("synchronised")
-    line = line_of(found, "races") if found else None
+    line = line_of(found, "races") if found and not found["nothing"] else None
     return because(result) if line and line["answer"] == "unknown" and not line["asked"] else ""
 
 
@@ -270,7 +271,7 @@ def beside_robustness(result: Result) -> Iterator[tuple[str, str]]:
         yield f"{english.capital(open_)}.", "open"
     elif line and result["engine"] == RECORDED:
         yield "No two accesses race in these runs.", "good"
-    elif line and every_count_text.is_about_all(result):
+    elif line and line["answer"] == "yes" and every_count_text.is_about_all(result):
         yield "On every number of nodes no race changes the result.", "good"
 
 
