@@ -30,11 +30,13 @@ MOST_CONFLICTS = 3
 
 
 class Move(NamedTuple):
-    """A command, or a barrier of all ranks (``rank`` None), from the ``state`` before it, with its events."""
+    """A command, or a barrier of all ranks (``rank`` None), from the ``state`` before it, with its events; the control
+    state ``target`` to which it takes its rank."""
 
     rank: int | None
     state: State
     word: Word
+    target: int | None = None
 
 
 class Late(NamedTuple):
@@ -93,7 +95,7 @@ class ShortCycles(InOnePart, WithoutFacts):
                     if edge is None:
                         break
                     word, after = self._finished(*edge)
-                    yield Move(rank, state, word)
+                    yield Move(rank, state, word, after.control[rank])
                     state, moved, made = after, True, made + 1
             if (edge := self._barrier(state)) is not None:
                 yield Move(None, state, edge[0])
@@ -133,10 +135,8 @@ class ShortCycles(InOnePart, WithoutFacts):
         for place, move in enumerate(moves):
             if move.rank is None or len(move.word) < 2:
                 continue
-            after = moves[place + 1].state if place + 1 < len(moves) else None
-            if after is None:
-                continue
-            bits = self._sources.get((move.rank, move.word[0].which, after.control[move.rank]), 0)
+            assert move.target is not None
+            bits = self._sources.get((move.rank, move.word[0].which, move.target), 0)
             for step, letter in enumerate(move.word[1:]):
                 if not bits >> step & 1 or letter.cell is None:
                     continue
@@ -151,7 +151,7 @@ class ShortCycles(InOnePart, WithoutFacts):
         rank = move.rank
         assert rank is not None
         words = [each.word for each in moves[: late.place]]
-        found = self._follow(move.state, move.word[0], moves[late.place + 1].state.control[rank], rank)
+        found = self._follow(move.state, move.word[0], move.target, rank)
         if found is None:
             return
         word, state = found
@@ -164,11 +164,10 @@ class ShortCycles(InOnePart, WithoutFacts):
         held, conflicts = move.word[1 + late.step], 0
         for place in range(late.place + 1, len(moves)):
             following = moves[place]
-            control = moves[place + 1].state.control if place + 1 < len(moves) else None
             if following.rank is None:
                 edge = self._barrier(state)
             else:
-                target = None if control is None else control[following.rank]
+                target = following.target if place + 1 < len(moves) else None
                 edge = self._follow(state, following.word[0], target, following.rank)
             if edge is None:
                 return

@@ -226,10 +226,10 @@ def _end_with_us() -> Callable[[], object] | None:
     return partial(ctypes.CDLL(None).prctl, PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _tail(path: Path, most: int = 2_000) -> str:
+def _tail(path: Path) -> str:
     """The end of a file that grows."""
     with path.open("rb") as file:
-        file.seek(max(file.seek(0, os.SEEK_END) - most, 0))
+        file.seek(max(file.seek(0, os.SEEK_END) - 2_000, 0))
         return file.read().decode(errors="replace")
 
 

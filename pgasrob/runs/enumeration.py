@@ -8,12 +8,13 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from pgasrob.program import core
 from pgasrob.program.expressions import Fault
-from pgasrob.program.instance import Instance, Memory, Registers
+from pgasrob.program.instance import Instance, Registers
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Watch
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.endings import Ending, FailedAssertion, Place, ending_of, failure, with_failure
+from pgasrob.semantics.standstill import AnyState
 from pgasrob.semantics.state_space import Letter, Operation, State, computation_of
 
 STATES_BETWEEN = 64
@@ -63,18 +64,7 @@ def heights_of(instance: Instance, rank: int) -> list[int]:
     return heights
 
 
-class _Standing(Protocol):
-    """The common part of states of X(P, N) and of SC runs."""
-
-    @property
-    def control(self) -> tuple[int, ...]: ...
-    @property
-    def registers(self) -> tuple[Registers, ...]: ...
-    @property
-    def memory(self) -> Memory: ...
-
-
-S = TypeVar("S", bound=_Standing)
+S = TypeVar("S", bound=AnyState)
 
 
 class _Space(Protocol[S]):

@@ -51,7 +51,7 @@ class Stay(NamedTuple):
     cells: frozenset[Cell] = frozenset()
 
 
-class _Standing(Protocol):
+class AnyState(Protocol):
     """The common part of states of X(P, N) and of SC runs."""
 
     @property
@@ -62,7 +62,7 @@ class _Standing(Protocol):
     def memory(self) -> Memory: ...
 
 
-S = TypeVar("S", bound=_Standing)
+S = TypeVar("S", bound=AnyState)
 T = TypeVar("T")
 
 

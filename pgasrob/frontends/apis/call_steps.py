@@ -49,14 +49,14 @@ class NotAllowed(Exception):
     """Raised by a handler of a call that breaks ``rule`` and does nothing more that could be said: it is not made, and
     what it returns is 0. The other arguments are as of :meth:`Steps.illegal`."""
 
-    def __init__(self, rule: Rule, sentence: str, opened: Opened | None = None, remedy: str = "") -> None:
+    def __init__(self, rule: Rule, sentence: str, opened: Opened | None = None) -> None:
         super().__init__(sentence)
-        self.rule, self.sentence, self.opened, self.remedy = rule, sentence, opened, remedy
+        self.rule, self.sentence, self.opened = rule, sentence, opened
 
     def outcome(self, call: Call) -> Outcome:
         """The outcome of the ``call`` that is not made."""
         steps = Steps(call)
-        steps.illegal(self.rule, self.sentence, self.opened, self.remedy)
+        steps.illegal(self.rule, self.sentence, self.opened)
         return steps.outcome(0)
 
 

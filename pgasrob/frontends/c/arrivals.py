@@ -28,6 +28,7 @@ from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, Fetch, Load, Mark, Read, Store, Update, UpdateFrom, Wait, WaitLocal
 from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.expressions import Expr, constant
+from pgasrob.program.graphs import reached_by
 from pgasrob.program.statements import Do, FlowGraph, Piece, Statement, statements_in
 
 
@@ -231,8 +232,9 @@ def _cells(address: Expr, memory: Sequence[MemoryObject]) -> set[int]:
 def _polled(graph: FlowGraph, waited: Collection[int], private: Collection[int]) -> Iterator[int]:
     """The cells of ``private`` that loops use which do nothing but read, when these cells are registers."""
     quiet = {piece.label: piece for piece in graph.pieces if _is_quiet(piece, waited, private)}
+    edges = [(label, target) for label, piece in quiet.items() for target in piece.goes_to]
     for piece in quiet.values():
-        if _comes_back(piece, quiet):
+        if piece.label in reached_by(edges, piece.goes_to):
             for statement in statements_in(piece.statements):
                 command = statement.command if isinstance(statement, Do) else None
                 if _is_own(command) and constant(command.address) in private:
@@ -255,17 +257,3 @@ def _is_quiet(piece: Piece, waited: Collection[int], private: Collection[int]) -
         if get is None or id(command) not in waited or get.local not in private:
             return False
     return True
-
-
-def _comes_back(piece: Piece, among: dict[str, Piece]) -> bool:
-    """Whether ``piece`` can be reached from itself through the pieces ``among``."""
-    seen: set[str] = set()
-    stack = [piece]
-    while stack:
-        for label in stack.pop().goes_to:
-            if label == piece.label:
-                return True
-            if label in among and label not in seen:
-                seen.add(label)
-                stack.append(among[label])
-    return False

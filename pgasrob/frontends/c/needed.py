@@ -11,6 +11,7 @@ from pgasrob.frontends.c.liveness import COMPUTES, reads
 from pgasrob.frontends.c.types import Pointer
 from pgasrob.program.commands import Assign, expressions_of
 from pgasrob.program.expressions import Expr, faults_inside, registers_of
+from pgasrob.program.graphs import reached_by
 from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Skip, Statement, While, statements_in
 
 
@@ -25,15 +26,8 @@ def needed_slots(function: CompiledFunction, is_output: Callable[[str], bool]) -
         called = instruction.function if isinstance(instruction, code.Call) else None
         if not isinstance(called, str) or not is_output(called) or _reads_memory(instruction, literals):
             found.update(reads(instruction))
-    changed = True
-    while changed:
-        changed = False
-        for instruction in function.code:
-            if isinstance(instruction, COMPUTES) and instruction.target in found:
-                sources = set(reads(instruction))
-                changed = changed or not sources <= found
-                found |= sources
-    return frozenset(found)
+    computed = (each for each in function.code if isinstance(each, COMPUTES))
+    return frozenset(reached_by(((each.target, slot) for each in computed for slot in reads(each)), found))
 
 
 def _reads_memory(call: code.Instruction, literals: frozenset[Slot]) -> bool:

@@ -7,7 +7,7 @@ receive may take any sender, but no unknown tag.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from pgasrob.frontends.apis import flags
@@ -21,8 +21,8 @@ from pgasrob.frontends.apis.mpi.header import ANY_SOURCE, ANY_TAG, PROC_NULL, RE
 from pgasrob.frontends.apis.mpi.requests import pending, receive_request, store_status
 from pgasrob.frontends.apis.transfers import bounded, value_at
 from pgasrob.frontends.c.symbolic import EVERYONE
-from pgasrob.frontends.c.types import INT, ULONG, CType
-from pgasrob.frontends.c.values import Address, Handle, Known
+from pgasrob.frontends.c.types import INT, ULONG
+from pgasrob.frontends.c.values import Handle, Known
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assume
 from pgasrob.program.expressions import Binary, Const, Expr
@@ -207,7 +207,7 @@ def _way(call: Call, group: Group, source: int, tag: int, length: int) -> Group:
 
 @calls("Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)")
 def probe(call: Call) -> list[Way]:
-    return [way for steps, source in _sources(call, 0, 2) for way in [_found(steps, source, 3)]]
+    return [_found(steps, source, 3) for steps, source in _sources(call, 0, 2)]
 
 
 @calls("Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)")
@@ -253,26 +253,19 @@ def pack_size(call: Call, steps: Steps) -> None:
 """)
 def pack(call: Call, steps: Steps) -> None:
     """The elements one behind the other, as they are (5.2)."""
-    _packed(steps, 0, 1, 3, 5, lambda packed, place, kind: (packed, place, kind))
+    _copy_packed(steps, 0, 1, 3, 5)
 
 
 @does("""
     Unpack(const void *inbuf, int insize, int *position, void *outbuf, int count, MPI_Datatype datatype, MPI_Comm comm)
 """)
 def unpack(call: Call, steps: Steps) -> None:
-    _packed(steps, 3, 4, 0, 2, lambda packed, place, kind: (place, packed, kind))
+    _copy_packed(steps, 3, 4, 0, 2)
 
 
-def _packed(
-    steps: Steps,
-    buffer: int,
-    count: int,
-    packed: int,
-    position: int,
-    copies: Callable[[Address, Address, CType], tuple[Address, Address, CType]],
-) -> None:
+def _copy_packed(steps: Steps, buffer: int, count: int, packed: int, position: int) -> None:
     """Copy between the items of a ``buffer``, with their ``count`` and type, and the memory that argument ``packed``
-    points to, from ``position`` on; ``copies`` says for each element where it goes, where it is, and its type."""
+    points to, from ``position`` on: from the one that comes first among the arguments."""
     call = steps.call
     type, number = datatype(call, count + 1), bounded(call, count)
     place = call.load(pointer(call, position), INT)
@@ -280,7 +273,8 @@ def _packed(
         call.fail(f"{call.name} at a position that is not known here", "compute it from ranks and constants")
     offset, base = place.value, pointer(call, packed)
     for at, kind in elements(call, buffer, number, type):
-        to, of, kind = copies(call.moved(base, offset), at, kind)
+        there = call.moved(base, offset)
+        to, of = (there, at) if buffer < packed else (at, there)
         steps.store(to, value_at(steps, of, kind), kind)
         offset += call.size_of(kind)
     steps.store(pointer(call, position), offset, INT)

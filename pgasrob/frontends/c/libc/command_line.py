@@ -45,16 +45,15 @@ class LongOption:
 )
 def option(call: Call) -> Outcome:
     call.rests_on(Kind.ARGUMENTS)
-    if call.known(0) < 1 or call.pointer(1) is None:
-        return Outcome(result=NO_MORE)
-    return _Scan(call).outcome()
+    base = call.pointer(1)
+    return Outcome(result=NO_MORE) if call.known(0) < 1 or base is None else _Scan(call, base).outcome()
 
 
 class _Scan:
     """One call, by the variables that getopt keeps between calls, and the order of the arguments."""
 
-    def __init__(self, call: Call) -> None:
-        self.call = call
+    def __init__(self, call: Call, base: Address) -> None:
+        self.call, self.base = call, base
         self.count = call.known(0)
         options = known_string(call, 2)
         self.in_order, self.returns_all = options[:1] == b"+", options[:1] == b"-"
@@ -74,9 +73,7 @@ class _Scan:
     def outcome(self) -> Outcome:
         result = self._next()
         call, stores = self.call, self.stores
-        base = call.pointer(1)
-        assert base is not None
-        stores += ((call.moved(base, 8 * number), each, STRING) for number, (each, _) in enumerate(self.arguments))
+        stores += ((call.moved(self.base, 8 * number), each, STRING) for number, (each, _) in enumerate(self.arguments))
         kept = (self.place, self.first, self.last)
         stores += ((call.moved(self._kept, 8 * at), Known(each), LONG) for at, each in enumerate(kept))
         stores.append((self._variable("optind"), Known(self.index), INT))
@@ -99,9 +96,7 @@ class _Scan:
 
     def _argument(self, number: int) -> tuple[Address, bytes]:
         """A pointer among the arguments, and the string there."""
-        base = self.call.pointer(1)
-        assert base is not None
-        pointer = self.call.load(self.call.moved(base, 8 * number), STRING)
+        pointer = self.call.load(self.call.moved(self.base, 8 * number), STRING)
         text = string_at(self.call, pointer) if isinstance(pointer, Address) else None
         if not isinstance(pointer, Address) or text is None:
             self._refuse()
@@ -228,8 +223,9 @@ class _Scan:
 
     def _long_options(self) -> Iterator[LongOption]:
         call, base = self.call, self.call.pointer(3)
-        for number in range(call.known(0) + (1 << 10) if base is not None else 0):
-            assert base is not None
+        if base is None:
+            return
+        for number in range(call.known(0) + (1 << 10)):
             at = call.moved(base, OPTION_SIZE * number)
             name, flag = call.load(at, STRING), call.load(call.moved(at, 16), Pointer(INT))
             if name == NULL:
