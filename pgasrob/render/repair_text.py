@@ -334,7 +334,8 @@ def _same(same: Same) -> str:
         case Compared.UNTOUCHED:
             return "It changes no SC run: what is inserted waits, and in SC runs there is nothing to wait for."
         case Compared.FEWER:
-            return f"Each of its SC runs ends as some did before ({count(same.ends, 'outcome')} compared)."
+            kept = f"Each of its SC runs ends as some did before ({count(same.ends, 'outcome')}, {same.before} before)."
+            return kept + " See whether these are the ones that are meant." * (same.ends < same.before)
         case Compared.DIFFERENT:
             return ""
         case _:

@@ -61,12 +61,13 @@ class Compared(Enum):
 @dataclass(frozen=True, slots=True)
 class Same:
     """How the SC outcomes of the repaired program compare, with the number of ends or the reason; ``undecided``: they
-    are too many to tell."""
+    are too many to tell; ``before``: how many there were, where there may be fewer."""
 
     compared: Compared
     ends: int = 0
     why: str = ""
     undecided: bool = False
+    before: int = 0
 
 
 class Before:
@@ -117,15 +118,15 @@ class Before:
     def among(self, after: Program | CProgram, nodes: Sequence[int], places: Places) -> Same:
         """Whether all SC runs of ``after`` end as some of the program do, and read at each place what some do;
         ``places`` as in :meth:`compared`."""
-        total = 0
+        total = before = 0
         for count in nodes:
             old, new = self._both(after, count, MOST_STATES[True], True, places)
             if old is None or new is None:
                 return _too_many(count)
             if not old.include(new):
                 return Same(Compared.DIFFERENT, why=f"on {count} nodes an SC run ends or reads as none did before")
-            total += len(new.states)
-        return Same(Compared.FEWER, total)
+            total, before = total + len(new.states), before + len(old.states)
+        return Same(Compared.FEWER, total, before=before)
 
     def _both(
         self, after: Program | CProgram, count: int, most: int, registers: bool, places: Places | None
