@@ -22,7 +22,7 @@ from pgasrob.robustness.every_n.unfold import Unfolded
 
 IN_A_LOOP = "could not exclude that {} goes round for ever"
 IN_A_CIRCLE = "could not exclude that ranks wait for each other in a circle"
-CORE_ALONE = "deadlocks are looked for in programs in the core language alone"
+CORE_ALONE = "for every number of nodes, deadlocks are excluded in the core language alone"
 
 
 class Facts:
