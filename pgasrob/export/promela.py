@@ -55,14 +55,14 @@ class Model:
     options: tuple[str, ...]
 
 
-def to_promela(instance: Instance, moves: bool = False) -> str:
+def to_promela(instance: Instance) -> str:
     """The Promela model of ``instance``: SPIN finds an error in it exactly when the instance is not robust.
 
     Raises :class:`Unsupported` where an exact model cannot be given.
     """
     for gap in instance.program.gaps:
         raise Unsupported(f"not all of its runs are known: {gap}")
-    return promela_model(instance, moves).text
+    return promela_model(instance, moves=False).text
 
 
 def promela_model(instance: Instance, moves: bool = True) -> Model:

@@ -40,13 +40,13 @@ def parts(files: Iterable[str], front_end: FrontEnd, files_in: Files = DISK) -> 
     return [file for file in dict.fromkeys(files) if file.endswith(".c") and not has_main(file, build, files_in)]
 
 
-def included(files: Sequence[str], files_in: Files = DISK) -> set[str]:
+def included(files: Sequence[str]) -> set[str]:
     """The names, without folders, of the C files that some of ``files`` include."""
     return {
         os.path.basename(match[1])
         for file in files
-        if file.endswith(".c") and files_in.is_file(file)
-        for match in INCLUDED.finditer(files_in.read(file, MAX_FILE).decode(errors="replace"))
+        if file.endswith(".c") and DISK.is_file(file)
+        for match in INCLUDED.finditer(DISK.read(file, MAX_FILE).decode(errors="replace"))
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
@@ -102,8 +102,8 @@ class Flags:
     def _written(self, rank: int, form: Form) -> Iterator[_Write]:
         """The writes of a command, but for those of :meth:`_copied`."""
         match form:
-            case core.Immediate(access, update=update) if access.writes:
-                for cell in self._cells(access.cell, rank):
+            case core.Immediate(access, update=update):
+                for cell in self._cells(access.cell, rank) if access.writes else ():
                     yield _Write(cell, rank, True, _value(update))
             case core.Transfer(steps=steps, update=update):
                 for step in steps:
@@ -111,6 +111,10 @@ class Flags:
                         value = _value(update) if step.kind == "popb" else None
                         for cell in self._cells(step.access.cell, rank):
                             yield _Write(cell, rank, False, value)
+            case core.Assign() | core.Test() | core.Wait() | core.Fence() | core.Bundle() | core.Barrier():
+                return
+            case _:
+                assert_never(form)
 
     def _copied(self, rank: int, form: Form) -> Iterator[tuple[Cell, Cell]]:
         """The cells that a put writes what its source holds at its issue, with the source."""

@@ -200,14 +200,12 @@ class AllEnds:
     ) -> Difference | None:
         forwards, backwards = self._in_order(one, other[0]), self._in_order(other, one[0])
         ends = [self._ends_of(nodes) for nodes in (forwards, backwards)]
-        if not all(ends):
+        if ends[0] == ends[1] and not self._pairs.may_lose_updates:
             return None
-        if ends[0] != ends[1]:
-            first, second = most_alike(self._listed(ends[0]), self._listed(ends[1]))
-        elif self._pairs.not_excluding(*found):
-            first = second = self._listed(ends[0])[0]
-        else:
+        shown = _shown(self._pairs, found, *map(self._listed, ends))
+        if shown is None:
             return None
+        first, second = shown
         before = self._path(number)
         return Difference(
             places(*found), found, before,
@@ -338,26 +336,20 @@ def _difference_at(
             found = racing(pairs, one, other)
             if found is None:
                 continue
-            loses = pairs.not_excluding(*found)
             orders = [_both(viewer, one, other), _both(viewer, other, one)]
-            if orders[0][1] == orders[1][1] and not loses:
+            if orders[0][1] == orders[1][1] and not pairs.not_excluding(*found):
                 continue
-            searches = [_runs_from(viewer, after) for _, after in orders]
+            searches = [Runs.under_sc(viewer) for _ in orders]
             seen = []
-            for search in searches:
-                seen.append((yield from _ends_of(viewer, search, most)))
-            ends, turned = seen
-            if not (ends and turned):
-                continue
-            if ends.keys() != turned.keys():
-                alike = most_alike([*ends], [*turned])
-            elif loses:
-                alike = (next(iter(ends)),) * 2
-            else:
+            for search, (_, after) in zip(searches, orders, strict=True):
+                search.begin_at(after)
+                seen.append((yield from _ends_of(viewer, search, most)) or {})
+            alike = _shown(pairs, found, *map(list, seen))
+            if alike is None:
                 continue
             ways = [
                 before + words + search.words(known[end])
-                for (words, _), search, known, end in zip(orders, searches, (ends, turned), alike, strict=True)
+                for (words, _), search, known, end in zip(orders, searches, seen, alike, strict=True)
             ]
             return Difference(places(*found), found, before, ways[0], ways[1], alike)
     return None
@@ -371,10 +363,16 @@ def _both(viewer: Viewer, first: Step, second: Step) -> tuple[list[Word], ScNode
     return [first.word], first.after
 
 
-def _runs_from(viewer: Viewer, node: ScNode) -> Runs[SequentialState]:
-    runs = Runs.under_sc(viewer)
-    runs.begin_at(node)
-    return runs
+def _shown(
+    pairs: Pairs, found: tuple[Next, Next], ends: list[AnEnd], others: list[AnEnd]
+) -> tuple[AnEnd, AnEnd] | None:
+    """An end after each order of the accesses ``found`` by which the orders differ: the same one where an update may be
+    lost besides. None where they do not, or have no ends."""
+    if not (ends and others):
+        return None
+    if {*ends} != {*others}:
+        return most_alike(ends, others)
+    return (ends[0], ends[0]) if pairs.not_excluding(*found) else None
 
 
 def _ends_of(

@@ -42,7 +42,7 @@ from pgasrob.robustness.verdict import (
     Verdict,
     Witness,
 )
-from pgasrob.robustness.watch import Progress, Watch
+from pgasrob.robustness.watch import Watch
 from pgasrob.runtime.record.records import Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.race import Race
@@ -235,18 +235,13 @@ def _go_through(path: str, watch: Watch, look: Callable[[RecordedTrace], None]) 
     return gone
 
 
-def check_trace(
-    path: str,
-    reading: Reading = DEFAULT_READING,
-    limits: Limits | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Verdict:
+def check_trace(path: str, reading: Reading = DEFAULT_READING, limits: Limits | None = None) -> Verdict:
     """Whether a happens-before cycle hides in the runs that a trace file stands for, whether its calls are legal, and
     whether accesses race in these runs; `unknown` where a limit is hit.
 
     States, which ``limits`` count, are the recorded commands here.
     """
-    watch = Watch(limits or Limits(), progress, time.monotonic())
+    watch = Watch(limits or Limits(), None, time.monotonic())
     looked = _Looked(reading)
     gone = _go_through(path, watch, looked.look)
     answer = Verdict(path, None, None, RECORDED, "unknown", gone.reason, reading=reading, errors=gone.errors)
@@ -337,11 +332,10 @@ def trace_races(
     asked: Races,
     reading: Reading = DEFAULT_READING,
     limits: Limits | None = None,
-    progress: Callable[[Progress], None] | None = None,
 ) -> RaceVerdict:
     """The races in the runs that a trace file stands for, one for each pair of lines, or just one if no more are asked
     for. ``limits`` are as for :func:`check_trace`."""
-    watch = Watch(limits or Limits(), progress, time.monotonic())
+    watch = Watch(limits or Limits(), None, time.monotonic())
     races: dict[tuple[int, int], Race] = {}
     reason: Reason | None = None
 

@@ -162,7 +162,7 @@ def compared_to_json(file: str, one: Answer, other: Answer, *, executions: bool 
     return results
 
 
-def no_litmus(file: str, errors: list[Error], reason: str | None = None) -> LitmusResult:
+def no_litmus(file: str, errors: list[Error]) -> LitmusResult:
     """The object of a text that is no test."""
     return {
         "schema": SCHEMA,
@@ -173,7 +173,7 @@ def no_litmus(file: str, errors: list[Error], reason: str | None = None) -> Litm
         "variant": "",
         "label": "",
         "complete": False,
-        "reason": reason,
+        "reason": None,
         "refusals": [],
         "names": [],
         "outcomes": [],

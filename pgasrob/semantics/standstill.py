@@ -99,7 +99,7 @@ class _Open(Exception):
 class _Round(Generic[S]):
     """What a rank can do by itself: ``states``, the first one that it begins in, are its configurations, with the other
     ranks standing still. By configuration: ``targets``, where it leads, ``edges``, by which commands (None: a step),
-    ``arrivals``, its next barriers. ``commands``: what it stands before, with its cells, by occurrence and variant.
+    ``arrivals``, its next barriers. ``commands``: the next commands there, with their cells, by occurrence and variant.
     ``used``, ``changed``, ``changes``: the cells at which it may look, that it may write, and whose values it changes.
     ``wrong``: the configurations in which an assume was a wrong guess, so that no run comes there.
     """

@@ -46,9 +46,9 @@ class Pgas:
         translation = translate(program, unordered=self.semantics == "unordered")
         return _outcomes(translation, False, watch)
 
-    def sequential(self, program: Program, watch: Watch | None = None) -> Outcomes:
+    def sequential(self, program: Program) -> Outcomes:
         """The outcomes of the runs in which every operation takes all of its steps at its issue."""
-        return _outcomes(translate(program, unordered=False), True, watch)
+        return _outcomes(translate(program, unordered=False), True, None)
 
 
 def _outcomes(translation: Translation, sequential: bool, watch: Watch | None) -> Outcomes:

@@ -100,6 +100,8 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
     """Wait for a request; its variable becomes MPI_REQUEST_NULL."""
     source, tag, bytes = PROC_NULL, ANY_TAG, 0
     match request.data if request is not None else ():
+        case ():
+            pass
         case ("send", int(number)):
             _forget(steps, ("send",), 0, number)
         case ("rma", tuple(id), tuple(members), int(target) | str(target), int(own)):
@@ -119,6 +121,8 @@ def _complete(steps: Steps, address: Address, request: Handle | None, status: Ad
                 steps.store(steps.call.moved(place, displacement), value, kind)
             bytes = count * type.size(steps.call)
             _forget(steps, ("receive", *key_of(key)), 0, slot)
+        case other:
+            raise AssertionError(f"an unknown kind of request: {other}")
     if request is not None:
         steps.store(address, NULL, REQUEST)
     store_status(steps, status, source, tag, bytes)
