@@ -61,24 +61,40 @@ def test_what_the_helper_counts() -> None:
 
 
 KERNELS = {
-    "transpose": (3, ("                MPI_Win_fence(0, window);\n", "")),
-    "halo": (4, ("    MPI_Win_fence(0, window);\n\n", "    MPI_Barrier(cart);\n\n")),
+    "transpose": (3, ("                MPI_Win_fence(0, window);\n", ""), "not robust"),
+    "halo": (4, ("    MPI_Win_fence(0, window);\n\n", "    MPI_Barrier(cart);\n\n"), "not robust"),
     "stencil": (3, ("shmemx_double_put_signal(halo[turn][1], grid[0], WIDTH, &arrived[turn][1], step / 2 + 1, "
                     "SHMEM_SIGNAL_SET, me - 1)",
                     "(shmem_double_put_nbi(halo[turn][1], grid[0], WIDTH, me - 1), "
-                    "shmem_uint64_atomic_set(&arrived[turn][1], step / 2 + 1, me - 1))")),
+                    "shmem_uint64_atomic_set(&arrived[turn][1], step / 2 + 1, me - 1))"), "not robust"),
+    "random_access": (4, ("shmem_uint64_atomic_xor(&table[at % words], random, (int) (at / words))",
+                          "shmem_uint64_p(&table[at % words], random ^ shmem_uint64_g(&table[at % words], "
+                          "(int) (at / words)), (int) (at / words))"), "races"),
+    "random_access_rma": (4, ("        MPI_Win_flush_all(window);\n", ""), "not robust"),
+    "breadth_first": (2, ("        shmem_barrier_all();\n        now =", "        shmem_sync_all();\n        now ="),
+                      "not robust"),
+    "work_queue": (3, ("            shmem_quiet();", ""), "not robust"),
+    "work_stealing": (3, ("&locks[victim]", "&locks[shmem_my_pe()]"), "assertions"),
 }  # fmt: skip
-"""Each with a number of ranks, and what makes it wrong."""
+"""Each with a number of ranks, what makes it wrong, and what is wrong then."""
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels(name: str) -> None:
-    nodes, (right, wrong) = KERNELS[name]
+    nodes, (right, wrong), expected = KERNELS[name]
     text = (PROJECTS / "kernels" / f"{name}.c").read_text()
     verdict = pgasrob.check(parse_c(text), nodes=nodes)
     assert (verdict.verdict, verdict.assertions in (None, "hold"), verdict.deadlock) == ("robust", True, False)
+    assert verdict.races is not None and verdict.races.answer == "none"
     assert text.count(right) == 1
-    assert pgasrob.check(parse_c(text.replace(right, wrong)), nodes=nodes).verdict == "not robust"
+    verdict = pgasrob.check(parse_c(text.replace(right, wrong)), nodes=nodes, effect=False)
+    if expected == "not robust":
+        assert verdict.verdict == expected
+    else:
+        races = verdict.races is not None and verdict.races.answer == "matters"
+        assert (verdict.verdict, verdict.assertions == "violated", races or expected != "races") == (
+            "robust", expected == "assertions", True
+        )  # fmt: skip
 
 
 def test_the_kernels_answer_what_their_headers_expect() -> None:
