@@ -8,7 +8,7 @@ from typing import cast
 from pgasrob.frontends.apis import flags
 from pgasrob.frontends.apis.call_arguments import member_in
 from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
-from pgasrob.frontends.apis.flags import Group, Key, all_at_once, barrier
+from pgasrob.frontends.apis.flags import all_at_once, barrier
 from pgasrob.frontends.apis.interface import Call, Exposed, Outcome, Way
 from pgasrob.frontends.apis.mpi import epochs, rules
 from pgasrob.frontends.apis.mpi.attributes import own_attribute
@@ -69,7 +69,8 @@ def _create(steps: Steps, communicator_index: int, part: Part) -> Window:
     call.rests_on(Kind.CREATION_WAITS, call.name)
     call.rests_on(Kind.UNIFIED_WINDOWS)
     of = communicator(call, communicator_index)
-    made = Window(next_id(steps, of), of.members)
+    # Windows of a communicator are numbered as they are made, alike on all its members.
+    made = Window((*of.key[1:], steps.count(of.name("windows"))), of.members)
     call.publish(made.key("part"), part, by_all=True)
     if part.base is not None and isinstance(part.bytes, int):
         call.expose(Exposed(made.name, part.base, part.bytes))
@@ -78,11 +79,6 @@ def _create(steps: Steps, communicator_index: int, part: Part) -> Window:
     steps.note(made.key("closed"), Closed())
     steps.answer(window_index, Handle("window", (made.id, made.members)), WINDOW)
     return made
-
-
-def next_id(steps: Steps, of: Group) -> Key:
-    """The id of the next window: windows of a communicator are numbered as they are made, alike on all its members."""
-    return (*of.key[1:], steps.count(of.name("windows")))
 
 
 @does("Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)")
@@ -105,11 +101,6 @@ def _allocate(call: Call, steps: Steps) -> tuple[Window, Address]:
     made = _create(steps, 3, Part(memory, call.extent(0), call.known(1)))
     steps.answer(4, memory, Pointer(VOID))
     return made, memory
-
-
-def _memory_of(id: Key) -> ObjectId:
-    """The memory that MPI_Win_allocate makes for the window ``id``."""
-    return ObjectId("symmetric", ("mpi", *id))
 
 
 @does("Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)")
@@ -196,7 +187,8 @@ def free(call: Call, steps: Steps) -> None:
         raise NotAllowed(rules.FREED, f"{call.name} of a window that has been freed")
     epochs.frees(steps, of)
     part = call.own_fact(of.key("part"))
-    if isinstance(part, Part) and part.base is not None and part.base.object == _memory_of(of.id):
+    allocated = ObjectId("symmetric", ("mpi", *of.id))  # by MPI_Win_allocate
+    if isinstance(part, Part) and part.base is not None and part.base.object == allocated:
         steps.free(part.base, rules.MEMORY_FREED)
     barrier(steps, of.group())
     steps.store(address, NULL, WINDOW)
