@@ -9,6 +9,7 @@ from pgasrob.frontends.apis.interface import Way
 from pgasrob.frontends.c.asked import MOST_WAYS, answered
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, replaced
 from pgasrob.frontends.c.problem import TryAgain, TwoAnswers
+from pgasrob.frontends.c.roots import without_roots
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.undecided import Undecided, committed
 from pgasrob.frontends.c.writer import Writer, disturbed
@@ -45,6 +46,7 @@ class Branching:
         if not only_leaves(condition):
             condition = self.undecided.exactly(condition)
         if leaves(condition):
+            condition = without_roots(condition)
             decided = self.undecided.decided(condition)
             if decided is not None:
                 return decided

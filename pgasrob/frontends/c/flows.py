@@ -18,6 +18,7 @@ from pgasrob.frontends.c.nondeterminism import UNKNOWN, Leaf, leaves, only_leave
 from pgasrob.frontends.c.problem import Beyond, TwoAnswers
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
+from pgasrob.frontends.c.roots import without_roots
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.undecided import Undecided, committed
 from pgasrob.frontends.c.values import Unknown, Value
@@ -303,12 +304,11 @@ class Flows:
                 self.ties[value] = register = self.undecided.one_of(numbers)
                 return register
         elif only_leaves(value) and not set(leaves(value)) & set(self.read.values()):
-            answers, open = answered(asked, lambda each: self.undecided.decided(about(each, value)))
+            of_value = {each: without_roots(about(each, value)) for each in asked}
+            answers, open = answered(asked, lambda each: self.undecided.decided(of_value[each]))
             if open is not None:
-                raise TwoAnswers(about(open, value))
-            self.undecided.assume_all(
-                self.position.state, {about(each, value): answer for each, answer in zip(asked, answers, strict=True)}
-            )
+                raise TwoAnswers(of_value[open])
+            self.undecided.assume_all(self.position.state, dict(zip(of_value.values(), answers, strict=True)))
             number = standing_for(asked, answers)
             if number is not None:
                 return Const(number)

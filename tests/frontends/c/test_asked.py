@@ -14,8 +14,11 @@ from tests.support import check_every_count
 MPI = """#include <mpi.h>
 #include <stdlib.h>
 #include <stdio.h>
+#include <math.h>
 #define W MPI_COMM_WORLD
 #define ALL MPI_Barrier(W)
+#define REDUCED double res, all, n = size; do { \
+    res = work(1.0); MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_SUM, W);
 #define K int k = 0; if (rank == 0) k = rand(); MPI_Bcast(&k, 1, MPI_INT, 0, W);
 #define T double t = 0; if (rank == 0) t = read_double(); MPI_Bcast(&t, 1, MPI_DOUBLE, 0, W);
 double work(double); int read_int(void); double read_double(void);
@@ -32,6 +35,7 @@ int main(int argc, char **argv) {
 SHMEM = """#include <shmem.h>
 #include <stdlib.h>
 #include <stdio.h>
+#include <math.h>
 double work(double); int read_int(void); double read_double(void);
 static long pSync[SHMEM_REDUCE_SYNC_SIZE], sync2[SHMEM_REDUCE_SYNC_SIZE];
 static long pWrk[SHMEM_REDUCE_MIN_WRKDATA_SIZE], lin, lout, counts[8];
@@ -75,6 +79,16 @@ MPI_ALIKE = {
     "a convergence loop with a bound": """double res, all; int it = 0;
         while (it < 3) { res = work(1.0); MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_MAX, W); it++;
             if (all < 1e-6) break; ALL; }""",
+    "a norm": "REDUCED } while (sqrt(all) > 1e-3);",
+    "a norm that is kept": "double norm; REDUCED norm = sqrt(all / n); if (norm <= 1e-3) break; ALL; } while (1);",
+    "a norm in place of its square": "REDUCED all = sqrt(all); ALL; } while (all > 1e-3);",
+    "a norm as a float": "REDUCED } while (!(sqrtf((float) all) < 1e-3f));",
+    "a norm and its square": "REDUCED if (sqrt(all) > 2.0 && all < 4.0) if (rank) ALL; } while (2 * sqrt(all) > 1);",
+    "a magnitude": "REDUCED } while (fabs(all - 1.0) > 1e-3);",
+    "magnitudes of magnitudes": """double x = work(1.0), all; MPI_Allreduce(&x, &all, 1, MPI_DOUBLE, MPI_SUM, W);
+        for (int i = 0; i < 40; i++) all = fabs(all) - 1.0; if (all > 3) printf("large");""",
+    "a mean": "REDUCED } while (all / n > 1e-3);",
+    "digits": "REDUCED } while ((int) (all * 10) > 3);",
     "a vote by logical and": """int done, all; do { done = read_int();
         MPI_Allreduce(&done, &all, 1, MPI_INT, MPI_LAND, W); } while (!all); ALL;""",
     "a reduction and a broadcast": """int mine = read_int(), all = 0;
@@ -96,6 +110,9 @@ SHMEM_ALIKE = {
     "a team's sum": """din = read_double(); shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &dout, &din, 1);
         while (dout > 0.5) { din = read_double(); shmem_barrier_all();
             shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &dout, &din, 1); }""",
+    "a team's norm, computed once": """din = read_double();
+        shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &dout, &din, 1); dWrk[0] = sqrt(dout); shmem_barrier_all();
+        if ((rank ? shmem_double_g(dWrk, 0) : sqrt(dout)) > 0.5) shmem_barrier_all();""",
     "a broadcast of OpenSHMEM": """if (rank == 0) { src = rand(); dst = src; }
         shmem_broadcast32(&dst, &src, 1, 0, 0, 0, size, pSync); if (dst > 5) shmem_barrier_all();""",
     "collected": """lin = read_int(); shmem_fcollect64(counts, &lin, 1, 0, 0, size, pSync);
@@ -113,6 +130,15 @@ MPI_UNLIKE = {
         MPI_Scan(&mine, &all, 1, MPI_INT, MPI_SUM, W); if (all > 100) ALL;""",
     "scattered": """int all[8], mine; if (rank == 0) for (int i = 0; i < size; i++) all[i] = rand();
         MPI_Scatter(all, 1, MPI_INT, &mine, 1, MPI_INT, 0, W); if (mine > 100) ALL;""",
+    "a norm against the rank": "REDUCED } while (sqrt(all) > rank);",
+    "a norm of one's own": "REDUCED } while (sqrt(res) > 1e-3);",
+    "a norm times the rank": "REDUCED } while (sqrt(all * rank) > 1e-3);",
+    "a norm beside its square": "REDUCED } while (rank ? sqrt(all) > 1e-3 : all > 1e-3);",
+    "a norm that is not less": "REDUCED } while (rank ? sqrt(all) > 1e-3 : !(sqrt(all) <= 1e-3));",
+    "a norm of a gathered value": """double mine = read_double(), all[8];
+        MPI_Allgather(&mine, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, W); if (sqrt(all[rank]) > 7) ALL;""",
+    "a magnitude of one's own": "REDUCED } while (fabs(res) > 1e-3);",
+    "a magnitude beside its number": "REDUCED } while (rank ? fabs(all) > 1e-3 : all > 1e-3);",
     "changed after the broadcast": """K
         k += rank; if (k > 5) ALL;""",
     "conditions that differ": """K
@@ -138,6 +164,9 @@ SHMEM_UNLIKE = {
     "fetched and added to": """if (rank == 0) src = rand(); shmem_barrier_all();
         if (rank == 1) shmem_int_atomic_fetch_add(&src, 1, 0); shmem_barrier_all();
         int k = rank ? shmem_int_g(&src, 0) : src - 1; if (k > 5) shmem_barrier_all();""",
+    "read before and after it is added to": """if (rank == 0) src = rand(); int k = src; shmem_barrier_all();
+        if (rank == 1) { shmem_int_atomic_fetch_add(&src, 1, 0); k = shmem_int_g(&src, 0); }
+        if (k > 5) shmem_barrier_all();""",
     "not yet put": """if (rank == 0) src = rand(); if (rank) shmem_barrier_all();
         int k = shmem_int_g(&src, 0); if (rank == 0) shmem_barrier_all();
         if (rank == 0) src = rand(); if (k > 5) shmem_barrier_all();""",

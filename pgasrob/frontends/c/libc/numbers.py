@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import chain
 
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.arithmetic import value_of
+from pgasrob.frontends.c.asked import LARGEST_ASKED
 from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, calls, unknown_answer, unknown_value
-from pgasrob.frontends.c.nondeterminism import leaves_of
+from pgasrob.frontends.c.nondeterminism import Leaf, leaves_of, only_leaves
 from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown
 from pgasrob.program.expressions import (
@@ -23,6 +26,7 @@ from pgasrob.program.expressions import (
     float_bits,
     float_value,
     folded,
+    parts,
 )
 
 LONG = IntType(64, True)
@@ -81,8 +85,8 @@ def applied(name: str, *numbers: float) -> float:
 
 
 def on_floats(call: Call) -> Outcome:
-    """A function on floating-point numbers: of known values, and what is ``_EXACT`` of others too. What else it gives
-    is not known."""
+    """A function on floating-point numbers: of known values, and what is ``_EXACT`` of others too, or of one unknown
+    value that ranks may share. What else it gives is not known, but of a root what it is the root of."""
     name, single = _named(call.name)
     whole = _TO_LONG.get(name)
     if any(isinstance(value, Undefined) for value in call.arguments):
@@ -95,10 +99,18 @@ def on_floats(call: Call) -> Outcome:
             return Outcome(result=value_of(folded(Unary("float32", bits)) if single else bits))
         if abs(result) < 2.0**63:
             return Outcome(result=Known(int(result)))
-    if whole is None and name in _EXACT and not any(map(leaves_of, call.arguments)):
-        return Outcome(result=Unknown(_expression(name, [call.expression(at) for at in range(len(call.arguments))])))
+    of = {leaf for value in call.arguments for leaf in leaves_of(value)}
     # The verdict names a random number or a time already.
-    reported = not any(map(leaves_of, call.arguments))
+    reported = not of
+    operands = [call.expression(at) for at in range(len(call.arguments))]
+    if reported or (all(leaf.found for leaf in of) and len([*chain(*map(parts, operands))]) <= LARGEST_ASKED):
+        if whole is None and name in _EXACT:
+            return Outcome(result=value_of(_expression(name, operands)))
+        if name == "sqrt" and of and only_leaves(operands[0]):
+            root = unknown_value(call, reported=False)
+            assert isinstance(root, Unknown) and isinstance(root.expr, Leaf)
+            expr = replace(root.expr, root=operands[0])
+            return Outcome(result=value_of(Unary("float32", expr) if single else expr))
     return Outcome(
         result=unknown_value(call, LONG.range, reported=reported) if whole else unknown_value(call, reported=reported)
     )
