@@ -74,7 +74,7 @@ KERNELS = {
     "breadth_first": (2, ("        shmem_barrier_all();\n        now =", "        shmem_sync_all();\n        now ="),
                       "not robust"),
     "work_queue": (3, ("            shmem_quiet();", ""), "not robust"),
-    "work_stealing": (3, ("&locks[victim]", "&locks[shmem_my_pe()]"), "assertions"),
+    "work_stealing": (2, ("&locks[victim]", "&locks[shmem_my_pe()]"), "assertions"),
 }  # fmt: skip
 """Each with a number of ranks, what makes it wrong, and what is wrong then."""
 

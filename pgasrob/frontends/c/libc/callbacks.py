@@ -76,7 +76,9 @@ def sorting(call: Call) -> Outcome:
 @calls("size_t __pair(size_t from, size_t p, size_t k, size_t count);")
 def pair(call: Call) -> Outcome:
     """The first element from ``from`` on that the network compares with the one ``k`` places after it; else
-    ``count``."""
+    ``count``. Each time is an iteration of its own, whatever has been written: where ways join in ``compare``, it would
+    else be one of many values of ``i``, which could not stay a number."""
+    machine_of(call).machine.writer.quiet = False
     start, p, k, count = (call.known(index) for index in range(4))
     places = range(max(start, k % p), count - k)
     found = (i for i in places if (i - k % p) // k % 2 == 0 and i // (2 * p) == (i + k) // (2 * p))

@@ -28,6 +28,10 @@ static int signs(const void *a, const void *b) {
   const KEY *x = a, *y = b;
   return (*x > *y) - (*x < *y);
 }
+static int either(const void *a, const void *b) {
+  KEY x = *(const KEY *)a, y = *(const KEY *)b;
+  return x < y ? -1 : x > y;
+}
 static int by_key(const void *a, const void *b) { return signs(&((const item *)a)->key, &((const item *)b)->key); }
 static TYPE in[N];
 int main(void) {
@@ -70,7 +74,7 @@ def claimed(values: list[int], compare: str) -> str:
 @pytest.mark.parametrize(
     ("compare", "key", "count"),
     [("up", "int", 9), ("down", "long", 6), ("signs", "double", 7), ("by_key", "int", 5), ("down", "short", 2),
-     ("by_key", "double", 3), ("up", "char", 8)],
+     ("by_key", "double", 3), ("up", "char", 8), ("either", "int", 8)],
 )  # fmt: skip
 def test_what_has_been_put_is_sorted(compare: str, key: str, count: int) -> None:
     values = [random.Random(compare + key).randrange(-9, 10) for _ in range(count)]

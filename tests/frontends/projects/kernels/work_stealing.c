@@ -1,7 +1,8 @@
 // expect: robust
 // nodes: 2
 // synchronised: yes
-// Each rank has a queue of tasks under a lock. Who has done its own ones takes those of the others, from the tail.
+// Each rank has a queue of tasks under a lock. Who has done its own ones takes those of its neighbours, from the
+// tail.
 #include <assert.h>
 #include <shmem.h>
 #include <stdbool.h>
@@ -9,7 +10,10 @@
 #include <stdlib.h>
 
 #ifndef TASKS
-#define TASKS 1
+#define TASKS 2
+#endif
+#ifndef NEIGHBOURS
+#define NEIGHBOURS 1
 #endif
 
 typedef struct queue {
@@ -54,7 +58,7 @@ int main(void)
             queue.tail++;
         }
     shmem_barrier_all();
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i <= NEIGHBOURS && i < size; i++) {
         int victim = (me + i) % size;
         while (take(victim, &task)) {
             shmem_int_atomic_inc(&done[task], victim);
