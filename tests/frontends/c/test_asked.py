@@ -87,6 +87,9 @@ MPI_ALIKE = {
     "a magnitude": "REDUCED } while (fabs(all - 1.0) > 1e-3);",
     "magnitudes of magnitudes": """double x = work(1.0), all; MPI_Allreduce(&x, &all, 1, MPI_DOUBLE, MPI_SUM, W);
         for (int i = 0; i < 40; i++) all = fabs(all) - 1.0; if (all > 3) printf("large");""",
+    "a norm of a broadcast": """double g = 0; T if (rank == 0) g = sqrt(t); MPI_Bcast(&g, 1, MPI_DOUBLE, 0, W);
+        if (g > 2.0) ALL; if (sqrt(t) > 2.0) ALL;""",
+    "a magnitude of a broadcast": "T if (fabs(t) > 3.0) ALL;",
     "a mean": "REDUCED } while (all / n > 1e-3);",
     "digits": "REDUCED } while ((int) (all * 10) > 3);",
     "a vote by logical and": """int done, all; do { done = read_int();

@@ -85,8 +85,8 @@ def applied(name: str, *numbers: float) -> float:
 
 
 def on_floats(call: Call) -> Outcome:
-    """A function on floating-point numbers: of known values, and what is ``_EXACT`` of others too, or of one unknown
-    value that ranks may share. What else it gives is not known, but of a root what it is the root of."""
+    """A function on floating-point numbers: of known values, and what is ``_EXACT`` of others too, of unknown ones if
+    they are not large. What else it gives is not known, but of a root what it is the root of."""
     name, single = _named(call.name)
     whole = _TO_LONG.get(name)
     if any(isinstance(value, Undefined) for value in call.arguments):
@@ -103,7 +103,7 @@ def on_floats(call: Call) -> Outcome:
     # The verdict names a random number or a time already.
     reported = not of
     operands = [call.expression(at) for at in range(len(call.arguments))]
-    if reported or (all(leaf.found for leaf in of) and len([*chain(*map(parts, operands))]) <= LARGEST_ASKED):
+    if reported or (all(leaf.root is None for leaf in of) and len([*chain(*map(parts, operands))]) <= LARGEST_ASKED):
         if whole is None and name in _EXACT:
             return Outcome(result=value_of(_expression(name, operands)))
         if name == "sqrt" and of and only_leaves(operands[0]):
