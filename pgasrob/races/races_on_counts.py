@@ -56,7 +56,7 @@ def races_on_counts(session: Session, verdict: Verdict) -> RaceConsequences:
         harmless |= {race.lines: race for race in found.harmless}
     if verdict.verdict == "robust" and (decided or _none_beyond(session, verdict)):
         return RaceConsequences("harmless" if harmless else "none", harmless=tuple(harmless.values()))
-    return RaceConsequences("unknown", reason=RacesOnCounts(tuple(looked_at)))
+    return RaceConsequences("unknown", reason=RacesOnCounts.of(looked_at))
 
 
 def _none_beyond(session: Session, verdict: Verdict) -> bool:

@@ -6,7 +6,7 @@ import os
 import struct
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -97,14 +97,15 @@ class RecordedRaces(
     code="recorded-races",
     sentence="a recording does not tell whether races change the result: {named} (`pgasrob race` has the runs)",
 ):
-    """Accesses in these ``pairs`` of lines race in the recorded run."""
+    """Accesses in these pairs of lines, as ``named`` in the sentence, race in the recorded run."""
 
-    pairs: tuple[tuple[int, int], ...]
+    named: str
 
-    def __str__(self) -> str:
-        named = [f"lines {_line(one)} and {_line(other)}" for one, other in self.pairs[:MOST_NAMED]]
-        named += [f"{len(self.pairs) - MOST_NAMED} more pairs"] * (len(self.pairs) > MOST_NAMED)
-        return self.sentence.format(named=", ".join(named))
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[int, int]]) -> RecordedRaces:
+        named = [f"lines {_line(one)} and {_line(other)}" for one, other in pairs[:MOST_NAMED]]
+        named += [f"{len(pairs) - MOST_NAMED} more pairs"] * (len(pairs) > MOST_NAMED)
+        return cls(", ".join(named))
 
 
 def _line(number: int) -> str:
@@ -306,7 +307,7 @@ class _Looked:
 
     def consequences(self, ended: Reason | None) -> RaceConsequences:
         """A recording has no values of memory, so it does not tell whether a race matters, but that there is none."""
-        left = RecordedRaces(tuple(self.races)) if self.races else self.races_left or ended
+        left = RecordedRaces.of(tuple(self.races)) if self.races else self.races_left or ended
         return RaceConsequences("none" if left is None else "unknown", reason=left)
 
 

@@ -6,6 +6,7 @@ the sentences are for people.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal, dataclass_transform
 
 from pgasrob.robustness.limits import size_text
@@ -208,17 +209,19 @@ class CountLeft(Reason, code="count-left", sentence="on {nodes} nodes: {because}
 class RacesOnCounts(
     Reason,
     code="races-on-counts",
-    sentence="it is not proved for every number of nodes that no race changes the result",
+    sentence="it is not proved for every number of nodes that no race changes the result{looked}",
 ):
-    """That no race matters is not proved for every number of nodes; ``counts``: those on which none does."""
+    """That no race matters is not proved for every number of nodes; ``looked``: of which it is known, or how to ask."""
 
-    counts: tuple[int, ...]
+    looked: str
 
-    def __str__(self) -> str:
-        if not self.counts:
-            return f"{self.sentence}; -n 2..4 asks about some"
-        on = str(self.counts[0]) if len(self.counts) == 1 else f"{self.counts[0]}..{self.counts[-1]}"
-        return f"{self.sentence}: on {on} none does, and -n asks about others"
+    @classmethod
+    def of(cls, counts: Sequence[int]) -> RacesOnCounts:
+        """``counts``: the numbers of nodes on which none matters."""
+        if not counts:
+            return cls("; -n 2..4 asks about some")
+        on = str(counts[0]) if len(counts) == 1 else f"{counts[0]}..{counts[-1]}"
+        return cls(f": on {on} none does, and -n asks about others")
 
 
 class NothingChecked(Reason, code="nothing-checked", sentence="nothing was checked: {why}"):

@@ -56,7 +56,7 @@ LATE = """    if (me == 0) {
         y = x;
     }
 """
-UNPROVED = RacesOnCounts((2, 3))
+UNPROVED = RacesOnCounts.of((2, 3))
 
 
 def decided(body: str, lines: tuple[LineName, ...] | None = None, limits: Limits | None = None) -> Verdict:
@@ -136,9 +136,9 @@ def test_a_count_that_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_last_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(races_on_counts, "LAST_COUNT", 2)
     races = decided(HARMLESS).races
-    assert races is not None and races.reason == RacesOnCounts((2,))
+    assert races is not None and races.reason == RacesOnCounts.of((2,))
     assert str(races.reason).endswith(": on 2 none does, and -n asks about others")
-    assert str(RacesOnCounts(())).endswith("; -n 2..4 asks about some")
+    assert str(RacesOnCounts.of(())).endswith("; -n 2..4 asks about some")
 
 
 def test_output(tmp_path: Path) -> None:

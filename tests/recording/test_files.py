@@ -42,7 +42,7 @@ def test_openshmem(name: str, verdict: str, races: set[tuple[int, int]], tmp_pat
     assert (found.verdict, found.reason) == (verdict, None)
     assert {race.lines for race in trace_races(path, Races(every=True)).races} == races
     about = found.races
-    assert about is not None and about.reason == (RecordedRaces(tuple(races)) if races else None)
+    assert about is not None and about.reason == (RecordedRaces.of(tuple(races)) if races else None)
 
 
 LATER = """#include <mpi.h>
@@ -90,14 +90,14 @@ def test_what_comes_behind_a_violation_is_looked_at_too(
     path, _, _ = traced(built("mpicc", source, tmp_path), 2)
     found = check_trace(str(path))
     assert (found.verdict, found.legal, [each.call.span.line for each in found.illegal_calls]) == (verdict, "no", [20])
-    assert found.races is not None and found.races.reason == RecordedRaces(races)
+    assert found.races is not None and found.races.reason == RecordedRaces.of(races)
     assert [race.lines for race in trace_races(str(path), Races(every=True)).races] == [*races]
     full = bytearray(path.read_bytes())
     full[24] = 4  # what came after was not recorded
     path.write_bytes(full)
     end = check_trace(str(path))
     assert (end.verdict, end.races and end.races.reason) == (
-        ("not robust", RecordedRaces(races)) if verdict == "not robust" else ("unknown", None)
+        ("not robust", RecordedRaces.of(races)) if verdict == "not robust" else ("unknown", None)
     )
     assert isinstance(end.reason, LeftUndone if verdict == "not robust" else NotReadable)
 
@@ -118,7 +118,7 @@ def test_outputs_say_what_is_known_of_races(tmp_path: Path) -> None:
         assert result.exit_code == code and said in " ".join(result.output.split())
     brief = CliRunner().invoke(cli, ["check", path, "--brief"]).output
     assert "note: a recording does not tell" in brief
-    pairs = RecordedRaces(((1, 2), (3, 3), (4, 5), (6, 7), (8, 9)))
+    pairs = RecordedRaces.of(((1, 2), (3, 3), (4, 5), (6, 7), (8, 9)))
     assert "lines 1 and 2, lines 3 and 3, lines 4 and 5, 2 more pairs (" in str(pairs)
 
 

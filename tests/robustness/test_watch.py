@@ -112,12 +112,13 @@ def test_a_limit_leaves_the_verdict(place: str, missing: str, source: Any, monke
 
 
 def test_a_run_that_is_not_replayed_in_time_shows_nothing(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No violation is believed without, and of a failing assertion it is not said either that it holds."""
+    """The violation that was found is kept, and of a failing assertion it is not said that it holds."""
     make(monkeypatch, "robustness.check:replay")
     make(monkeypatch, "robustness.counterexample:replay")
     replaying = TimeLimit(60, "while replaying the run")
     (checked,) = convert_each([source(LATE)], Job(limits=MINUTE), lambda checked: checked)
-    assert (checked.verdict.verdict, checked.verdict.reason) == ("unknown", replaying)
+    assert (checked.verdict.verdict, checked.verdict.witness) == ("not robust", None)
+    assert checked.verdict.reason == LeftUndone("the run that shows it was not replayed", replaying)
     fails = IN_TIME.replace("y = x;", "y = x; assert(y == 2);").replace("#include", "#include <assert.h>\n#include", 1)
     (checked,) = convert_each([source(fails)], Job(limits=MINUTE), lambda checked: checked)
     assert (checked.verdict.verdict, checked.verdict.assertions) == ("robust", "unknown")
