@@ -85,7 +85,8 @@ def guesses(instance: Instance, initial: list[Interval]) -> dict[int, list[Limit
     forms = list(instance.forms)
     found: dict[int, list[Counting]] = {}
     for form in forms:
-        if (counts := counting(form)) is not None:
+        # An address outside of memory is no counter: whether a rank comes to that fault is for the search to say.
+        if (counts := counting(form)) is not None and 0 <= counts.address < len(initial):
             found.setdefault(counts.address, []).append(counts)
     if not 0 < len(found) <= MOST_COUNTERS:
         return {}

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from pgasrob import check
 from pgasrob.analysis.ranges import ranges
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
@@ -128,3 +129,12 @@ def test_no_counter_exceeds_its_limit() -> None:
         if most < NO_LIMIT:
             seen["reached"] += highest == most
     assert seen["limited"] > 25 and seen["not"] > 25 and seen["reached"] > seen["limited"] // 4, seen
+
+
+@pytest.mark.parametrize("address", ["-1", "data + 6", "6"])
+def test_what_lies_outside_of_memory_is_no_counter(address: str) -> None:
+    """An update there is a fault, or in dead code nothing at all."""
+    update = f"i <- fetch_add(0, {address}, 1);"
+    assert check(instance(update, declarations=DECLARATIONS).program, 2).verdict == "error"
+    dead = check(instance(f"j <- 1; if (j > 1) {{ {update} }}", declarations=DECLARATIONS).program, 2)
+    assert dead.verdict == "robust"
