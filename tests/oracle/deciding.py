@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from .expressions import Binary, Conditional, Expr, Name, Unary
+from .expressions import Binary, Conditional, Expr, Name, Unary, may_fault
 from .operations import READING, Place, issued
 from .syntax import (
     REMOTE,
@@ -63,7 +63,7 @@ class Deciding:
         self.places |= doing.used if computes else set()
         for name in command.exprs:
             expr = getattr(command, name)
-            if expr is not None and (computes or name not in VALUES or isinstance(command, REMOTE) or _may_fault(expr)):
+            if expr is not None and (computes or name not in VALUES or isinstance(command, REMOTE) or may_fault(expr)):
                 self.registers |= {(doing.rank, register) for register in names(expr)}
 
 
@@ -77,17 +77,6 @@ def names(expr: Expr) -> Iterator[str]:
             yield from (*names(left), *names(right))
         case Conditional(test, yes, no):
             yield from (*names(test), *names(yes), *names(no))
-
-
-def _may_fault(expr: Expr) -> bool:
-    match expr:
-        case Unary(_, operand):
-            return _may_fault(operand)
-        case Binary(symbol, left, right):
-            return symbol in ("/", "%", "<<", ">>") or _may_fault(left) or _may_fault(right)
-        case Conditional(test, yes, no):
-            return any(map(_may_fault, (test, yes, no)))
-    return False
 
 
 def cells_of(command: Statement, rank: int, values: dict[str, int]) -> tuple[set[Place], set[Place]]:

@@ -158,3 +158,15 @@ def to_text(expr: Expr, above: int = 0) -> str:
         case Conditional(test, yes, no):
             text = f"{to_text(test, 1)} ? {to_text(yes)} : {to_text(no)}"
     return f"({text})" if level < above else text
+
+
+def may_fault(expr: Expr) -> bool:
+    """Whether `expr` divides or shifts, which has no value for some operands."""
+    match expr:
+        case Unary(_, operand):
+            return may_fault(operand)
+        case Binary(symbol, left, right):
+            return symbol in ("/", "%", "<<", ">>") or may_fault(left) or may_fault(right)
+        case Conditional(test, yes, no):
+            return any(map(may_fault, (test, yes, no)))
+    return False

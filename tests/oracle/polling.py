@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from .control import Edge
-from .expressions import Binary, Conditional, Expr, Fault, Int, Name, Unary, compare, evaluate
+from .expressions import Binary, Conditional, Expr, Fault, Int, Name, Unary, compare, evaluate, may_fault
 from .gathering import Flags, Gathers
 from .operations import Place
 from .syntax import Assign, Assume, Await, Fence, Fetch, Load, Program, Statement, Wait, WaitLocal, statements
@@ -324,7 +324,7 @@ def _live(out: list[list[Edge]], names: dict[str, int]) -> list[set[str]]:
             for edge in edges:
                 command, later = edge.command, live[edge.target]
                 needed = later - {getattr(command, "register", None)}
-                if not isinstance(command, Assign) or command.register in later or _may_fault(command.value):
+                if not isinstance(command, Assign) or command.register in later or may_fault(command.value):
                     needed |= {
                         name
                         for field in command.exprs
@@ -386,17 +386,6 @@ def _mentioned(expr: Expr, names: dict[str, int]) -> set[str]:
                 return _mentioned(yes if known else no, names)
             return _mentioned(test, names) | _mentioned(yes, names) | _mentioned(no, names)
     return set()
-
-
-def _may_fault(expr: Expr) -> bool:
-    match expr:
-        case Unary(_, operand):
-            return _may_fault(operand)
-        case Binary(symbol, left, right):
-            return symbol in ("/", "%", "<<", ">>") or _may_fault(left) or _may_fault(right)
-        case Conditional(test, yes, no):
-            return any(map(_may_fault, (test, yes, no)))
-    return False
 
 
 def _values(program: Program) -> list[int]:

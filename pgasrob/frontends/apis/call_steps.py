@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Container, Hashable, Mapping
+from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
@@ -31,6 +32,12 @@ def as_value(given: Given) -> Value:
 
 FREED = "freed"
 """Key in the state of the objects that have been given back."""
+
+
+def least_free(taken: Container[int], first: int = 0) -> int:
+    """The least number from ``first`` on that is not ``taken``: numbers are used again, so that loops come back to the
+    state they began in."""
+    return next(number for number in count(first) if number not in taken)
 
 
 def freed(notes: Mapping[str, Hashable]) -> dict[ObjectId, tuple[Opened, Rule]]:

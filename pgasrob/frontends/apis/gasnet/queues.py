@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import is_owner, local, target
-from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
+from pgasrob.frontends.apis.call_steps import NotAllowed, Steps, least_free
 from pgasrob.frontends.apis.gasnet import rules
 from pgasrob.frontends.apis.interface import Address, Call, ObjectId
 from pgasrob.frontends.c.values import Handle, Known, Value
@@ -33,8 +33,7 @@ def leaves(steps: Steps) -> tuple[int, ...]:
 
 
 def new_handle(steps: Steps) -> int:
-    taken = {*open_handles(steps), *leaves(steps)}
-    number = next(number for number in range(len(taken) + 1) if number not in taken)
+    number = least_free({*open_handles(steps), *leaves(steps)})
     steps.note("gasnet.open", tuple(sorted((*open_handles(steps), number))))
     return number
 

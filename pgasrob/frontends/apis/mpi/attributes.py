@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from pgasrob.frontends.apis.call_steps import CallFirst, Steps
+from pgasrob.frontends.apis.call_steps import CallFirst, Steps, least_free
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.handles import pointer
 from pgasrob.frontends.apis.mpi.header import (
@@ -62,9 +62,8 @@ def _kept(call: Call, index: int) -> Value:
     Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *del, int *key, void *extra)
 """)
 def create_keyval(call: Call, steps: Steps) -> None:
-    """Numbers are used again, so that loops come back to the state they began in."""
     keys = _keys(steps)
-    number = next(number for number in range(FIRST_KEY, FIRST_KEY + len(keys) + 1) if number not in keys)
+    number = least_free(keys, FIRST_KEY)
     copy, delete, extra = (_kept(call, index) for index in (0, 1, 3))
     steps.note(KEYS, (*keys.values(), (number, copy, delete, extra)))
     steps.store(pointer(call, 2), number, INT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.handles import handle, pointer
 from pgasrob.frontends.apis.mpi.header import MAX_INFO_VALUE, OPAQUE, does, stores
@@ -30,9 +30,9 @@ def _keep(steps: Steps, held: dict[int, Pairs]) -> None:
 
 
 def _made(steps: Steps, index: int, pairs: Pairs) -> None:
-    """Store a new object where argument ``index`` points to. Numbers are used again, so that loops come back."""
+    """Store a new object where argument ``index`` points to."""
     held = _all(steps)
-    number = next(number for number in range(len(held) + 1) if number not in held)
+    number = least_free(held)
     _keep(steps, held | {number: pairs})
     steps.store(pointer(steps.call, index), Handle("info", (number,)), INFO)
 

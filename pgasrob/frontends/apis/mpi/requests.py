@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.flags import Group, Key, all_at_once, depart, receive
 from pgasrob.frontends.apis.interface import Call, Way
 from pgasrob.frontends.apis.mpi import rules
@@ -31,7 +31,7 @@ def rma_request(steps: Steps, of: Window, target: Target) -> tuple[Handle, int]:
     """A request for what is issued to ``target``, and its number among those to it."""
     live, name = live_requests(steps), named(target)
     taken = {number for window, rank, number, _ in live if (window, rank) == (of.id, name)}
-    number = next(number for number in range(len(taken) + 1) if number not in taken)
+    number = least_free(taken)
     steps.note(LIVE, live | {(of.id, name, number, steps.opened())})
     return Handle("request", ("rma", of.id, of.members, name, number)), number
 
@@ -57,7 +57,7 @@ def pending(steps: Steps, kind: str, key: Key = (), slot: int | None = None) -> 
     """Note that the call has begun a ``kind`` of operation, which has to be waited for. It is known by the ``key`` of
     its channel and its ``slot`` there, or by the least number that is free."""
     taken = {number for id, _, number, _ in live_requests(steps) if id == (kind, *key)}
-    number = next(number for number in range(len(taken) + 1) if number not in taken) if slot is None else slot
+    number = least_free(taken) if slot is None else slot
     if number < MOST_SENDS or slot is not None:
         steps.note(LIVE, live_requests(steps) | {((kind, *key), 0, number, steps.opened())})
     return number
