@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from pathlib import Path
 
 MOST_BYTES = 1 << 28
 """The greatest size of the text of a certificate."""
@@ -35,8 +34,10 @@ def stored(path: str) -> str:
 
 def store(path: str, text: str) -> None:
     """Write a certificate to the file ``path``: the same text to the same bytes. Raises :class:`BadFile` and
-    :class:`OSError`."""
+    :class:`~pgasrob.whole_files.CannotWrite`."""
+    from pgasrob.whole_files import replace_file
+
     written = text.encode()
     if len(written) > MOST_BYTES:
         raise BadFile(f"it would be longer than {MOST_BYTES} bytes")
-    Path(path).write_bytes(gzip.compress(written, mtime=0) if path.endswith(PACKED) else written)
+    replace_file(path, gzip.compress(written, mtime=0) if path.endswith(PACKED) else written)

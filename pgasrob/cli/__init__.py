@@ -19,6 +19,7 @@ from pgasrob import __version__
 from pgasrob.cli.declare import HELP
 from pgasrob.cli.exit_codes import BROKEN_PIPE, CRASHED, ERROR, INTERRUPTED, UNKNOWN
 from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.whole_files import CannotWrite
 
 EXAMPLES = """\b
 Examples:
@@ -90,6 +91,9 @@ class _Commands(click.Group):
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
+        except CannotWrite as error:
+            click.echo(f"pgasrob: {error}", err=True)
+            ctx.exit(ERROR)
         except OSError as error:
             # What is still buffered has nowhere to go either; without this the interpreter complains at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

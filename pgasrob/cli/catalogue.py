@@ -60,6 +60,7 @@ def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_
     from pgasrob.program.parser import read_text
     from pgasrob.render import english
     from pgasrob.render.corpus_catalogue import without_times
+    from pgasrob.whole_files import replace_file
 
     target = folder / "README.md"
     before = read_text(str(target))
@@ -69,5 +70,5 @@ def _write(folder: Path, text: str, beginning: str, count: int, what: str, only_
         raise click.exceptions.Exit(NOT_ROBUST if stale else ROBUST)
     if before and not before.startswith(beginning):
         raise click.UsageError(f"{target} is not a catalogue; it is left as it is. Move it away first.")
-    target.write_text(text, encoding="utf-8")
+    replace_file(target, text)
     click.echo(f"{target}: {english.count(count, what)}{'' if stale else ', nothing new but times'}")

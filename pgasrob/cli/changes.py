@@ -109,7 +109,7 @@ def _write_change(file: str, before: str, after: str, what: str) -> None:
     from pgasrob.diagnostics import SourceError
     from pgasrob.program.files import DISK
     from pgasrob.program.parser import read_source
-    from pgasrob.render.output_files import replace_file
+    from pgasrob.whole_files import replace_file
 
     try:
         now = read_source(Path(file), DISK)
@@ -124,6 +124,4 @@ def _write_change(file: str, before: str, after: str, what: str) -> None:
         replace_file(file, mark + after)
     except SourceError as error:
         refuse(str(error))
-    except OSError as error:
-        refuse(f"cannot write {file}: {error.strerror}")
     click.echo(f"{file}: {what}; what was there is in {kept}", err=True)

@@ -244,14 +244,10 @@ def _parts(page: str) -> list[Part]:
 
 
 def _write(folder: str, name: str, text: str, announce: bool = True) -> None:
-    from pgasrob.render.output_files import replace_file
+    from pgasrob.whole_files import replace_file
 
     path = os.path.join(folder, name)
-    try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        replace_file(path, text)
-    except OSError as error:
-        refuse(f"pgasrob: cannot write {path}: {error.strerror}")
+    replace_file(path, text, make_folders=True)
     if announce:
         click.echo(path)
 

@@ -148,10 +148,7 @@ class _Drawing:
         target = format_of(output)
         for path, those in _targets(output, self.results).items():
             drawn = self._chosen(target, those)
-            try:
-                write(drawn, path, self.options.fold)
-            except OSError as error:
-                refuse(f"pgasrob: cannot write {path}: {error.strerror or error}")
+            write(drawn, path, self.options.fold)
             if not target.holds_many:
                 self._mention(path, drawn[0], len(those))
 

@@ -138,11 +138,9 @@ def _show(output: str | None, title: str, written: list[Chapter], source: str) -
         write(explanation_lines(title, written, terminal_width(), glyphs_for(sys.stdout)), sys.stdout)
         return
     from pgasrob.render.explanation.html import to_html
+    from pgasrob.whole_files import replace_file
 
-    try:
-        Path(output).write_text(to_html(title, written, source), encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise click.UsageError(f"cannot write {output}: {error.strerror}") from None
+    replace_file(output, to_html(title, written, source).encode(errors="replace"))
     count = "1 chapter" if len(written) == 1 else f"{len(written)} chapters"
     click.echo(f"{output}: {count} on {title}", err=True)
 
@@ -153,6 +151,7 @@ def _draw_execution(options: ExplainOptions, model: MemoryModel) -> int:
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.render.memory_model import model_report, model_to_json
     from pgasrob.render.mpi_execution import execution_lines, execution_svg
+    from pgasrob.whole_files import replace_file
 
     output = options.output
     if output is not None and not output.endswith(".svg"):
@@ -165,9 +164,6 @@ def _draw_execution(options: ExplainOptions, model: MemoryModel) -> int:
         write(model_report(model_to_json(verdict), terminal_width()), sys.stdout)
         write(execution_lines(verdict.execution, verdict.instance), sys.stdout)
         return ROBUST
-    try:
-        Path(output).write_text(execution_svg(verdict.execution, verdict.instance), encoding="utf-8")
-    except OSError as error:
-        refuse(f"cannot write {output}: {error.strerror}")
+    replace_file(output, execution_svg(verdict.execution, verdict.instance))
     click.echo(f"{output}: an execution of {options.file}, {verdict.status} in the {model} model", err=True)
     return ROBUST

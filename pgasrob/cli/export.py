@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -46,6 +45,7 @@ def export(options: ExportOptions) -> None:
     says how to run SPIN on it. (`pgasrob check --engine spin` does all of that and shows the counterexample.)
     """
     from pgasrob.export.promela import Unsupported, to_promela
+    from pgasrob.whole_files import replace_file
 
     try:
         text = to_promela(load_instance(options.file, options.nodes, options.front_end, reading=options.reading))
@@ -54,4 +54,4 @@ def export(options: ExportOptions) -> None:
     if options.output is None:
         click.echo(text, nl=False)
     else:
-        Path(options.output).write_text(text, encoding="utf-8")
+        replace_file(options.output, text)

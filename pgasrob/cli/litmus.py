@@ -325,12 +325,13 @@ class _Asking:
     def draw(self) -> bool:
         """Write the graphs; whether all could be written."""
         from pgasrob.render.execution_files import NothingToDraw, write_graphs
+        from pgasrob.whole_files import CannotWrite
 
         options = self.options
         try:
             for path in write_graphs(options.graphs, self.results, list(map(dict, options.drawn))):
                 click.echo(f"pgasrob: {path} has been drawn", err=True)
-        except NothingToDraw as error:
+        except (NothingToDraw, CannotWrite) as error:
             click.echo(f"pgasrob: {error}", err=True)
             return False
         return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pgasrob.cli.declare import Rule, check_rules, command, flag, group, option, typed
-from pgasrob.cli.exit_codes import ERROR, ROBUST, UNKNOWN
+from pgasrob.cli.exit_codes import ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import TimeAndMemory, format_option
 from pgasrob.cli.parameter_types import sentence
 from pgasrob.cli.shared_steps import print_json, progress_display
@@ -177,17 +177,13 @@ class _Out:
 
     def _one(self, test: Generated) -> None:
         from pgasrob.render.generated import files_of, generated_row, generated_to_json
+        from pgasrob.whole_files import replace_file
 
         number = self._numbers[test.name] = self._numbers.get(test.name, 0) + 1
         if self._folder is not None:
-            try:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                for name, text in files_of(test, number):
-                    (self._folder / name).write_text(text)
-                    self._files += 1
-            except OSError as error:
-                click.echo(f"pgasrob: cannot write to {self._folder}: {error.strerror or error}", err=True)
-                raise click.exceptions.Exit(ERROR) from None
+            for name, text in files_of(test, number):
+                replace_file(self._folder / name, text, make_folders=True)
+                self._files += 1
         if self._clear is not None and (self._folder is None or self._format == "json"):
             self._clear()
         if self._format == "json":

@@ -145,6 +145,7 @@ def _stage(instance: Instance, options: ShowOptions) -> Stage:
 def _draw(shown: Stage, path: Path, layout: str) -> None:
     """Draw the graphs of ``shown`` into ``path``."""
     from pgasrob.render import automata_lib
+    from pgasrob.whole_files import replace_file
 
     try:
         if layout == "graphviz":
@@ -152,12 +153,10 @@ def _draw(shown: Stage, path: Path, layout: str) -> None:
         elif layout == "own":
             from pgasrob.render.stage_pictures import stage_svg
 
-            path.write_text(stage_svg(shown), encoding="utf-8")
+            replace_file(path, stage_svg(shown))
         else:
             from pgasrob.render.stage_pictures import to_dot
 
-            path.write_text(to_dot(shown.graphs), encoding="utf-8")
+            replace_file(path, to_dot(shown.graphs))
     except automata_lib.MissingExtra as error:
         refuse(f"pgasrob: cannot draw {path}: {error}; an .svg without --layout graphviz needs neither")
-    except OSError as error:
-        refuse(f"pgasrob: cannot write {path}: {error.strerror}")

@@ -134,7 +134,8 @@ class Witnesses:
         return not self.failed
 
     def _write(self, results: list[Result | RaceResult], target: str) -> None:
-        from pgasrob.render.output_files import format_of, replace_file, write
+        from pgasrob.render.output_files import format_of, write
+        from pgasrob.whole_files import CannotWrite, replace_file
 
         try:
             if self.baseline is not None and format_of(target).ending == ".sarif":
@@ -144,9 +145,9 @@ class Witnesses:
             else:
                 write(results, target, self.fold)
             self.written.append(target)
-        except OSError as error:
+        except CannotWrite as error:
             self.failed = True
-            click.echo(f"pgasrob: cannot write {target}: {error.strerror or error}", err=True)
+            click.echo(f"pgasrob: {error}", err=True)
 
 
 def witness_option(written: str, kind: type[WitnessPath] = WitnessPath, also: Callable[[], str] = str) -> Any:

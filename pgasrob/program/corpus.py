@@ -5,11 +5,11 @@ A wheel has the corpus inside this package, a checkout in `programs/` beside it.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.whole_files import replace_file
 
 SUFFIXES = (".pgas", ".c", ".h", ".litmus")
 """The endings of the programs of the corpus; its pages and pictures are not listed or copied."""
@@ -107,6 +107,5 @@ def copy(paths: Sequence[PurePosixPath], target: Path) -> list[Path]:
         if written.exists() and (written.is_dir() or written.read_bytes() != source.read_bytes()):
             raise FileExistsError(f"{written} is there already, and differs: it is left as it is, and nothing copied")
     for written, source in sources.items():
-        written.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, written)
+        replace_file(written, source.read_bytes(), make_folders=True)
     return list(sources)

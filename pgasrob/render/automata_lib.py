@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from pgasrob.render.stage_pictures import to_dot
 from pgasrob.robustness.stages import Graph
+from pgasrob.whole_files import replace_file
 
 if TYPE_CHECKING:
     from automata.fa.nfa import NFA
@@ -72,6 +73,6 @@ def picture(graphs: Sequence[Graph], form: str) -> bytes:
 def write(graphs: Sequence[Graph], path: Path) -> None:
     """Write the picture of ``graphs`` to ``path`` in the format that its ending says.
 
-    Raises :class:`MissingExtra` without the optional package, OSError when the file cannot be written.
+    Raises :class:`MissingExtra` without the optional package, and :class:`~pgasrob.whole_files.CannotWrite`.
     """
-    path.write_bytes(picture(graphs, path.suffix[1:].lower()))
+    replace_file(path, picture(graphs, path.suffix[1:].lower()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from pgasrob.diagnostics import visible
 from pgasrob.models.litmus.litmus_program import Value
@@ -14,6 +14,7 @@ from pgasrob.render.lane_panels import Panel
 from pgasrob.render.lines import together
 from pgasrob.render.litmus_json import ExecutionObject, ForbiddenObject, LitmusResult, values_text
 from pgasrob.render.litmus_text import forbidding_rules
+from pgasrob.whole_files import replace_file
 
 WRITERS = {".svg": executions_svg, ".dot": executions_dot}
 MOST_PANELS = 24
@@ -29,7 +30,7 @@ def write_graphs(
 ) -> Iterator[str]:
     """Draw the executions of ``results`` into each of ``paths`` and yield the name of each file that is written. Only
     executions with one of the ``wanted`` sets of values are drawn; all when that is empty. Raises
-    :class:`NothingToDraw`."""
+    :class:`NothingToDraw` and :class:`~pgasrob.whole_files.CannotWrite`."""
     names = _names(results)
     for path in paths:
         by_path: dict[str, list[LitmusResult]] = {}
@@ -48,10 +49,7 @@ def write_graphs(
                 why = f"{len(panels)} executions are too many for one picture; choose with --outcome and --model"
                 raise NothingToDraw(f"{filled} is not written: {why}")
             title = f"{visible(PurePath(mine[0]['file']).name)}: {english.listed([each['label'] for each in mine])}"
-            try:
-                Path(filled).write_text(WRITERS[Path(filled).suffix](title, panels), encoding="utf-8")
-            except OSError as error:
-                raise NothingToDraw(f"cannot write {filled}: {error.strerror}") from None
+            replace_file(filled, WRITERS[PurePath(filled).suffix](title, panels))
             yield filled
 
 

@@ -1,18 +1,18 @@
 """Writes results to files; the ending of the name chooses the format.
 
-Each renderer is imported when it is used. A file is complete or not there: it is written beside its place and moved.
+Each renderer is imported when it is used.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics.suggestions import did_you_mean
+from pgasrob.whole_files import replace_file
 
 if TYPE_CHECKING:
     from pgasrob.render.verdict_json import RaceResult, Result
@@ -132,39 +132,7 @@ def write(results: Sequence[Result | RaceResult], path: str, cycle_only: bool = 
 
     ``cycle_only``: in a picture, what the cycle does not pass is folded away.
 
-    Raises :class:`UnknownFormat`, `run_graph.NoRun` where there is no run to draw, and OSError.
+    Raises :class:`UnknownFormat`, `run_graph.NoRun` where there is no run to draw, and
+    :class:`~pgasrob.whole_files.CannotWrite`.
     """
     replace_file(path, format_of(path).text(results, cycle_only))
-
-
-def replace_file(path: str, text: str) -> None:
-    """Replace the contents of the file ``path`` by ``text`` atomically. Raises OSError."""
-    target = os.path.realpath(path)  # what a link points to is replaced, not the link
-    if os.path.exists(target) and not os.path.isfile(target):  # a device or pipe has no contents to be replaced
-        with open(target, "w", encoding="utf-8", newline="\n") as opened:
-            opened.write(text)
-        return
-    if os.path.exists(target) and not os.access(target, os.W_OK):
-        raise PermissionError(13, "Permission denied", path)
-    import tempfile
-
-    handle, temporary = tempfile.mkstemp(prefix=".pgasrob-", dir=os.path.dirname(target))
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as opened:
-            opened.write(text)
-        os.chmod(temporary, _rights(target))
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _rights(target: str) -> int:
-    """The rights that the file ``target`` has, or that a new file would have."""
-    try:
-        return os.stat(target).st_mode & 0o777
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask

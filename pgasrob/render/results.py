@@ -19,7 +19,7 @@ from pgasrob.render.one_run_json import simulated_to_json
 from pgasrob.render.one_run_text import simulation_report
 from pgasrob.render.outcomes_json import outcomes_to_json
 from pgasrob.render.outcomes_text import outcomes_report
-from pgasrob.render.output_files import UnknownFormat, format_of, replace_file, write
+from pgasrob.render.output_files import UnknownFormat, format_of, write
 from pgasrob.render.races_json import races_to_json
 from pgasrob.render.repair_text import beside, repair_lines, repair_to_json, repair_to_sarif
 from pgasrob.render.result_report import report
@@ -31,6 +31,7 @@ from pgasrob.repairs import Repair
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.runs.outcomes import Outcomes
 from pgasrob.runs.simulate import Simulated
+from pgasrob.whole_files import replace_file
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from copy import deepcopy
 from functools import reduce
 from pathlib import Path
@@ -12,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from pgasrob.render import output_files
-from pgasrob.render.output_files import FORMATS, UnknownFormat, format_of, replace_file, write
+from pgasrob.render.output_files import FORMATS, UnknownFormat, format_of, write
 from pgasrob.render.run_graph import NoRun
 from pgasrob.render.verdict_json import Result
 from pgasrob.render.witness_file import read_results
@@ -138,52 +135,6 @@ def test_nasty_texts(ending: str) -> None:
 
 
 # Writing
-
-
-def test_a_file_is_complete_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = tmp_path / "run.txt"
-    target.write_text("before")
-    with pytest.raises(UnicodeEncodeError):
-        replace_file(str(target), "half of it \ud800")
-    assert target.read_text() == "before"
-
-    def refuse(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(output_files.os, "replace", refuse)
-    with pytest.raises(OSError, match="No space"):
-        replace_file(str(target), "after")
-    assert target.read_text() == "before"
-    assert os.listdir(tmp_path) == ["run.txt"]
-
-
-def test_rights_and_links_stay(tmp_path: Path) -> None:
-    mask = os.umask(0o027)
-    try:
-        new, old, link = tmp_path / "new.txt", tmp_path / "old.txt", tmp_path / "link.txt"
-        replace_file(str(new), "text\n")
-        assert stat.S_IMODE(new.stat().st_mode) == 0o640
-        old.write_text("before")
-        old.chmod(0o604)
-        link.symlink_to(old)
-        replace_file(str(link), "after\r\n")
-        assert link.is_symlink()
-        assert old.read_bytes() == b"after\r\n"
-        assert stat.S_IMODE(old.stat().st_mode) == 0o604
-    finally:
-        os.umask(mask)
-
-
-def test_a_pipe_is_written_to(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe.txt"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        replace_file(str(pipe), "text\n")
-        assert os.read(reader, 100) == b"text\n"
-        assert stat.S_ISFIFO(pipe.stat().st_mode)
-    finally:
-        os.close(reader)
 
 
 def folding() -> Result:
