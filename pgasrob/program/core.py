@@ -19,7 +19,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar, assert_never
 from pgasrob.program import commands
 from pgasrob.program.commands import Command
 from pgasrob.program.expressions import INT32, Const, Expr, Fault, IntType, Register, evaluator, registers_of
-from pgasrob.program.illegal_calls import Illegal, IllegalCall
+from pgasrob.program.illegal_calls import Claim, Doubtful, Illegal
 
 P = TypeVar("P")
 """Where an access is: a :class:`Place`, or a cell."""
@@ -153,8 +153,8 @@ class Assign(Generic[V]):
 class Test(Generic[V]):
     """An assume, which ``blocks`` unless the condition holds, or an assert, which claims that it does.
 
-    ``ends``: an assume that never holds, which stands for the end of the run of all ranks. ``illegal``: of an assert
-    that a call is allowed, what is wrong where it is not.
+    ``ends``: an assume that never holds, which stands for the end of the run of all ranks. ``claim``: of an assert that
+    is no plain one of the program, what is so where it does not hold.
     """
 
     __test__ = False  # else pytest collects it
@@ -162,7 +162,7 @@ class Test(Generic[V]):
     condition: V
     blocks: bool
     ends: bool = False
-    illegal: IllegalCall | None = None
+    claim: Claim = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +243,8 @@ def lower(command: Command) -> Form:
             return Assign(register.index, value)
         case commands.Assume(condition):
             return Test(condition, blocks=True)
-        case Illegal(condition, fact):
-            return Test(condition, blocks=False, illegal=fact)
+        case Illegal(condition, fact) | Doubtful(condition, fact):
+            return Test(condition, blocks=False, claim=fact)
         case commands.Assert(condition):
             return Test(condition, blocks=False)
         case commands.Load(register, address, rank) | commands.Fetch(register, rank, address):

@@ -57,3 +57,23 @@ class Illegal(Assert):
     hold. It is no assertion of the program."""
 
     fact: IllegalCall
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAssertion:
+    """An assertion of the program at ``span`` that looks at an unknown value of which not all is known there: a run in
+    which it is false may be none of the program."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful(Assert):
+    """An assertion of the program that is false for some unknown values, which perhaps no run has."""
+
+    fact: OpenAssertion
+
+
+Claim = IllegalCall | OpenAssertion | None
+"""What an assert claims that is false: that a call is allowed, an assertion of which that is not certain, or (None) one
+of the program."""

@@ -28,7 +28,7 @@ from pgasrob.program.expressions import (
     rewritten,
     specialise,
 )
-from pgasrob.program.illegal_calls import IllegalCall
+from pgasrob.program.illegal_calls import Claim, IllegalCall, OpenAssertion
 from pgasrob.program.polls import with_polls
 from pgasrob.program.raised_flags import Flags
 from pgasrob.program.reading import DEFAULT_READING, Reading
@@ -99,12 +99,17 @@ class Instance:
     @property
     def has_assertions(self) -> bool:
         """Whether the program has assertions of its own."""
-        return None in self._claims
+        return None in self._claims or bool(self.open_assertions)
 
     @property
     def illegal_calls(self) -> tuple[IllegalCall, ...]:
         """The calls in the program that are not allowed if some run comes to them."""
-        return tuple(claim for claim in self._claims if claim is not None)
+        return tuple(claim for claim in self._claims if isinstance(claim, IllegalCall))
+
+    @property
+    def open_assertions(self) -> tuple[OpenAssertion, ...]:
+        """The assertions of which it is not known whether they fail where some run says so."""
+        return tuple(claim for claim in self._claims if isinstance(claim, OpenAssertion))
 
     @property
     def has_claims(self) -> bool:
@@ -112,9 +117,9 @@ class Instance:
         return bool(self._claims)
 
     @cached_property
-    def _claims(self) -> dict[IllegalCall | None, None]:
+    def _claims(self) -> dict[Claim, None]:
         asserts = (form for form in self.forms if isinstance(form, core.Test) and not form.blocks)
-        return dict.fromkeys(form.illegal for form in asserts)
+        return dict.fromkeys(form.claim for form in asserts)
 
     @cached_property
     def has_loops(self) -> bool:
@@ -195,9 +200,9 @@ class Instance:
             case core.Assign(assigned, value):
                 run = evaluator(value)
                 return lambda registers: core.Assign(assigned, run(registers))
-            case core.Test(condition, blocks, ends, illegal):
+            case core.Test(condition, blocks, ends, claim):
                 holds = evaluator(condition)
-                return lambda registers: core.Test(holds(registers), blocks, ends, illegal)
+                return lambda registers: core.Test(holds(registers), blocks, ends, claim)
             case core.Immediate(access, condition, update, register, until):
                 cell, compared, updated = self._access(rank, access), _comparison(condition), _update(update)
                 return lambda registers: core.Immediate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.program import core
-from pgasrob.program.illegal_calls import IllegalCall
+from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.reference.closing import Choosable, Closing
 from pgasrob.reference.exploration import Exploration, TraceByTrace
@@ -39,7 +39,7 @@ class TraceSearch(TraceByTrace, InOnePart):
         self.undecided: set[tuple[int, int, int, int]] = set()
         self.checks_deadlock = instance.can_wait
         self.fault: FoundFault | None = None
-        self.failed: dict[IllegalCall | None, Computation] = {}
+        self.failed: dict[Claim, Computation] = {}
         self.deadlock: Computation | None = None
         self.complete = False
 
@@ -101,8 +101,8 @@ class TraceSearch(TraceByTrace, InOnePart):
         operands = last and last.operands
         if not isinstance(operands, core.Test) or operands.blocks or operands.condition:
             return
-        if operands.illegal not in self.failed:
-            self.failed[operands.illegal] = self._computation()
+        if operands.claim not in self.failed:
+            self.failed[operands.claim] = self._computation()
 
     def _look_at_the_end(self) -> None:
         """Note a deadlock; a rank before a fault is stuck by that."""

@@ -13,6 +13,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
+from pgasrob.program.illegal_calls import IllegalCall, OpenAssertion
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.always_stuck import every_run_is_stuck
 from pgasrob.robustness.counterexample import Counterexample, fault_reached, fault_witness
@@ -30,6 +31,7 @@ from pgasrob.robustness.reasons import (
     ScRunsLeft,
     ScStateLimit,
     StateLimit,
+    ValueForgotten,
 )
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
@@ -324,8 +326,11 @@ class Check:
         program = instance.program
         complete = complete and facts.complete and not program.gaps
         if instance.has_assertions or program.gaps:
-            hold: Assertions = "hold" if complete else "unknown"
+            doubtful = [claim.span.line for claim in facts.failed if isinstance(claim, OpenAssertion)]
+            hold: Assertions = "hold" if complete and not doubtful else "unknown"
             verdict = replace(verdict, assertions="violated" if shown.assertion_run else hold)
+            if verdict.assertions == "unknown" and verdict.reason is None and doubtful:
+                verdict = replace(verdict, reason=ValueForgotten(min(doubtful)))
         if not program.source.shows_commands:
             allowed: Legal = "yes" if complete or not (instance.illegal_calls or program.gaps) else "unknown"
             verdict = replace(verdict, legal="no" if shown.illegal_calls else allowed)
@@ -348,7 +353,7 @@ class Check:
         if decided.decision is Decision.ROBUST and ended is not None:
             shown.cannot_fault = facts.cannot_fault()
         shown.assertion_run = self._replayed("assertion", facts.failed.get(None))
-        runs = {call: run for call, run in facts.failed.items() if call is not None}
+        runs = {call: run for call, run in facts.failed.items() if isinstance(call, IllegalCall)}
         for call in sorted(runs, key=lambda call: (call.span.line, call.span.column, call.rule.code)):
             run = replay(decided.instance, runs[call])
             found = FoundIllegalCall(call, run.computation[-1].rank, Witness("illegal call", run))

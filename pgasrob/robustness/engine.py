@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pgasrob.diagnostics.suggestions import did_you_mean
-from pgasrob.program.illegal_calls import IllegalCall
+from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.turns import Counted
@@ -60,7 +60,7 @@ class Facts(Protocol):
     @property
     def fault(self) -> FoundFault | None: ...
     @property
-    def failed(self) -> Mapping[IllegalCall | None, Computation]: ...
+    def failed(self) -> Mapping[Claim, Computation]: ...
     @property
     def deadlock(self) -> Computation | None: ...
     @property
@@ -83,7 +83,7 @@ class JoinedFacts:
         return next((facts.fault for facts in self.sources if facts.fault), None)
 
     @property
-    def failed(self) -> Mapping[IllegalCall | None, Computation]:
+    def failed(self) -> Mapping[Claim, Computation]:
         return {claim: run for facts in reversed(self.sources) for claim, run in facts.failed.items()}
 
     @property
@@ -184,7 +184,7 @@ class FoundInPart(NamedTuple):
     states: int = 0
     violation: bool = False
     fault: bool = False
-    failed: frozenset[IllegalCall | None] = frozenset()
+    failed: frozenset[Claim] = frozenset()
     deadlock: bool = False
     complete: bool = False
     reason: Reason | None = None

@@ -34,7 +34,7 @@ from pgasrob.program.expressions import (
     registers_of,
     render,
 )
-from pgasrob.program.illegal_calls import IllegalCall
+from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
 
@@ -172,7 +172,7 @@ class Tables:
     landmarks: list[int]
     most: list[int]
     edges: list[Transition]
-    claims: list[IllegalCall | None]
+    claims: list[Claim]
 
 
 ALL_STEPS = 255
@@ -209,7 +209,7 @@ class _Compiler:
         self.uses: list[list[int]] = []
         self.expressions: dict[Expr, int] = {}
         self.barriers: dict[str, int] = {}
-        self.claims: dict[IllegalCall | None, int] = {None: 0}
+        self.claims: dict[Claim, int] = {None: 0}
         self.starts = [0]
         self.code: list[int] = []
         self.memory = [self.value(value) for value in instance.memory]
@@ -273,9 +273,9 @@ class _Compiler:
         match form:
             case core.Assign(register, value):
                 return self._row("assign", register=register, operands=(value,))
-            case core.Test(condition, blocks, ends, illegal):
-                claim = -1 if blocks else self.claims.setdefault(illegal, len(self.claims))
-                return self._row("test", register=claim, flags=BLOCKS * blocks + ENDS * ends, operands=(condition,))
+            case core.Test(condition, blocks, ends, claim):
+                number = -1 if blocks else self.claims.setdefault(claim, len(self.claims))
+                return self._row("test", register=number, flags=BLOCKS * blocks + ENDS * ends, operands=(condition,))
             case core.Immediate(access, compared, update, loaded, until):
                 return self._row(
                     "immediate",

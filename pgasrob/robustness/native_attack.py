@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pgasrob.program.expressions import Fault
-from pgasrob.program.illegal_calls import IllegalCall
+from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import PIECE, InOnePart, Violation, until
 from pgasrob.robustness.kernel_tables import Tables, tables
@@ -77,7 +77,7 @@ class DecodedFacts:
         self._reports, self._decoder = search, decoder
         self.checks_deadlock: bool = search.checks_deadlock
         self._fault: FoundFault | None = None
-        self._failed: dict[IllegalCall | None, Computation] = {}
+        self._failed: dict[Claim, Computation] = {}
         self._deadlock: Computation | None = None
 
     @property
@@ -87,7 +87,7 @@ class DecodedFacts:
         return self._fault
 
     @property
-    def failed(self) -> Mapping[IllegalCall | None, Computation]:
+    def failed(self) -> Mapping[Claim, Computation]:
         if len(self._failed) < self._reports.failures:
             for number, moves, rank, transition in self._reports.failed:
                 claim = self._decoder.claims[number]

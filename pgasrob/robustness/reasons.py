@@ -239,6 +239,16 @@ class RunsLeftOut(Reason, code="runs-left-out", sentence="not all runs were look
         return self.sentence.format(gaps="; ".join(self.gaps))
 
 
+class ValueForgotten(
+    Reason,
+    code="value-forgotten",
+    sentence="the assertion in line {line} fails only for unknown values of which not all is known there",
+):
+    """An assertion fails only for values that perhaps no run has."""
+
+    line: int
+
+
 class EffectLimit(Reason, code="effect-limit", sentence="the search for outcomes ended after {states:,} states"):
     """The bound of the search for what a violation means."""
 

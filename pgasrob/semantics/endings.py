@@ -77,7 +77,7 @@ def failure(
     instance: Instance, letter: Letter, control: tuple[int, ...], registers: tuple[Registers, ...]
 ) -> FailedAssertion | None:
     """The failed assertion that ``letter`` issues in this state; None if it holds, or ``letter`` issues no assert, or
-    one that a call is allowed."""
+    none of which it is certain that it fails."""
     if letter.kind != "assert":
         return None
     rank = letter.rank
@@ -85,7 +85,7 @@ def failure(
     transition = next(each for each in leaving if each.occurrence == letter.which)
     claimed = instance.operands(rank, transition, registers[rank])
     assert isinstance(claimed, core.Test)
-    return None if claimed.condition or claimed.illegal else FailedAssertion(rank, transition.span.line, letter.which)
+    return None if claimed.condition or claimed.claim else FailedAssertion(rank, transition.span.line, letter.which)
 
 
 def with_failure(failed: tuple[FailedAssertion, ...], another: FailedAssertion | None) -> tuple[FailedAssertion, ...]:

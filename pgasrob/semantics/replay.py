@@ -286,7 +286,7 @@ class _Replay:
                     raise self._reject(position, event, "the condition is false")
             case "assert":
                 assert isinstance(operands, core.Test)
-                return self._describe(event, issued, holds=None if operands.illegal else bool(operands.condition))
+                return self._describe(event, issued, holds=None if operands.claim else bool(operands.condition))
             case "assign":
                 assert isinstance(operands, core.Assign)
                 return self._describe(event, issued, register=self._set(rank, operands.register, operands.value))

@@ -19,7 +19,7 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Operands
 from pgasrob.program.expressions import Fault
-from pgasrob.program.illegal_calls import IllegalCall
+from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.effect import execute, put
@@ -80,13 +80,13 @@ class SequentialSpace:
                 except Fault as fault:
                     yield rank, transition, fault
 
-    def failed_assertions(self, state: SequentialState) -> Iterator[tuple[IllegalCall | None, tuple[Letter, ...]]]:
+    def failed_assertions(self, state: SequentialState) -> Iterator[tuple[Claim, tuple[Letter, ...]]]:
         """What is claimed by the next commands that are assertions and false (None by one of the program's own), and
         their words."""
         for rank in range(self.instance.nodes):
             for transition, operands in self.instance.evaluated(rank, state.control[rank], state.registers[rank]):
                 if isinstance(operands, core.Test) and not (operands.blocks or operands.condition):
-                    yield operands.illegal, sequential_word(rank, transition, operands)
+                    yield operands.claim, sequential_word(rank, transition, operands)
 
     @cached_property
     def standstill(self) -> Standstill[SequentialState]:
@@ -148,7 +148,7 @@ class SequentialFacts:
         self._space = SequentialSpace(instance)
         self._reached = Reached(self._space)
         self.fault: FoundFault | None = None
-        self.failed: dict[IllegalCall | None, Computation] = {}
+        self.failed: dict[Claim, Computation] = {}
         self.deadlock: Computation | None = None
         self._checks_assertions = instance.has_claims
         self.checks_deadlock = instance.can_wait

@@ -116,13 +116,14 @@ class Facts:
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
     is chosen, as far as there are few values to choose from. ``asked``: by object and offset, the conditions that ranks
     branch by on what cells hold, in order; ``lost``: the cells of which the answers are not known all the same;
-    ``asks``: whether any are asked; ``sites``: the places of the program at which values are loaded by which ranks
-    branch later (:class:`~pgasrob.frontends.c.asked.Questions`). ``moved``: the numbers that collectives move.
-    ``keeps_loops``: whether long loops are kept as loops; ``loops_kept``: whether there are any. ``rank``: the first
-    variable that a rank keeps its number in. ``elsewhere``: the pointers that have pointed to memory of other ranks.
-    ``merged_unset``: the objects for which states that differ only in what has been set are merged, for there would be
-    too many states. ``rows``: the objects of which the parts of ranks lie one behind the other, as ranks with the bytes
-    before and in their part.
+    ``guessed``: the cells of which the answers may be those of no run; ``asks``: whether any are asked; ``sites``: the
+    places of the program at which values are loaded by which ranks branch later
+    (:class:`~pgasrob.frontends.c.asked.Questions`). ``moved``: the numbers that collectives move. ``keeps_loops``:
+    whether long loops are kept as loops; ``loops_kept``: whether there are any. ``rank``: the first variable that a
+    rank keeps its number in. ``elsewhere``: the pointers that have pointed to memory of other ranks. ``merged_unset``:
+    the objects for which states that differ only in what has been set are merged, for there would be too many states.
+    ``rows``: the objects of which the parts of ranks lie one behind the other, as ranks with the bytes before and in
+    their part.
     """
 
     def __init__(self, keeps_loops: bool = True, folding: Folding = 0) -> None:
@@ -139,6 +140,7 @@ class Facts:
         self.decisive_variables: set[Hashable] = set()
         self.asked: dict[ObjectId, dict[int | None, dict[Expr, None]]] = {}
         self.lost = CellSet()
+        self.guessed = CellSet()
         self.asks = True
         self.sites: set[Hashable] = set()
         self.again = False
@@ -170,6 +172,11 @@ class Facts:
     def doubt(self, id: ObjectId, offset: int | None) -> None:
         """Note that the scalar at ``offset`` (None: any of the object) may hold an unknown value."""
         if self.uncertain.add(id, offset):
+            self.changed()
+
+    def guess(self, id: ObjectId, offset: int | None) -> None:
+        """Note that the answers to what the scalar at ``offset`` is asked may be those of no run."""
+        if self.guessed.add(id, offset):
             self.changed()
 
     def decide(self, origin: Hashable) -> None:

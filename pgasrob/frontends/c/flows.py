@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import not_
 from typing import assert_never
 
 from pgasrob.analysis.intervals import Interval
-from pgasrob.frontends.c.asked import CELL, Questions, about, answered, numbers_for, standing_for
+from pgasrob.frontends.c.asked import CELL, Questions, Scalar, about, answered, numbers_for, standing_for
 from pgasrob.frontends.c.cells import NOT_YET, Scalars
-from pgasrob.frontends.c.nondeterminism import UNKNOWN, Leaf, leaves, only_leaves, range_of, replaced
+from pgasrob.frontends.c.nondeterminism import UNKNOWN, Bounds, Leaf, leaves, only_leaves, range_of, replaced, values_of
 from pgasrob.frontends.c.problem import Beyond, TwoAnswers
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
@@ -26,6 +27,7 @@ from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
 from pgasrob.program.core import Role
 from pgasrob.program.expressions import Const, Expr, Register, Symbol, registers_of, rewritten
+from pgasrob.program.illegal_calls import Doubtful, Illegal, OpenAssertion
 from pgasrob.program.outside_memory import Anything
 from pgasrob.program.statements import (
     Block,
@@ -179,7 +181,7 @@ class Flows:
                 yes, no = self._block(then), self._block(otherwise or Block(()))
                 if not leaves(condition):
                     return [If(condition, yes, no if otherwise else None, span)]
-                truth = self._decided(condition)
+                truth = self.undecided.decision(condition)
                 if truth is not None:
                     return [*(yes if truth else no).statements]
                 return [Choose(tuple(Block((committed(span), *each.statements)) for each in (yes, no)))]
@@ -187,7 +189,7 @@ class Flows:
                 inner = self._block(body)
                 if not leaves(condition):
                     return [While(condition, inner, span)]
-                return [] if self._decided(condition) is False else [Loop(inner)]
+                return [] if self.undecided.decision(condition) is False else [Loop(inner)]
             case Choose(branches):
                 return [Choose(tuple(self._block(branch) for branch in branches))]
             case Loop(body):
@@ -202,12 +204,6 @@ class Flows:
 
     def _block(self, block: Block) -> Block:
         return Block(tuple(new for each in block.statements for new in self._known(each)))
-
-    def _decided(self, condition: Expr) -> bool | None:
-        truth = self.undecided.decided(condition)
-        if truth is None:
-            self.undecided.decisive([condition])
-        return truth
 
     def _command(self, do: Do) -> list[Statement]:
         form = core.lower(do.command)
@@ -244,11 +240,27 @@ class Flows:
         """An assume or assert."""
         if not leaves(condition):
             return [do]
-        truth = self._decided(condition)
-        if truth is not None:
-            return [replace(do, command=map_expressions(do.command, lambda expr: Const(int(truth))))]
-        fails = Block((replace(do, command=commands.Assert(Const(0))),))
-        return [] if blocks else [Choose((fails, Block(())))]
+        truth = self.undecided.decision(condition)
+        if truth is True:
+            return [replace(do, command=map_expressions(do.command, lambda expr: Const(1)))]
+        if blocks:
+            return [] if truth is None else [replace(do, command=map_expressions(do.command, lambda expr: Const(0)))]
+        fails = replace(do, command=map_expressions(do.command, lambda expr: Const(0)))
+        if not isinstance(do.command, Illegal) and not self._is_drawn(condition, truth):
+            fails = replace(do, command=Doubtful(Const(0), OpenAssertion(do.span)))
+        return [fails] if truth is False else [Choose((Block((fails,)), Block(())))]
+
+    def _is_drawn(self, condition: Expr, truth: bool | None) -> bool:
+        """Whether it is certain that ``condition``, whose ``truth`` is this on the way here, is false in some run."""
+        if values_of(condition, {}) == Bounds(0, 0):
+            return True
+        if truth is None:
+            return bool(self.undecided.drawn(condition, lambda value: value == 0))
+        answered = self.position.state.answered
+        return all(
+            each.exact or (each in answered and not any(self.facts.guessed.has(*cell) for cell in each.cells))
+            for each in leaves(condition)
+        )
 
     def _without_condition(self, command: Command) -> Command:
         match command:
@@ -298,15 +310,21 @@ class Flows:
             of_read = replaced(value, read, read.found)
             self.questions.pass_on(read.cells, tuple(about(each, of_read) for each in asked))
             if self.questions.of(read.cells):
+                self._guess(read.cells, cells)
                 return replaced(value, read, self.ties[read])
         elif isinstance(value, Leaf) and value.drawn and value.site not in self.facts.sites:
             if numbers := numbers_for(asked):
                 self.ties[value] = register = self.undecided.one_of(numbers)
+                self._guess(None, cells)
                 return register
         elif only_leaves(value) and not set(leaves(value)) & set(self.read.values()):
             of_value = {each: without_roots(about(each, value)) for each in asked}
             answers, open = answered(asked, lambda each: self.undecided.decided(of_value[each]))
+            if not all(each.exact for each in leaves(value)):
+                self._guess(None, cells)
             if open is not None:
+                if not all(self.undecided.drawn(of_value[open], wanted) for wanted in (bool, not_)):
+                    self._guess(None, cells)
                 raise TwoAnswers(of_value[open])
             self.undecided.assume_all(self.position.state, dict(zip(of_value.values(), answers, strict=True)))
             number = standing_for(asked, answers)
@@ -315,8 +333,16 @@ class Flows:
         self.questions.lose(cells)
         return None
 
+    def _guess(self, of: Sequence[Scalar] | None, to: Scalars) -> None:
+        """Note that the answers in the cells ``to`` may be those of no run, as those in the cells ``of`` may, if
+        given."""
+        if of is None or any(self.facts.guessed.has(*each) for each in of):
+            for each in to:
+                self.facts.guess(*each)
+
     def _flow(self, of: Scalars, to: Scalars) -> None:
         """What is in the cells ``of`` may come to the cells ``to``."""
+        self._guess(of, to)
         if asked := self.questions.of(to):
             self.questions.pass_on(of, asked)
             if not all(self.questions.of([each]) for each in of):

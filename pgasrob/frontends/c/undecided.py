@@ -150,6 +150,15 @@ class Undecided:
             case [Leaf(found=found) as leaf] if found is not None and only_leaves(condition):
                 self.questions.ask(leaf, as_asked(replaced(condition, leaf, found)))
 
+    def decision(self, condition: Expr) -> bool | None:
+        """The same of a condition that decides something: where it is open, what its unknown values come from is to be
+        known."""
+        decided = self.decided(condition)
+        if decided is None and leaves(condition):
+            self.decisive([condition])
+            self.ask(condition)
+        return decided
+
     def decisive(self, exprs: Sequence[Expr]) -> None:
         """Note that something depends on ``exprs``: where their unknown values come from, values are to be chosen."""
         for expr in exprs:

@@ -15,6 +15,7 @@ from pgasrob.frontends.apis.mpi.window_calls import RmaCall, Shared, SyncCall, S
 from pgasrob.program import core
 from pgasrob.program.commands import Fetch, Mark
 from pgasrob.program.core import Cell
+from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
 from pgasrob.races.access_facts import Fact, facts_of
@@ -78,8 +79,9 @@ class _Reader:
             self._barrier(event)
         elif isinstance(transition.command, Mark):
             self._mark(rank, transition.command.fact, transition.span)
-        elif isinstance(event.operands, core.Test) and event.operands.illegal and not event.operands.condition:
-            self.execution.illegal.append(Misuse(rank, event.operands.illegal))
+        elif isinstance(event.operands, core.Test):
+            if isinstance(event.operands.claim, IllegalCall) and not event.operands.condition:
+                self.execution.illegal.append(Misuse(rank, event.operands.claim))
         elif isinstance(event.operands, core.Transfer):
             self._transfer(rank, event, event.operands)
         elif isinstance(transition.command, Fetch) and isinstance(operation := self._open[rank], Operation):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton, Transition
+from pgasrob.program.illegal_calls import Claim as Claimed
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.rounds import endless
 from pgasrob.program.statements import Span
@@ -60,12 +61,12 @@ class Facts:
     @property
     def assertions(self) -> list[Claim]:
         """What is known of each assertion of the program, in the order of the source."""
-        return [self._claim(claim) for claim in self._asserts if claim[1] is None]
+        return [self._claim(claim) for claim in self._asserts if not isinstance(claim[1], IllegalCall)]
 
     @property
     def legal(self) -> list[Claim]:
         """Of each call that is not allowed where it stands, whether no run comes to it."""
-        return [self._claim(claim) for claim in self._asserts if claim[1] is not None]
+        return [self._claim(claim) for claim in self._asserts if isinstance(claim[1], IllegalCall)]
 
     def _claim(self, claim: _Asserted) -> Claim:
         place = self._text(self._asserts[claim])
@@ -132,23 +133,24 @@ class Facts:
         for file, leaving in zip(known.files[0], known.ranks[0].automaton.out, strict=True):
             for transition in leaving if file is not None else ():
                 match transition.form:
-                    case core.Test(condition, blocks=False, illegal=illegal) if file is not None:
+                    case core.Test(condition, blocks=False, claim=claimed) if file is not None:
                         if values.narrowed(condition, False, file) is not None:
-                            found.add((transition.span, illegal))
+                            found.add((transition.span, claimed))
         return found
 
 
-_Asserted = tuple[Span, IllegalCall | None]
+_Asserted = tuple[Span, Claimed]
 """An assert: where it stands, and of one that a call is allowed, what is wrong where it is not."""
 
 
 def _claim(transition: Transition) -> _Asserted | None:
     form = transition.form
-    return (transition.span, form.illegal) if isinstance(form, core.Test) and not form.blocks else None
+    return (transition.span, form.claim) if isinstance(form, core.Test) and not form.blocks else None
 
 
 def _open(claim: _Asserted, case: Case) -> str:
-    return f"could not exclude that {{}} is {'not allowed' if claim[1] else 'false'} for {case.text}"
+    wrong = "not allowed" if isinstance(claim[1], IllegalCall) else "false"
+    return f"could not exclude that {{}} is {wrong} for {case.text}"
 
 
 def _can_wait(transition: Transition) -> bool:

@@ -12,6 +12,7 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.parser import parse
 from pgasrob.program.printer import to_source
+from pgasrob.robustness.reasons import ValueForgotten
 from tests.frontends.apis.lowering import printed
 
 CARELESS = """{ if (me == 0) { shmem_int_p(&data, 1, 1); shmem_int_p(&flag, 1, 1); }
@@ -306,6 +307,38 @@ def test_assertions_on_unknown_values() -> None:
     assert verdict(f"{send} int r = rand() % 5; assert(r >= 0 && r < 5);").assertions != "violated"
     stored = "shmem_int_p(&x, rand(), me); shmem_quiet();"
     assert verdict(f"{stored} assert(x != 77);").assertions == "violated"
+
+
+ROUND = "int v = rand() % 100; shmem_int_p(&x, v, PEER); shmem_barrier_all();"
+SUM = """int v = 1 + rand() % 90, all; x = v; shmem_barrier_all();
+    shmem_int_sum_reduce(SHMEM_TEAM_WORLD, &y, &x, 1); all = y;"""
+ASSERTIONS = {
+    "the range of what was put": (ROUND + "assert(x >= 0 && x < 100);", "hold"),
+    "what may have been put": (ROUND + "assert(x != 77);", "violated"),
+    "what is not put": (ROUND + "assert(x != 777);", "hold"),
+    "what is certainly wrong": (ROUND + "assert(x > 100);", "violated"),
+    "what was put, read twice": (ROUND + "int r = x; shmem_barrier_all(); assert(r <= 5 || x > 5);", "hold"),
+    "handed on": ("if (me == 0) first = rand() % 9; shmem_barrier_all(); x = shmem_int_g(&first, 0); "
+                  "shmem_barrier_all(); int r = shmem_int_g(&x, 1); assert(r != 4);", "violated"),
+    "after a condition": (ROUND + "if (x > 50) assert(x > 40);", "hold"),
+    "the value itself": (ROUND + "assert(x == v);", "unknown"),
+    "computed of the value": (ROUND + "assert(2 * x == v + v);", "unknown"),
+    "what is added to": ("shmem_int_atomic_add(&x, rand() % 90, 0); shmem_barrier_all(); assert(x >= 0);", "unknown"),
+    "a sum": (SUM + "assert(all > 0);", "unknown"),
+    "a sum that is put on": (SUM + "if (me == 0) first = all; shmem_barrier_all(); "
+                             "int r = shmem_int_g(&first, 0); assert(r > 0);", "unknown"),
+    "one that fails beside it": (ROUND + "assert(x == v); assert(v != 3);", "violated"),
+    "of known values": (ROUND + "assert(x == v); assert(n == 3);", "violated"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASSERTIONS)
+def test_an_assertion_is_not_said_to_fail_for_values_that_no_run_may_have(name: str) -> None:
+    body, answer = ASSERTIONS[name]
+    for peer in ("me", "1 - me"):
+        found = verdict(body.replace("PEER", peer))
+        assert found.assertions == answer
+        assert isinstance(found.reason, ValueForgotten) == (answer == "unknown")
 
 
 def test_the_text_has_the_same_verdict() -> None:
