@@ -6,28 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, reduce
-from itertools import product
 from typing import NamedTuple
 
 from pgasrob.program import core
-from pgasrob.program.certain import FALSE, TRUE, both, either, is_large, negated
+from pgasrob.program.certain import FALSE, TRUE, both, either, is_large
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell
-from pgasrob.program.expressions import RELATIONS, Binary, Const, Expr, Unary, constant, faults_inside
+from pgasrob.program.expressions import RELATIONS, Binary, Const, Expr, constant, faults_inside
+from pgasrob.program.open_conditions import Facts, as_conditions, atoms, choices, truth
 from pgasrob.program.raised_flags import Flag
 from pgasrob.program.walks import Values, Walks, held, over
 
 MOST_CONFIGURATIONS = 4_000
 """Configurations that are looked at for one read."""
-MOST_OPEN = 4
-"""Conditions in one that are open up to which each choice is followed."""
 MOST_MERGED = 3_000
 """Control states up to which it is looked at which of them have the same future."""
 
 Read = core.Immediate[core.Place, Expr]
-Facts = Mapping[Expr, bool]
-"""Which conditions over the registers after the read hold, and which do not."""
-
 
 Waited = tuple[int, bool]
 """That a rank has waited for a queue, or for what is local in it."""
@@ -72,7 +67,7 @@ class Gathering:
                 if self._comes_to(goal, start, facts):
                     known.add((value, frozenset(facts.items())))
                     here: Expr = Binary("==", held(form.register), Const(value))
-                    found = either(found, reduce(both, map(_as_condition, facts.items()), here))
+                    found = either(found, reduce(both, as_conditions(facts), here))
         return FALSE if is_large(found) else found
 
     def _cell(self, form: core.Form) -> Cell | None:
@@ -131,12 +126,8 @@ class Gathering:
         """``facts``, with each choice of what is open by which the condition of ``edge`` holds."""
         form = edge.form
         condition = over(form.condition, dict(here.values)) if isinstance(form, core.Test) else TRUE
-        open_ = [atom for atom in dict.fromkeys(_atoms(condition)) if _truth(atom, facts) is None]
-        if len(open_) > MOST_OPEN:
-            return
-        for chosen in product((True, False), repeat=len(open_)):
-            more = {**facts, **dict(zip(open_, chosen, strict=True))}
-            if _truth(condition, more):
+        for more in choices(atoms(condition), facts):
+            if truth(condition, more):
                 yield more
 
     def _comes_to(self, goal: _Configuration, start: _Configuration, facts: Facts) -> bool:
@@ -190,7 +181,7 @@ class Gathering:
                 changed = over(value, values)
                 return None if is_large(changed) else [self._at(edge.target, {**values, register: changed}, here.seen)]
             case core.Test(condition, blocks) if blocks:
-                holds = _truth(over(condition, values), facts)
+                holds = truth(over(condition, values), facts)
                 return [] if holds is False else [self._at(edge.target, values, here.seen)]
             case core.Wait(queue, local):
                 number = constant(over(queue, values))
@@ -214,43 +205,3 @@ class Gathering:
                 seen = here.seen | {cell} if value == flag.arrives else here.seen
                 found.append(self._at(edge.target, {**dict(here.values), **own}, seen))
         return found
-
-
-def _as_condition(fact: tuple[Expr, bool]) -> Expr:
-    condition, holds = fact
-    return condition if holds else negated(condition)
-
-
-def _bare(condition: Expr, wanted: bool = True) -> tuple[Expr, bool]:
-    """``condition`` without its negations, and whether that has to hold."""
-    match condition:
-        case Unary("!", inner) | Binary("==", inner, Const(0)):
-            return _bare(inner, not wanted)
-        case Binary("!=", inner, Const(0)):
-            return _bare(inner, wanted)
-    return condition, wanted
-
-
-def _atoms(condition: Expr) -> Iterator[Expr]:
-    """The conditions that ``condition`` is made of, without their negations."""
-    bare, _ = _bare(condition)
-    if isinstance(bare, Binary) and bare.operator in ("&&", "||"):
-        yield from _atoms(bare.left)
-        yield from _atoms(bare.right)
-    else:
-        yield bare
-
-
-def _truth(condition: Expr, facts: Facts) -> bool | None:
-    """Whether ``condition`` holds where ``facts`` are so; None where that is open."""
-    bare, wanted = _bare(condition)
-    known = constant(bare)
-    if known is not None:
-        return bool(known) == wanted
-    if bare in facts:
-        return facts[bare] == wanted
-    if isinstance(bare, Binary) and bare.operator in ("&&", "||"):
-        parts, decisive = [_truth(each, facts) for each in (bare.left, bare.right)], bare.operator == "||"
-        found = decisive if decisive in parts else None if None in parts else not decisive
-        return None if found is None else found == wanted
-    return None

@@ -6,12 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 from pgasrob.program import core
-from pgasrob.program.certain import FALSE, either, negated
+from pgasrob.program.certain import FALSE, both, either, negated
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
 from pgasrob.program.expressions import MIRRORED, Binary, Expr, Register, Unary, constant, faults_inside, registers_of
+from pgasrob.program.open_conditions import Facts, as_conditions, atoms, choices, reduced
 from pgasrob.program.walks import MOST_WAYS, Walks, unchanged_at
 
 
@@ -45,22 +47,37 @@ class Looks:
             for awaited in self._awaits(state):
                 if self._cell(awaited.place) != self._cell(form.access.cell) or form.register in _registers_of(awaited):
                     continue
-                after = self._after_wait(form.register, read.target, awaited)
-                if after is None:
-                    continue
-                kept = self._walks.live[after] | _registers_of(awaited)
-                bound = self._walks.bound(read.target, unchanged_at(state, kept), silently=True)
-                others = EVERY_SIGN - awaited.signs
-                # A look that gives what the wait is for must not fail itself: one that shares its register with a poll
-                # does not, for then the poll would.
-                succeeds = not others or _truth(bound, form.register, awaited.signs, awaited.value) is False
-                # An await may be for ever. Then the look has to be, too: no other value may lead past the await.
-                stuck = awaited.polls or _truth(bound, form.register, others, awaited.value) is True
-                if succeeds and stuck:
-                    found[awaited.polls] = either(found[awaited.polls], bound)
+                for facts in self._choices(read.target, state, form.register, awaited):
+                    found[awaited.polls] = either(found[awaited.polls], self._only_looks(read, state, awaited, facts))
         # One that may lead to either fails when it leads to the wait at which the rank is stuck.
         polls = found[False] == FALSE
         return found[polls], polls
+
+    def _choices(self, start: int, state: int, register: int, awaited: _Awaited) -> Iterator[Facts]:
+        """What other registers than ``register`` may decide on the way from ``start`` to ``state``: nothing, or each
+        choice of it."""
+        yield {}
+        bound = self._walks.bound(start, unchanged_at(state, _registers_of(awaited)), silently=True)
+        others = [atom for atom in atoms(bound) if registers_of(atom) and register not in registers_of(atom)]
+        if others:
+            yield from choices(others, {})
+
+    def _only_looks(self, read: Transition, state: int, awaited: _Awaited, facts: Facts) -> Expr:
+        """When ``read`` leads to the wait at ``state``, and might have been that; FALSE where it may be more."""
+        register = core.register_set(read.form)
+        assert register is not None
+        after = self._after_wait(register, read.target, awaited, facts)
+        if after is None:
+            return FALSE
+        kept = self._walks.live[after] | _registers_of(awaited)
+        bound = reduced(self._walks.bound(read.target, unchanged_at(state, kept), silently=True), facts)
+        others = EVERY_SIGN - awaited.signs
+        # A look that gives what the wait is for must not fail itself: one that shares its register with a poll does
+        # not, for then the poll would.
+        succeeds = not others or _truth(bound, register, awaited.signs, awaited.value) is False
+        # An await may be for ever. Then the look has to be, too: no other value may lead past the await.
+        stuck = awaited.polls or _truth(bound, register, others, awaited.value) is True
+        return reduce(both, as_conditions(facts), bound) if succeeds and stuck else FALSE
 
     def _cell(self, place: Place) -> tuple[Expr, Expr]:
         """The address and the rank of a place."""
@@ -85,8 +102,9 @@ class Looks:
             if compared is not None and compared[0]:
                 yield _Awaited(form.access.cell, *compared, leaving[0].target, True, form.register)
 
-    def _after_wait(self, register: int, start: int, awaited: _Awaited) -> int | None:
-        """A control state to which both the wait leads and a read of an awaited value into ``register``, to ``start``.
+    def _after_wait(self, register: int, start: int, awaited: _Awaited, facts: Facts) -> int | None:
+        """A control state to which both the wait leads and a read of an awaited value into ``register``, to ``start``,
+        after which ``facts`` are so.
 
         A poll into the same register has there what the look would have brought; any other register is not needed.
         """
@@ -95,18 +113,20 @@ class Looks:
         for after in sorted(walks.reached(awaited.target, silently=True) & walks.reached(start, silently=True)):
             if (
                 not differ & walks.live[after]
-                and self._leads(start, after, register, *compared)
-                and self._leads(awaited.target, after, awaited.register, *compared)
+                and self._leads(start, after, register, *compared, facts)
+                and self._leads(awaited.target, after, awaited.register, *compared, {})
             ):
                 return after
         return None
 
-    def _leads(self, start: int, after: int, register: int | None, signs: frozenset[str], value: Expr) -> bool:
+    def _leads(
+        self, start: int, after: int, register: int | None, signs: frozenset[str], value: Expr, facts: Facts
+    ) -> bool:
         """Whether ``start`` leads silently to ``after`` when ``register`` compares so to ``value``, and nothing else
         changes that is live there; in any case when there is no register."""
         kept = self._walks.live[after] | registers_of(value)
         bound = self._walks.bound(start, unchanged_at(after, kept), silently=True)
-        return _truth(bound, register, signs, value) is True
+        return _truth(reduced(bound, facts), register, signs, value) is True
 
 
 def _registers_of(awaited: _Awaited) -> frozenset[int]:

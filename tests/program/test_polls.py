@@ -204,6 +204,11 @@ def test_an_outer_loop_that_only_reads_is_a_poll_too() -> None:
         ("r <- mem[x]; if (!r) { await(mem[x] != 0); } while (n < 2) { await(mem[x] > 1); n <- mem[x]; }", [0], False),
         ("r <- fetch(1, x); if (r == 0) { await(mem[x] != 0); }", [], False),  # another cell
         ("r <- fetch(me, x); if (r == 0) { await(mem[x] != 0); }", [0], False),
+        # another register decides, too
+        ("r <- mem[x]; if (!n) { if (r != 1) { await(mem[x] == 1); } } else { mem[y] <- 1; }", [0, 2], False),
+        ("r <- mem[x]; if (n) { if (r != 1) { await(mem[x] == 1); } }", [], False),
+        ("r <- mem[x]; if (n) { await(mem[y] == 1); } if (r != 1) { await(mem[x] == 1); }", [0, 2], False),
+        ("r <- mem[x]; if (!n) { await(mem[y] == 1); } if (r != 1) { await(mem[x] == 1); }", [], False),
         # r has what the look gave, not what was awaited
         ("r <- mem[x]; if (r == 0) { await(mem[x] != 0); } if (r == 0) { mem[y] <- 1; }", [], False),
         ("r <- mem[x]; if (!r) { again: s <- mem[x]; if (!s) { goto again; } } if (!r) { mem[y] <- 1; }", [], True),
