@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
+from pgasrob.program.assumptions import Kind
+from pgasrob.program.program import Program
 from pgasrob.robustness.question import (
     AboutRobustness,
     ProgramFile,
@@ -42,6 +44,10 @@ def _synchronisation(session: Session, asked: Synchronisation) -> Verdict:
     program = session.question.program  # which the session has loaded by now
     lines, facts = asked.of(not isinstance(program, ProgramFile) and not program.source.shows_commands)
     verdict = replace(verdict, asked=lines, facts=facts)
+    if "legal" in (*lines, *facts) and verdict.verdict != "error":
+        known = verdict
+        with session.interruptible(lambda reason: replace(known, reason=known.reason or reason)):
+            verdict = _with_shared_windows(session, verdict)
     if "races" not in (*lines, *facts) or verdict.verdict == "error":
         return verdict
 
@@ -68,6 +74,23 @@ def _robustness(session: Session, asked: Synchronisation) -> Verdict:
             from pgasrob.robustness.check import check
 
             return check(session)
+
+
+def _with_shared_windows(session: Session, verdict: Verdict) -> Verdict:
+    """``verdict`` with what is to be said of loads and stores in shared windows of MPI, if the program has some."""
+    program = session.load().program
+    if isinstance(program, Program):
+        return verdict
+    every = () if verdict.every is None else verdict.every.checked
+    counts = [verdict.nodes] if verdict.nodes is not None else [each.nodes for each in every]
+    having = [
+        nodes for nodes in counts if any(each.kind == Kind.WINDOW_SYNC for each in program.program(nodes).assumptions)
+    ]
+    if not having:
+        return verdict
+    from pgasrob.races.mpi.shared_windows import with_missing_syncs
+
+    return with_missing_syncs(session, program, having, verdict)
 
 
 def _races(session: Session, verdict: Verdict) -> RaceConsequences:

@@ -265,6 +265,12 @@ class ConsequencesLimit(
     states: int
 
 
+class WindowsLeft(Reason, code="windows-left", sentence="not all executions with shared windows were looked at: {why}"):
+    """Whether MPI_Win_sync is missing was not looked at to the end."""
+
+    why: str
+
+
 class AnyValue(Reason, code="any-value", sentence="any value may be in {objects}"):
     """These memory objects hold what nothing in the program decides, so there are more outcomes than are listed."""
 

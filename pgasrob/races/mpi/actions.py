@@ -9,6 +9,7 @@ from pgasrob.frontends.apis.mpi.window_calls import RmaCall, SyncCall
 from pgasrob.program.core import Cell
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.statements import Span
+from pgasrob.robustness.moves import Move
 
 Kind = Literal[
     "load", "store", "issue", "vac", "buffer read", "buffer write", "begin", "vas", "done", "end", "external"
@@ -123,7 +124,8 @@ class Execution:
     ``coso``: pairs in both synchronisation and consistency order (3.2.2). ``polled``: from a vac to the load of a loop
     that polls that reads what it wrote; ``fetched``: from the vac of an accumulate to those that fetch a later value.
     ``illegal``: the calls that the front end has found not to be allowed. ``shared``: the first call that makes a
-    window to which all its ranks load and store, and where it stands."""
+    window to which all its ranks load and store, and where it stands. ``moves``: of the run that it is read from, and
+    ``until``: how many actions there are after each."""
 
     ranks: int
     actions: list[Action] = field(default_factory=list)
@@ -136,6 +138,8 @@ class Execution:
     fetched: list[Edge] = field(default_factory=list)
     illegal: list[Misuse] = field(default_factory=list)
     shared: tuple[str, Span] | None = None
+    moves: list[Move] = field(default_factory=list)
+    until: list[int] = field(default_factory=list)
 
 
 MemoryModel = Literal["unified", "separate"]

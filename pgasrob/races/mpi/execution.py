@@ -43,6 +43,7 @@ def execution_of(instance: Instance, events: Iterable[Event]) -> Execution:
     reader = _Reader(instance)
     for event in events:
         reader.read(event)
+        reader.execution.until.append(len(reader.execution.actions))
     return reader.finish()
 
 
@@ -66,10 +67,10 @@ class _Reader:
         self._open: list[Operation | Synchronisation | None] = [None] * instance.nodes
         self._pending: list[list[Operation]] = [[] for _ in range(instance.nodes)]
         self._released: dict[Cell, list[int]] = defaultdict(list)
-        self._wrote: dict[Place, Operation | None] = {}
+        self._wrote: dict[Place, Operation | int | None] = {}
         self._at_origin: dict[int, _Places] = defaultdict(_Places)
         self._at_target: dict[int, _Places] = defaultdict(_Places)
-        self._polls: list[tuple[Operation, int]] = []
+        self._polls: list[tuple[Operation | int, int]] = []
         self._updates: dict[Place, list[Operation]] = defaultdict(list)
         self._fetches: list[tuple[Operation, Operation]] = []
 
@@ -95,7 +96,10 @@ class _Reader:
         for rank in range(self.instance.nodes):
             self._settle(rank)
         execution, actions = self.execution, self.execution.actions
-        execution.polled = [(each.vac, load) for each, load in self._polls if each.vac is not None]
+        for by, load in self._polls:
+            wrote = by if isinstance(by, int) else by.vac
+            if wrote is not None:
+                execution.polled.append((wrote, load))
         for update, by in self._fetches:
             one, other = update.vac, by.vac
             if one is None or other is None or actions[one].origin == actions[other].origin:
@@ -147,13 +151,17 @@ class _Reader:
         (fact,) = facts_of(event.transitions[0])
         places = _places(cell, fact)
         if made.access.writes:
-            self._next(rank, self._action("store", rank, rank, span, writes=places))
-            self._wrote.update(dict.fromkeys(places))
+            store = self._next(rank, self._action("store", rank, rank, span, writes=places))
+            self._wrote.update(dict.fromkeys(places, store))
             return
         number = self._next(rank, self._action("load", rank, rank, span, reads=places, polls=fact.waits))
         if fact.waits:
             wrote = {id(each): each for place in places if (each := self._wrote.get(place)) is not None}
-            self._polls += ((each, number) for each in wrote.values())
+            self._polls += (
+                (each, number)
+                for each in wrote.values()
+                if not isinstance(each, int) or self.execution.actions[each].rank != rank
+            )
 
     def _external(self, rank: int, operands: core.Immediate[Cell, int], span: Span) -> None:
         """An access to what a library keeps: who waits for a value waits for all that wrote there before."""

@@ -21,9 +21,9 @@ class GaveUp(Exception):
     """Not all executions are known; the text says why."""
 
 
-def executions(instance: Instance, timeout: float | None = None) -> Iterator[Execution]:
-    """The executions of a marked program. Raises :class:`GaveUp`, after ``timeout`` seconds too, and
-    :class:`~pgasrob.races.mpi.execution.NotCovered`."""
+def executions(instance: Instance, timeout: float | None = None, *, stuck: bool = False) -> Iterator[Execution]:
+    """The executions of a marked program; ``stuck``: those that end in a deadlock, too. Raises :class:`GaveUp`, after
+    ``timeout`` seconds too, and :class:`~pgasrob.races.mpi.execution.NotCovered`."""
     begun, count, exploration = time.monotonic(), 0, traces_without_idle_rounds(instance)
     for trace in exploration.run():
         if exploration.faults:
@@ -44,7 +44,9 @@ def executions(instance: Instance, timeout: float | None = None) -> Iterator[Exe
         space = SequentialSpace(instance)
         stays = space.standstill.stays(exploration.state)
         polls = stays is not None and any(stay.how == "spins" for stay in stays)
-        if not polls and space.is_deadlock(exploration.state):
+        if not stuck and not polls and space.is_deadlock(exploration.state):
             raise GaveUp("the ranks can wait for each other for ever")
         count += 1
-        yield execution_of(instance, trace.events)
+        execution = execution_of(instance, trace.events)
+        execution.moves = exploration.moves
+        yield execution

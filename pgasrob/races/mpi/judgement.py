@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -25,17 +25,34 @@ Exposed = Mapping[tuple[str, int], frozenset[Cell]]
 
 def conflicts(execution: Execution, model: MemoryModel, exposed: Exposed) -> Iterator[Edge]:
     """The pairs of conflicting actions, the earlier number first."""
+    found = _at_places(execution.actions)
+    if model == "separate":
+        found |= set(_anywhere(execution, exposed))
+    return iter(sorted(found))
+
+
+def _at_places(actions: Iterable[Action]) -> set[Edge]:
+    """The pairs of ``actions`` that conflict at some place."""
     at: dict[Place, list[Action]] = defaultdict(list)
     found: set[Edge] = set()
-    for action in execution.actions:
+    for action in actions:
         for place in action.places:
             for other in at[place]:
                 if (other.number, action.number) not in found and _conflict(other, action, place):
                     found.add((other.number, action.number))
             at[place].append(action)
-    if model == "separate":
-        found |= set(_anywhere(execution, exposed))
-    return iter(sorted(found))
+    return found
+
+
+def without_sync(execution: Execution, orders: Orders, exposed: Exposed) -> Iterator[ModelRace]:
+    """The loads and stores of two ranks in windows that happen one before the other, and are not made consistent in
+    between: MPI_Win_sync is missing (MPI-4.1, 12.2.3)."""
+    windows = frozenset(cell for cells in exposed.values() for cell in cells)
+    local = [action for action in execution.actions if action.is_local and action.cells & windows]
+    for number, later in sorted(_at_places(local)):
+        one, other = execution.actions[number], execution.actions[later]
+        if one.rank != other.rank and orders.ordered(number, later) and not orders.consistent(number, later):
+            yield ModelRace(one, other, "consistency")
 
 
 def _conflict(one: Action, other: Action, place: Place) -> bool:
@@ -130,9 +147,9 @@ def _unordered(orders: Orders, exposed: Exposed) -> Iterator[ModelRace]:
 
 
 def _is_poll(race: ModelRace) -> bool:
-    """G10: a load that polls, and what another rank puts or accumulates there."""
+    """G10: a load that polls, and what another rank puts or accumulates there, or stores in a shared window."""
     kinds = [(each.kind, each.polls, bool(each.writes)) for each in (race.first, race.second)]
-    return ("load", True, False) in kinds and ("vac", False, True) in kinds
+    return ("load", True, False) in kinds and (("vac", False, True) in kinds or ("store", False, True) in kinds)
 
 
 Status = Literal["defined", "eventual", "undefined", "unknown", "error"]

@@ -130,3 +130,10 @@ MEMORY_FREED = Rule(
     "MPI-4.1, 12.2.5 and 9.2",
     "free it behind its last use",
 )
+WINDOW_SYNC = Rule(
+    "mpi-window-sync",
+    "what a rank loads or stores in a shared window behind a load or store of another rank there takes MPI_Win_sync on "
+    "both sides of the barrier, message or flag that orders the two: a barrier alone leaves undefined what is loaded",
+    "MPI-4.1, 12.2.3 and 12.5.4",
+    "call MPI_Win_sync, the barrier, and MPI_Win_sync again",
+)

@@ -148,7 +148,9 @@ def test_mpi_init_behind_a_call_that_was_too_early_is_no_second_finding() -> Non
 
 
 def test_every_rule_is_tested() -> None:
-    assert {each for each in vars(rules).values() if isinstance(each, Rule)} == {rule for _, rule, *_ in ILLEGAL}
+    of_several_ranks = rules.WINDOW_SYNC  # tests/races/mpi/test_shared_windows.py
+    broken = {rule for _, rule, *_ in ILLEGAL}
+    assert {each for each in vars(rules).values() if isinstance(each, Rule)} == {*broken, of_several_ranks}
 
 
 @pytest.mark.parametrize("text", LEGAL)
