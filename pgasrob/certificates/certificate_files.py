@@ -9,8 +9,8 @@ from __future__ import annotations
 import gzip
 import zlib
 
-MOST_BYTES = 1 << 28
-"""The greatest size of the text of a certificate."""
+from pgasrob import file_input
+
 PACKED = ".gz"
 
 
@@ -21,11 +21,9 @@ class BadFile(Exception):
 def stored(path: str) -> str:
     """The certificate in the file ``path``. Raises :class:`BadFile` and :class:`OSError`."""
     try:
-        with gzip.open(path) if path.endswith(PACKED) else open(path, "rb") as file:
-            found = file.read(MOST_BYTES + 1)
-            if len(found) > MOST_BYTES:
-                raise BadFile(f"it is longer than {MOST_BYTES} bytes")
-            return found.decode()
+        with file_input.opened(path) as file:
+            unpacked = gzip.GzipFile(fileobj=file) if path.endswith(PACKED) else file
+            return file_input.all_of(unpacked, path, file_input.LARGEST).decode()
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise BadFile("it is not packed with gzip, as its name says, or only in part") from None
     except UnicodeDecodeError:
@@ -38,6 +36,12 @@ def store(path: str, text: str) -> None:
     from pgasrob.whole_files import replace_file
 
     written = text.encode()
+<<<<<<< HEAD
     if len(written) > MOST_BYTES:
         raise BadFile(f"it would be longer than {MOST_BYTES} bytes")
     replace_file(path, gzip.compress(written, mtime=0) if path.endswith(PACKED) else written)
+=======
+    if len(written) > (most := file_input.most_bytes(file_input.LARGEST)):
+        raise BadFile(f"it would be longer than {most} bytes")
+    Path(path).write_bytes(gzip.compress(written, mtime=0) if path.endswith(PACKED) else written)
+>>>>>>> fd33e63b (All files are read through one function, which refuses pipes, devices and folders and has a size limit)

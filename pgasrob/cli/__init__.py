@@ -15,9 +15,10 @@ from typing import Any
 
 import click
 
-from pgasrob import __version__
+from pgasrob import __version__, file_input
 from pgasrob.cli.declare import HELP
 from pgasrob.cli.exit_codes import BROKEN_PIPE, CRASHED, ERROR, INTERRUPTED, UNKNOWN
+from pgasrob.cli.parameter_types import Size
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.whole_files import CannotWrite
 
@@ -107,11 +108,19 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings=HELP, epilog=EXAMPLES)
 @click.version_option(__version__, prog_name="pgasrob", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.option(
+    "--max-file",
+    type=Size(),
+    metavar="SIZE",
+    help="Read files up to this size, where that is more than usual: 16M of a source, 268M of what programs write.",
+)
+def cli(max_file: int | None) -> None:
     """Decide whether one-sided communication code (PGAS: OpenSHMEM, GASPI, ARMCI, ...) is correctly synchronised.
 
     A program is robust when every run on the network looks like a sequentially consistent run.
     """
+    if max_file is not None:
+        os.environ[file_input.RAISED] = str(max_file)  # for the processes that are started, too
 
 
 COMMANDS = {

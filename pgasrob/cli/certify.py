@@ -75,6 +75,7 @@ def _examined(options: CertifyOptions) -> Answer:
     from pgasrob.certificates.certificate_files import BadFile, stored
     from pgasrob.certificates.check.accept import Answer, examine
     from pgasrob.diagnostics import SourceError
+    from pgasrob.file_input import why
     from pgasrob.robustness.load import load
     from pgasrob.robustness.stopping import Stopped, within_limits
 
@@ -92,7 +93,7 @@ def _examined(options: CertifyOptions) -> Answer:
         with display(f"{file}, {certificate}") if display else nullcontext() as progress:
             found = within_limits(options.limits, "while checking it", answer, progress)
     except OSError as error:
-        refuse(f"pgasrob: {certificate} cannot be read: {error.strerror}")
+        refuse(f"pgasrob: {certificate} cannot be read: {'; '.join(why(error))}")
     except SourceError as error:
         refuse(str(error))
     if isinstance(found, Stopped):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from pgasrob import file_input
 from pgasrob.cli.declare import group, option
 from pgasrob.cli.option_groups import DEFAULT_COUNT, COptions, SearchLimits, node_counts_option
 from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, mention_the_count, refuse
@@ -81,7 +82,10 @@ class ChangeOptions:
         if self.costs_file is None:
             return Costs()
         try:
-            return Costs.read(tomllib.loads(Path(self.costs_file).read_text(encoding="utf-8")))
+            return Costs.read(tomllib.loads(file_input.text(self.costs_file, file_input.SOURCE)))
+        except OSError as error:
+            why = "; ".join(file_input.why(error))
+            raise click.BadParameter(f"{self.costs_file}: {why}.", param_hint="--costs") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError) as error:
             raise click.BadParameter(f"{self.costs_file}: {error}.", param_hint="--costs") from None
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pgasrob import file_input
 from pgasrob.cli.check import check
 from pgasrob.cli.declare import HELP, argument, command, option
 from pgasrob.cli.exit_codes import ROBUST, UNKNOWN
@@ -88,7 +89,7 @@ def notebook(options: PageOptions) -> None:
         copied = {path: _handed_out(path) for path in dict.fromkeys([*needed, *shown.values()])}
         for part in parts:
             if part.kind == "command" and "--expect" in part.name.split():  # what it compares with is wanted
-                copied |= {path: Path(path).read_text(encoding="utf-8") for path in _programs_in(part.name)}
+                copied |= {path: file_input.text(path, file_input.SOURCE) for path in _programs_in(part.name)}
         texts = {name: copied[path] for name, path in shown.items()}
         for path, text in copied.items():
             _not_the_same(path, os.path.join(options.folder, path))
@@ -234,9 +235,9 @@ def _parts(page: str) -> list[Part]:
     from pgasrob.course.lecture_page import BadPage, parts
 
     try:
-        return parts(Path(page).read_text(encoding="utf-8"))
+        return parts(file_input.text(page, file_input.SOURCE))
     except OSError as error:
-        refuse(f"pgasrob: cannot read {page}: {error.strerror}")
+        refuse(f"pgasrob: cannot read {page}: {'; '.join(file_input.why(error))}")
     except UnicodeDecodeError:
         refuse(f"pgasrob: {page} is no text")
     except BadPage as error:
@@ -277,4 +278,4 @@ def _result(command: str) -> Result | None:
         if not os.path.exists(path):
             click.echo(f"pgasrob: the run stays a text: {command}", err=True)
             return None
-        return drawable(read_results(Path(path).read_bytes())[0])
+        return drawable(read_results(file_input.read(path))[0])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from pgasrob import file_input
 from pgasrob.cli.declare import argument, command, option
 from pgasrob.cli.parameter_types import Name, listed
 from pgasrob.cli.shared_steps import refuse
@@ -111,13 +112,13 @@ def _read(file: str) -> list[AnyResult]:
     from pgasrob.render.witness_file import BadWitnessFile, read_results
 
     try:
-        return read_results(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
+        return read_results(file_input.standard_input() if file == "-" else file_input.read(file))
     except BadWitnessFile as error:
         source = Path(file).suffix in (".pgas", ".c")
         hint = f"; draw needs what `pgasrob check {file} --witness run.json` writes"
         refuse(f"pgasrob: {file}: {error}{hint if source else ''}")
     except (OSError, ValueError) as error:
-        refuse(f"pgasrob: cannot read {file}: {getattr(error, 'strerror', None) or error}")
+        refuse(f"pgasrob: cannot read {file}: {'; '.join(file_input.why(error))}")
 
 
 class _Drawing:

@@ -38,6 +38,8 @@ def _page(ctx: click.Context, group: click.Group) -> Iterator[str]:
     yield ".SH DESCRIPTION"
     yield from _text(group.help)
     yield from _text(group.epilog)
+    yield ".SH OPTIONS"
+    yield from _options(ctx, group)
     yield ".SH COMMANDS"
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
@@ -45,11 +47,15 @@ def _page(ctx: click.Context, group: click.Group) -> Iterator[str]:
         within = click.Context(command, ctx, name)
         yield f'.SS "{_escaped(" ".join(["pgasrob", name, *command.collect_usage_pieces(within)]))}"'
         yield from _text(command.help)
-        for param in command.get_params(within):
-            names, text = param.get_help_record(within) or ("", "")
-            if text:
-                yield from (".TP", f"\\fB{_escaped(names)}\\fR", _escaped(" ".join(text.split())))
+        yield from _options(within, command)
         yield from _text(command.epilog)
+
+
+def _options(ctx: click.Context, command: click.Command) -> Iterator[str]:
+    for param in command.get_params(ctx):
+        names, text = param.get_help_record(ctx) or ("", "")
+        if text:
+            yield from (".TP", f"\\fB{_escaped(names)}\\fR", _escaped(" ".join(text.split())))
 
 
 def _text(text: str | None) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from pgasrob import file_input
 from pgasrob.cli.declare import Rule, argument, option
 from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, gravest
 from pgasrob.cli.option_groups import (
@@ -109,10 +110,9 @@ class OutputOptions:
         if expect:
             raise click.UsageError("--baseline and --expect both say what does not count: leave one of them out.")
         try:
-            with open(self.baseline, encoding="utf-8") as opened:
-                return Baseline(opened.read())
+            return Baseline(file_input.text(self.baseline))
         except OSError as error:
-            raise click.UsageError(f"--baseline {self.baseline}: {error.strerror}.") from None
+            raise click.UsageError(f"--baseline {self.baseline}: {'; '.join(file_input.why(error))}.") from None
         except (BadBaseline, UnicodeDecodeError) as error:
             reason = "no text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
             raise click.UsageError(f"--baseline {self.baseline}: {reason}.") from None

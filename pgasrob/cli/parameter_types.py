@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from pgasrob import file_input
 from pgasrob.diagnostics.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -75,9 +75,11 @@ class ProgramPath(click.Path):
         if value != "-":
             return super().convert(value, param, ctx)
         from pgasrob.program.files import give
-        from pgasrob.program.parser import MAX_FILE
 
-        return give(sys.stdin.buffer.read(MAX_FILE + 1))
+        try:
+            return give(file_input.standard_input(file_input.SOURCE))
+        except OSError as error:
+            self.fail(f"cannot read the standard input: {'; '.join(file_input.why(error))}.", param, ctx)
 
 
 class Lines(click.ParamType):  # type: ignore[type-arg]

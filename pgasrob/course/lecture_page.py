@@ -16,6 +16,8 @@ from typing import Literal, NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from pgasrob import file_input
+
 PROMPT = "$ "
 GAP = "..."
 """A line that stands for output or commands that have been left out."""
@@ -98,7 +100,7 @@ def _fence(info: list[str], content: str) -> Part:
 def first_line(listing: str, path: Path) -> int | None:
     """The line of the file ``path`` at which its ``listing`` begins; None where the listing has gaps or is not in the
     file."""
-    whole, shown = path.read_text(encoding="utf-8").splitlines(), listing.splitlines()
+    whole, shown = file_input.text(path, file_input.SOURCE).splitlines(), listing.splitlines()
     starts = (place + 1 for place in range(len(whole)) if whole[place : place + len(shown)] == shown)
     return next(starts, None)
 

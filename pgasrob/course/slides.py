@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import assert_never
 
+from pgasrob import file_input
 from pgasrob.course.lecture_page import GAP, PROMPT, Part, beginning, first_line, markdown
 from pgasrob.drawing.palette import COLOURS
 from pgasrob.render import words
@@ -292,7 +293,7 @@ class _Deck:
         if each.name in self.drawn:  # as a run, just before
             return
         lead, notes = self.lead()
-        svg = (self.folder / each.name).read_text(encoding="utf-8")
+        svg = file_input.text(self.folder / each.name, file_input.SOURCE)
         names = f"s{len(self.made)}-"  # those of a picture are the only ones of their kind in its own file alone
         svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\1{names}", svg[svg.index("<svg") :])
         picture = _scaled(svg, WIDTH, HEIGHT - _height(lead))

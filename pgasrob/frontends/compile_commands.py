@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pgasrob import file_input
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.options import Flags, Macros
 
@@ -31,9 +32,9 @@ def read(path: str) -> tuple[Compiled, ...]:
     lie in it. Raises :class:`pgasrob.diagnostics.SourceError`."""
     file = os.path.join(path, NAME) if os.path.isdir(path) else path
     try:
-        entries = json.loads(Path(file).read_text(encoding="utf-8"))
+        entries = json.loads(file_input.text(file))
     except OSError as error:
-        raise _refused(file, f"cannot read the file: {error.strerror}") from None
+        raise _refused(file, f"cannot read the file: {'; '.join(file_input.why(error))}") from None
     except (ValueError, RecursionError) as error:
         raise _refused(file, f"this is no JSON: {error}") from None
     if not isinstance(entries, list):
@@ -73,7 +74,7 @@ def _written_out(arguments: list[str], folder: str, file: str) -> Iterator[str]:
     for argument in arguments:
         if argument.startswith("@"):
             try:
-                yield from shlex.split(Path(folder, argument[1:]).read_text(encoding="utf-8"))
+                yield from shlex.split(file_input.text(Path(folder, argument[1:]), file_input.SOURCE))
             except (OSError, ValueError):
                 raise _refused(file, f"cannot read {argument[1:]}, which holds options", "build the project") from None
         elif argument.startswith("-Wp,"):

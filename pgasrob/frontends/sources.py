@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.program.files import DISK, Files
-from pgasrob.program.parser import MAX_FILE
+from pgasrob.program.parser import read_text
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import BuildOptions, Flags, FrontEnd
@@ -46,7 +46,7 @@ def included(files: Sequence[str]) -> set[str]:
         os.path.basename(match[1])
         for file in files
         if file.endswith(".c") and DISK.is_file(file)
-        for match in INCLUDED.finditer(DISK.read(file, MAX_FILE).decode(errors="replace"))
+        for match in INCLUDED.finditer(read_text(file))
     }
 
 
@@ -54,7 +54,7 @@ def has_main(file: str, build: BuildOptions, files: Files = DISK) -> bool:
     """Whether the C ``file`` has a function `main` as it is compiled, or cannot be read, which is reported when it is
     loaded."""
     try:
-        source = files.read(file, MAX_FILE).decode(errors="replace")
+        source = files.read(file).decode(errors="replace")
     except (OSError, ValueError):
         return True
     text = BLANKS.sub(" ", source)

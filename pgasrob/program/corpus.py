@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from pgasrob import file_input
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.whole_files import replace_file
 
@@ -104,7 +105,7 @@ def copy(paths: Sequence[PurePosixPath], target: Path) -> list[Path]:
         if sources.setdefault(written, source) != source:
             both = ", ".join(str(each.relative_to(folder)) for each in (sources[written], source))
             raise NoExample(f"{written} would be the copy of {both}: copy one of them elsewhere")
-        if written.exists() and (written.is_dir() or written.read_bytes() != source.read_bytes()):
+        if written.exists() and (written.is_dir() or file_input.read(written) != source.read_bytes()):
             raise FileExistsError(f"{written} is there already, and differs: it is left as it is, and nothing copied")
     for written, source in sources.items():
         replace_file(written, source.read_bytes(), make_folders=True)

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from pgasrob import file_input
+
 
 class Files(Protocol):
     """Files by their paths, as the user names them."""
 
     def is_file(self, path: str) -> bool: ...
 
-    def read(self, path: str, most: int) -> bytes:
-        """At most so many bytes of the file. Raises OSError, or ValueError for what is no path."""
+    def read(self, path: str) -> bytes:
+        """What is in the file. Raises OSError, also where it is too large, or ValueError for what is no path."""
 
 
 GIVEN: dict[str, bytes] = {}
@@ -43,11 +45,8 @@ class Disk:
         except (OSError, ValueError):
             return False
 
-    def read(self, path: str, most: int) -> bytes:
-        if path in GIVEN:
-            return GIVEN[path][:most]
-        with open(path, "rb") as file:
-            return file.read(most)
+    def read(self, path: str) -> bytes:
+        return GIVEN[path] if path in GIVEN else file_input.read(path, file_input.SOURCE)
 
 
 def files_below(
@@ -72,9 +71,9 @@ class Recorder(Disk):
             return False
         return True
 
-    def read(self, path: str, most: int) -> bytes:
+    def read(self, path: str) -> bytes:
         try:
-            self.kept[path] = data = super().read(path, most)
+            self.kept[path] = data = super().read(path)
         except (OSError, ValueError) as error:
             self.kept[path] = error
             raise
@@ -90,11 +89,11 @@ class Copies:
     def is_file(self, path: str) -> bool:
         return isinstance(self.kept[path], bytes)
 
-    def read(self, path: str, most: int) -> bytes:
+    def read(self, path: str) -> bytes:
         kept = self.kept[path]
         if isinstance(kept, Exception):
             raise kept
-        return kept[:most]
+        return kept
 
 
 DISK = Disk()
@@ -109,9 +108,9 @@ class Overlay(Disk):
     def is_file(self, path: str) -> bool:
         return os.path.abspath(path) in self.texts or super().is_file(path)
 
-    def read(self, path: str, most: int) -> bytes:
+    def read(self, path: str) -> bytes:
         text = self.texts.get(os.path.abspath(path))
-        return super().read(path, most) if text is None else text.encode(errors="replace")[:most]
+        return super().read(path) if text is None else text.encode(errors="replace")
 
 
 def name_of(file: str, first: str) -> str:

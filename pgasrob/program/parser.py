@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pgasrob import file_input
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program.builder import Builder
 from pgasrob.program.declarations import Source
@@ -31,9 +32,6 @@ from pgasrob.program.vocabulary import KEYWORDS
 
 if TYPE_CHECKING:
     from lark import Lark, Token
-
-MAX_FILE = 16_000_000
-"""Bytes of a source file; what can be read for ever, like a device, is given up here."""
 
 MAX_STACK = 5_000
 """Symbols of unfinished rules; far more than MAX_NESTING needs. A megabyte of `(` is given up early."""
@@ -103,7 +101,7 @@ def parse_file(path: str | Path, files: Files = DISK) -> Program:
 def read_text(file: str, files: Files = DISK) -> str:
     """The text of ``file`` as far as it can be read; a file that is no program may still have a header."""
     try:
-        return files.read(str(Path(file)), MAX_FILE).decode(errors="replace")
+        return files.read(str(Path(file))).decode(errors="replace")
     except (OSError, ValueError):
         return ""
 
@@ -111,15 +109,10 @@ def read_text(file: str, files: Files = DISK) -> str:
 def read_source(path: str | Path, files: Files = DISK) -> str:
     """The text of the file ``path``. Raises SourceError when it cannot be read or is not UTF-8."""
     try:
-        data = files.read(str(path), MAX_FILE + 1)
-    except IsADirectoryError:
-        _refuse(Source(str(path), ""), "PG001", "this is a folder, not a file", hint="name a file in it")
+        data = files.read(str(path))
     except (OSError, ValueError) as error:  # ValueError: no operating system would take the name
-        reason = getattr(error, "strerror", None) or str(error)
-        _refuse(Source(str(path), ""), "PG001", f"cannot read the file: {reason}", hint="check the name and the rights")
-    if len(data) > MAX_FILE:
-        what = f"the file has more than {MAX_FILE // 1_000_000} megabytes"
-        _refuse(Source(str(path), ""), "PG004", what, hint="name a source file")
+        code, (why, hint) = "PG004" if file_input.is_too_large(error) else "PG001", file_input.why(error)
+        _refuse(Source(str(path), ""), code, f"cannot read the file: {why}", hint=hint)
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -12,6 +12,7 @@ from typing import NoReturn
 import pytest
 from click.testing import CliRunner, Result
 
+from pgasrob import file_input
 from pgasrob.certificates import certificate_files as files
 from pgasrob.cli import cli
 from pgasrob.robustness.watch import Progress
@@ -185,10 +186,10 @@ def test_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         result = run("certify", HALO, str(packed))
         assert result.exit_code == 1 and message in result.output, other
     packed.write_bytes(first)
-    monkeypatch.setattr(files, "MOST_BYTES", 1_000)  # fewer than there are when it is unpacked
+    monkeypatch.setattr(file_input, "LARGEST", 1_000)  # fewer than there are when it is unpacked
     for path in (plain, packed):
         result = run("certify", HALO, str(path))
-        assert result.exit_code == 1 and "refused: it is longer than 1000 bytes" in result.output
+        assert result.exit_code == 2 and "cannot be read: it is larger than 1000 bytes" in result.output
         path.unlink()
         result = run("check", HALO, "--certificate", str(path))
         assert result.exit_code == 3 and not path.exists() and "it would be longer than 1000 bytes" in result.output

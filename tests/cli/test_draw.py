@@ -316,7 +316,7 @@ def test_a_program_is_no_run() -> None:
 
 def test_what_cannot_be_read_or_written() -> None:
     assert "pgasrob: cannot read absent.json: No such file" in run("draw", "absent.json", "-o", "a.svg").stderr
-    assert "pgasrob: cannot read .: Is a directory" in run("draw", ".", "-o", "a.svg").stderr
+    assert "pgasrob: cannot read .: it is a folder, not a file" in run("draw", ".", "-o", "a.svg").stderr
     check("ring.pgas", "--witness", "ring.json")
     nowhere = run("draw", "ring.json")
     assert nowhere.exit_code == 2

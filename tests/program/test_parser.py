@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lark import Lark
 
+from pgasrob import file_input
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.catalogue import known_codes
 from pgasrob.program import builder, parser
@@ -888,7 +889,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     missing = in_file(tmp_path / "missing.pgas")
     assert missing.code == "PG001"
     assert "No such file" in missing.message
-    assert in_file(tmp_path).message == "this is a folder, not a file"
+    assert in_file(tmp_path).message == "cannot read the file: it is a folder, not a file"
     assert in_file(tmp_path / "a\0b").code == "PG001"
     assert in_file(tmp_path / ("x" * 5000)).code == "PG001"
 
@@ -908,17 +909,17 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_files_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parser, "MAX_FILE", 1_000_000)
+    monkeypatch.setattr(file_input, "SOURCE", 1_000_000)
     file = tmp_path / "large.pgas"
     file.write_bytes(b"process { }".ljust(1_000_000))
     assert parse_file(file).processes
     file.write_bytes(b"process { }".ljust(1_000_001))
-    assert (in_file(file).code, in_file(file).message) == ("PG004", "the file has more than 1 megabytes")
+    assert (in_file(file).code, in_file(file).message) == ("PG004", "cannot read the file: it is larger than 1 MB")
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
 def test_a_device_is_not_read_for_ever() -> None:
-    assert in_file(Path("/dev/zero")).code == "PG004"
+    assert in_file(Path("/dev/zero")).code == "PG001"
 
 
 # Start-up and threads

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from pgasrob import file_input
 from pgasrob.diagnostics import SourceError, visible
 from pgasrob.frontends.apis.interface import Api
 from pgasrob.frontends.apis.registry import Registry
@@ -21,7 +22,6 @@ from pgasrob.frontends.c.tokens import Source, Token, error, error_at, spelled, 
 from pgasrob.frontends.c.values import Known
 from pgasrob.frontends.options import Flags
 from pgasrob.program.files import DISK, Files, name_of
-from pgasrob.program.parser import MAX_FILE
 from pgasrob.program.statements import NOWHERE, Span
 
 NO_FLAGS = Flags()
@@ -333,11 +333,10 @@ class _Preprocessor:
                 "PG102", f"includes nest more than {MAX_INCLUDES} levels deep", name, hint="does a file include itself?"
             )
         try:
-            data = self.files.read(path, MAX_FILE + 1)
+            data = self.files.read(path)
         except OSError as failed:
-            raise error("PG001", f"cannot read {path}: {failed.strerror}", name, "check its rights") from None
-        if len(data) > MAX_FILE:
-            raise error("PG004", f"{path} is larger than 16 MB", name)
+            code, (why, hint) = "PG004" if file_input.is_too_large(failed) else "PG001", file_input.why(failed)
+            raise error(code, f"cannot read {path}: {why}", name, hint) from None
         text = data.decode(errors="replace").removeprefix("\ufeff")
         at = f"included from {visible(source.file)}:{int(name.span.line)}"
         notes = (at, *source.includes)[:MAX_NOTES] if name.span.line else source.includes

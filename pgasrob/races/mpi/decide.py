@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import Diagnostic, SourceError
@@ -11,6 +10,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.core import Cell
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.instance import Instance
+from pgasrob.program.parser import read_text
 from pgasrob.races.mpi.actions import MemoryModel, Misuse, ModelRace
 from pgasrob.races.mpi.execution import NotCovered
 from pgasrob.races.mpi.executions import GaveUp, executions
@@ -89,7 +89,7 @@ def decide_file(
 
 def expected_status(verdict: ModelVerdict) -> str | None:
     """The status that the header of the program of ``verdict`` expects there; None where it says nothing."""
-    expectation = read_expectation(Path(verdict.file).read_text(encoding="utf-8"), verdict.file)
+    expectation = read_expectation(read_text(verdict.file), verdict.file)
     return None if expectation is None else expectation.status_at(verdict.model, verdict.nodes)
 
 

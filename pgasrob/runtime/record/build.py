@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pgasrob import file_input
 from pgasrob.runtime.interposed import HeaderError
 from pgasrob.runtime.record import mpi, openshmem
 from pgasrob.runtime.tools import ToolError, c_compiler_of, found, has_header, is_fortran, is_gcc, library_of
@@ -122,9 +123,9 @@ def _compile(c_compiler: str, library: Library, sources: dict[str, str], into: P
 def library_of_program(program: Path) -> Library:
     """The library with which ``program`` records. Raises ``ToolError`` when it was not built by `pgasrob build`."""
     try:
-        content = program.read_bytes()
+        content = file_input.read(program)
     except OSError as error:
-        raise ToolError(f"cannot read {program}: {error.strerror}") from None
+        raise ToolError(f"cannot read {program}: {'; '.join(file_input.why(error))}") from None
     for library in ("openshmem", "mpi"):
         if MARK + library.encode() in content:
             return "openshmem" if library == "openshmem" else "mpi"
