@@ -28,19 +28,18 @@ READ_OTHERWISE = {
     "diagnostics/catalogue.py": "read_text",
     "explore/app.py": "read_text",
     "kernel/packaging.py": "copyfile",
-    "program/corpus.py": "copyfile read_bytes read_text",
+    "program/corpus.py": "read_bytes read_bytes read_text",
     "program/parser.py": "open",
     "render/page.py": "read_text",
     "runtime/record/build.py": "copytree read_text",
     # Files of the system.
-    "cli/__init__.py": "open os.open",
-    "cli/course.py": "open",
+    "cli/__init__.py": "os.open",
     "robustness/limits.py": "open open open os.open",
     # Files that this process writes, or has just had written in a folder of its own.
-    "render/output_files.py": "open open",
-    "robustness/spin.py": "open open read_bytes read_text",
+    "whole_files.py": "os.open os.open",
+    "robustness/spin.py": "open read_bytes read_text",
     "runtime/record/records.py": "open",
-    "runtime/record/trace.py": "open open",
+    "runtime/record/trace.py": "open",
     "runtime/reproduce/execute.py": "read_text",
     "recording/recorded_answers.py": "read_text",
     # What is no file: a browser, C.
@@ -70,6 +69,8 @@ def opening(tree: ast.AST) -> list[str]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
+        if any(isinstance(each, ast.Constant) and each.value in ("w", "wb") for each in node.args):
+            continue  # it is written
         match node.func:
             case ast.Name("open"):
                 found.append("open")

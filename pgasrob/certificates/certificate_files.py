@@ -36,12 +36,6 @@ def store(path: str, text: str) -> None:
     from pgasrob.whole_files import replace_file
 
     written = text.encode()
-<<<<<<< HEAD
-    if len(written) > MOST_BYTES:
-        raise BadFile(f"it would be longer than {MOST_BYTES} bytes")
-    replace_file(path, gzip.compress(written, mtime=0) if path.endswith(PACKED) else written)
-=======
     if len(written) > (most := file_input.most_bytes(file_input.LARGEST)):
         raise BadFile(f"it would be longer than {most} bytes")
-    Path(path).write_bytes(gzip.compress(written, mtime=0) if path.endswith(PACKED) else written)
->>>>>>> fd33e63b (All files are read through one function, which refuses pipes, devices and folders and has a size limit)
+    replace_file(path, gzip.compress(written, mtime=0) if path.endswith(PACKED) else written)
