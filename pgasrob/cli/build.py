@@ -25,10 +25,13 @@ def build(ctx: click.Context, /, command: tuple[str, ...]) -> None:
     its accesses and calls. Without `pgasrob record` the program runs as ever, but slower. The exit code is the
     compiler's.
     """
+    from pgasrob.runtime.child_processes import ended_by_signals
     from pgasrob.runtime.record.build import build as built
     from pgasrob.runtime.tools import ToolError
 
     try:
-        ctx.exit(built(command))
+        with ended_by_signals():
+            code = built(command)
     except ToolError as error:
         refuse(f"pgasrob: {error}")
+    ctx.exit(code)

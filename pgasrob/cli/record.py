@@ -20,7 +20,8 @@ Exit code:
   0  the program ended with exit code 0 and is recorded to its end
   2  it ended with another one or by a signal, cannot be run, or does not record
   3  the time or the room for the trace was up
-The trace is whole up to that point in every case but the second of 2.
+  130  Ctrl-C, SIGTERM or SIGHUP ended it
+The trace is whole up to that point wherever the program was run.
 
 \b
 Examples:
@@ -57,12 +58,14 @@ def record(options: RecordOptions) -> int:
     The trace stays readable when the program crashes or is ended: up to the last full record of each rank.
     """
     from pgasrob.render.recorded_text import recorded_lines
+    from pgasrob.runtime.child_processes import ended_by_signals
     from pgasrob.runtime.record.run import record as run
     from pgasrob.runtime.tools import ToolError
 
     try:
         launcher = shlex.split(options.launcher or "")
-        recorded = run(options.command, options.nodes, options.output, options.timeout, options.limit, launcher)
+        with ended_by_signals():
+            recorded = run(options.command, options.nodes, options.output, options.timeout, options.limit, launcher)
     except ToolError as error:
         refuse(f"pgasrob: {error}")
     except OSError as error:
@@ -71,6 +74,6 @@ def record(options: RecordOptions) -> int:
         click.echo(f"pgasrob: {line}", err=True)
     if recorded.interrupted:
         return INTERRUPTED
-    if recorded.timed_out or recorded.full:
+    if recorded.timed_out or recorded.contents.full or recorded.contents.stopped:
         return UNKNOWN
     return ERROR if recorded.exit_code else 0

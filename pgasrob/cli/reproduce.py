@@ -85,6 +85,7 @@ def reproduce(options: ReproduceOptions) -> int:
     from pgasrob.render.reproduced import nothing_reproduced, reproduced_lines, reproduced_to_json
     from pgasrob.render.shared_json import errors_to_json
     from pgasrob.robustness.limits import Limits
+    from pgasrob.runtime.child_processes import ended_by_signals
     from pgasrob.runtime.tools import ToolError
 
     file, json = options.file, options.format == "json"
@@ -93,9 +94,10 @@ def reproduce(options: ReproduceOptions) -> int:
         in_json = lambda errors, reason: nothing_reproduced(file, options.nodes, "error", reason, errors)  # noqa: E731
     limits = Limits(timeout=options.timeout)
     try:
-        program = _program(options, limits, in_json)
-        mention_a_missing_kernel()
-        found, state, doubles = (_hold_all if options.hold_all else _follow)(program, options, limits)
+        with ended_by_signals():
+            program = _program(options, limits, in_json)
+            mention_a_missing_kernel()
+            found, state, doubles = (_hold_all if options.hold_all else _follow)(program, options, limits)
     except SourceError as error:
         refuse(str(error), ERROR, in_json, errors_to_json(error.diagnostics, file))
     except (ToolError, _Nothing) as error:

@@ -43,7 +43,7 @@ from pgasrob.robustness.verdict import (
     Witness,
 )
 from pgasrob.robustness.watch import Watch
-from pgasrob.runtime.record.records import Trace, TraceError
+from pgasrob.runtime.record.records import ENDED_FULL, ENDED_STOPPED, Trace, TraceError
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.race import Race
 from pgasrob.semantics.replay import ReplayError, replay
@@ -51,7 +51,6 @@ from pgasrob.semantics.replay import ReplayError, replay
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
 
-ENDED_FULL = 4
 SUFFIX = ".pgastrace"
 SIMULATED_SEED, MOST_SIMULATED = 0, 10_000
 """The seed, and the most commands, of the simulated run of a program that stands in for a recorded one."""
@@ -163,6 +162,10 @@ class RecordedTrace:
             yield waiting
         if self._trace.ended == ENDED_FULL:
             raise NotSupported("the trace is full, and what came after was not recorded: record with a larger --limit")
+        if self._trace.ended == ENDED_STOPPED:
+            raise NotSupported("recording stopped before the program, and what came after is not known")
+        if self._trace.forks:
+            raise NotSupported("ranks forked, and what their child processes did is not recorded")
         cut = [rank for rank in range(self.nodes) if rank not in lowering.ended]
         if cut:
             raise NotSupported(

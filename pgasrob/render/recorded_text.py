@@ -25,8 +25,15 @@ def recorded_lines(recorded: Recorded, timeout: float | None) -> list[str]:
     elif recorded.exit_code:
         by = f"signal {-recorded.exit_code}" if recorded.exit_code < 0 else f"exit code {recorded.exit_code}"
         lines.append(f"the program failed ({by})")
-    if recorded.full:
+    if contents.full:
         lines.append("the trace was full before the program ended; --limit allows more")
+    if contents.stopped:
+        lines.append("recording stopped before the program ended, for the reason that a rank has given above")
+    if contents.forks:
+        forked = f"{contents.forks:,} processes" if contents.forks > 1 else "a process"
+        lines.append(f"what {forked} that ranks forked did is not recorded")
+    if contents.nameless:
+        lines.append(f"no names and lines could be written to the trace: {contents.nameless}")
     if cut:
         lines.append(f"up to its last full record only: rank {', '.join(map(str, cut))}")
     if missing:

@@ -14,6 +14,7 @@
 
 static void (*at_the_end)(void);
 static bool finalised;
+static pid_t process;
 
 static bool is_open_mpi(void) { return dlsym(RTLD_DEFAULT, "oshmem_shmem_finalize") != NULL; }
 
@@ -27,15 +28,17 @@ static void finalise_mpi(void) {
 
 static void leave(int status, void *unused) {
     (void)unused;
-    if (at_the_end) at_the_end();
+    bool child = getpid() != process;  /* of a fork: it is no rank */
+    if (at_the_end && !child) at_the_end();
     if (!is_open_mpi()) return;
-    if (!status) finalise_mpi();
+    if (!status && !child) finalise_mpi();
     fflush(NULL);
     _exit(status);
 }
 
 void pgasrob_initialised(void (*last)(void)) {
     at_the_end = last;
+    process = getpid();
     on_exit(leave, NULL);
 }
 

@@ -1,21 +1,14 @@
-"""Finds the compilers and launchers of communication libraries, and runs programs with them."""
+"""Finds the compilers and launchers of communication libraries."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
-from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
 from pgasrob.runtime.interposed import HeaderError, Library
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 TO_INSTALL = "Debian and Ubuntu: apt-get install openmpi-bin libopenmpi-dev; else any OpenSHMEM or MPI with gcc"
 
@@ -82,64 +75,10 @@ def launch(library: Library, ranks: int, *, tagged: bool = False) -> tuple[list[
         command += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
         command += ["--mca", "btl_base_warn_component_unused", "0"]
         command += ["--tag-output"] if tagged else []
+        environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0"  # who ends the launcher has asked the ranks to end
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     elif tagged:
         what = printed.strip().partition("\n")[0] or "something else"
         raise ToolError(f"{tool} is not that of Open MPI, which is needed, but {what} ({TO_INSTALL})")
     return command, environment
-
-
-GRACE = 5.0
-"""Seconds between the signals that ask the launcher to end and that kill it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """The output of a run, if ``captured``, and its end. ``exit_code``: that of the launcher; negative: minus the
-    signal. ``stopped``: this process ended it, because its time was up or by Ctrl-C."""
-
-    output: str
-    errors: str
-    exit_code: int
-    stopped: Literal["timeout", "interrupt"] | None
-
-
-def run(
-    command: Sequence[str], environment: Mapping[str, str], timeout: float | None, *, captured: bool = False
-) -> Ran:
-    """Runs ``command``, for ``timeout`` seconds at most. ``captured``: its output is kept, and its input is empty.
-
-    Raises ``OSError`` when it cannot be started.
-    """
-    pipe = subprocess.PIPE if captured else None
-    # A session of its own, so that what the launcher started ends with it.
-    running = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL if captured else None, stdout=pipe, stderr=pipe,
-        text=True, errors="replace", env=environment, start_new_session=True,
-    )  # fmt: skip
-    stopped: Literal["timeout", "interrupt"] | None = None
-    try:
-        output, errors = running.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        stopped = "timeout"
-        output, errors = _ended(running)
-    except KeyboardInterrupt:
-        stopped = "interrupt"
-        output, errors = _ended(running)
-    except BaseException:
-        _ended(running)
-        raise
-    return Ran(output or "", errors or "", running.returncode, stopped)
-
-
-def _ended(running: subprocess.Popen[str]) -> tuple[str, str]:
-    """Ends the launcher, which ends its ranks, then all that is left of its session; returns the output so far."""
-    output = None
-    for kind in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(running.pid, kind)
-        if output is None:
-            with suppress(subprocess.TimeoutExpired):
-                output = running.communicate(timeout=GRACE)
-    return output or running.communicate()

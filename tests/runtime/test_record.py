@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from pgasrob.recording.recorded_answers import check_trace
 from pgasrob.runtime.interposed import declarations, functions
 from pgasrob.runtime.record import mpi, openshmem, records, trace
 from pgasrob.runtime.record.records import Access, Call, End, Kind, Operation, Trace
@@ -170,6 +173,59 @@ def test_the_program_goes_on_when_the_trace_is_full(tmp_path: Path) -> None:
     with Trace(path) as read:
         stores = [record.value for log in read.logs() for record in log if isinstance(record, Access)]
     assert len(stores) > 1000 and stores == list(range(len(stores)))
+
+
+@mpi_is_there
+def test_the_program_goes_on_when_there_is_no_room_on_the_disk(tmp_path: Path) -> None:
+    """As large as a file may be is the trace, up to its last full records, and the lines that fit in no more."""
+    path, said, code = traced(built("mpicc", PROGRAMS / "large_files.c", tmp_path), 2)
+    assert code == 3 and said.count("no room for the trace (File too large); the rest of the run is not recorded") == 2
+    assert "pgasrob: recording stopped before the program ended" in said and "failed" not in said
+    with Trace(path) as read:
+        assert read.ended == records.ENDED_STOPPED and path.stat().st_size < 310_000
+        for log in read.logs():
+            stores = [record.value for record in log if isinstance(record, Access)]
+            assert len(stores) > 1000 and stores == list(range(len(stores)))
+    check = check_trace(str(path))
+    assert (check.verdict, str(check.reason)) == (
+        "unknown", "recording stopped before the program, and what came after is not known",
+    )  # fmt: skip
+    lines = path.read_bytes()
+    path.write_bytes(lines[:40] + bytes(16) + lines[56 : -len(lines) // 4])  # without the appendix
+    size = path.stat().st_size
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
+    script = f"from pathlib import Path\nfrom pgasrob.runtime.record.trace import finish\n{limited}"
+    finished = subprocess.run(
+        [sys.executable, "-c", f"{script}print(finish(Path({str(path)!r})).nameless)"], capture_output=True, text=True
+    )
+    assert finished.stdout == "File too large\n", finished.stderr
+    with Trace(path) as read:
+        assert read.appendix is None and path.stat().st_size <= size and trace.look(read).accesses > 1000
+
+
+@openshmem_is_there
+def test_a_child_of_a_fork_is_not_recorded_and_it_is_said(tmp_path: Path) -> None:
+    path, said, code = traced(built("oshcc", PROGRAMS / "forks.c", tmp_path), 2)
+    assert code == 0 and said.count("pgasrob: rank 0 forks: what the child process does is not recorded\n") == 1
+    assert "pgasrob: what a process that ranks forked did is not recorded\n" in said
+    with Trace(path) as read:
+        stores = [record.value for log in read.logs() for record in log if isinstance(record, Access)]
+        assert stores == [1, 3] and read.forks == 1 and trace.look(read).ended == {0, 1}
+    check = check_trace(str(path))
+    assert check.verdict == "unknown" and "ranks forked" in str(check.reason)
+
+
+@openshmem_is_there
+def test_lines_of_a_file_with_blanks_in_its_path(tmp_path: Path) -> None:
+    folder = tmp_path / "a b (discriminator 1)"
+    folder.mkdir()
+    source = folder / "no_fence.c"
+    shutil.copy(Path(__file__).parents[2] / "programs/c/openshmem/message_passing_no_fence.c", source)
+    path, said, code = traced(built("oshcc", source, tmp_path), 2)
+    assert code == 0, said
+    with Trace(path) as read:
+        found = {(file, line) for file, line, _ in read.lines().values()}
+    assert {(str(source), line) for line in (17, 21)} <= found and {file for file, _ in found} == {str(source)}
 
 
 @mpi_is_there

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgasrob import file_input
+from pgasrob.runtime.child_processes import finished
 from pgasrob.runtime.interposed import HeaderError
 from pgasrob.runtime.record import mpi, openshmem
 from pgasrob.runtime.tools import ToolError, c_compiler_of, found, has_header, is_fortran, is_gcc, library_of
@@ -51,7 +52,7 @@ def build(command: Sequence[str]) -> int:
         raise ToolError("OpenSHMEM's interface for Fortran, which version 1.4 deprecates, cannot be recorded")
     flags = instrumenting(compiler)
     if any(argument in NOT_LINKING for argument in arguments):
-        return subprocess.run([path, *flags, *arguments], check=False).returncode
+        return finished([path, *flags, *arguments], captured=False).exit_code
     folder = runtime(c_compiler, library_of(compiler))
     linked: list[str] = [f"-L{folder}", "-Wl," + ",".join(f"--wrap={name}" for name in IN_MEMORY)]
     if "-shared" in arguments:
@@ -59,7 +60,7 @@ def build(command: Sequence[str]) -> int:
     else:
         linked += [*map(str, sorted(folder.glob("*.o"))), "-ldl", "-lpthread"]
         linked += [f"-Wl,--export-dynamic-symbol={names}" for names in ("__tsan_*", "pgasrob_module")]
-    return subprocess.run([path, *flags, f"-L{folder}", *arguments, *linked], check=False).returncode
+    return finished([path, *flags, f"-L{folder}", *arguments, *linked], captured=False).exit_code
 
 
 def instrumenting(compiler: str) -> list[str]:
@@ -80,12 +81,11 @@ def runtime(c_compiler: str, library: Library) -> Path:
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as made:
-            _compile(c_compiler, library, sources, Path(made))
-            try:
-                shutil.copytree(made, f"{made}.whole")
-                os.rename(f"{made}.whole", kept)
-            except OSError:  # another build has made it meanwhile
-                shutil.rmtree(f"{made}.whole", ignore_errors=True)
+            whole = Path(made, "whole")
+            whole.mkdir()
+            _compile(c_compiler, library, sources, whole)
+            with suppress(OSError):  # another build has made it meanwhile
+                os.rename(whole, kept)
     return kept
 
 
@@ -114,9 +114,9 @@ def _compile(c_compiler: str, library: Library, sources: dict[str, str], into: P
         for path in sorted(wanted):
             flags = ["-O2", "-std=gnu11", "-fPIC", "-ftls-model=initial-exec", "-w", f"-I{folder}/record"]
             command = [c_compiler, *flags, f"-I{folder}/runtime", "-c", str(path), "-o", str(into / f"{path.stem}.o")]
-            compiled = subprocess.run(command, capture_output=True, text=True, check=False)
-            if compiled.returncode:
-                raise ToolError(f"{c_compiler} cannot compile the recording runtime:\n{compiled.stderr}")
+            compiled = finished(command)
+            if compiled.exit_code:
+                raise ToolError(f"{c_compiler} cannot compile the recording runtime:\n{compiled.errors}")
     (into / "libtsan.a").write_bytes(b"!<arch>\n")
 
 

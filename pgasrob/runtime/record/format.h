@@ -14,7 +14,7 @@ struct header {
     char magic[8];
     uint32_t version, chunk_bytes, ranks, api, ended;
     int32_t exit_code;
-    uint64_t limit, appendix, appendix_bytes, unused_1;
+    uint64_t limit, appendix, appendix_bytes, forks;
     _Alignas(64) uint64_t clock;
     _Alignas(64) uint64_t chunks;
     _Alignas(64) uint64_t identities;
@@ -29,7 +29,7 @@ struct chunk {
 
 enum api { API_OPENSHMEM = 1, API_MPI = 2 };
 
-enum ended { ENDED_UNKNOWN, ENDED_WELL, ENDED_BADLY, ENDED_BY_TIMEOUT, ENDED_FULL };
+enum ended { ENDED_UNKNOWN, ENDED_WELL, ENDED_BADLY, ENDED_BY_TIMEOUT, ENDED_FULL, ENDED_STOPPED };
 
 enum kind {
     KIND_LOAD = 0x01, KIND_STORE = 0x02, KIND_LOAD_RANGE = 0x03, KIND_STORE_RANGE = 0x04, KIND_UPDATE = 0x05,

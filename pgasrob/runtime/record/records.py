@@ -20,6 +20,7 @@ MAGIC, VERSION = b"PGASTRCE", 1
 HEADER_BYTES, CHUNK_HEADER_BYTES = 4096, 32
 CHUNK_MAGIC = 0x4B4E4843
 ENDED, APPENDIX, CHUNKS, ABOUT = 24, 40, 128, 256
+ENDED_FULL, ENDED_STOPPED = 4, 5
 
 
 class Kind(IntEnum):
@@ -342,7 +343,7 @@ class Trace:
             if version != VERSION:
                 raise TraceError(f"{path} is a trace of version {version}, and this pgasrob reads version {VERSION}")
             self.content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        limit, appendix, length = struct.unpack_from("<QQQ", header, 32)
+        limit, appendix, length, self.forks = struct.unpack_from("<4Q", header, 32)
         taken = struct.unpack_from("<Q", header, CHUNKS)[0]
         self.end = min(HEADER_BYTES + min(taken, limit) * self.chunk_bytes, appendix or len(self.content))
         if appendix + length > len(self.content) or self.end > len(self.content):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import shutil
@@ -9,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pgasrob.runtime.child_processes import run, signals
 from pgasrob.runtime.record import trace
 from pgasrob.runtime.record.build import library_of_program
-from pgasrob.runtime.tools import ToolError, launch, run
+from pgasrob.runtime.tools import ToolError, launch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,14 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A recorded run. ``exit_code``: that of the launcher; negative: minus the signal. ``full``: recording stopped
-    before the end."""
+    """A recorded run. ``exit_code``: that of the launcher; negative: minus the signal."""
 
     path: Path
     exit_code: int
     timed_out: bool
     interrupted: bool
-    full: bool
     contents: trace.Contents
 
 
@@ -35,9 +35,10 @@ def record(
 ) -> Recorded:
     """Runs ``command`` on ``ranks`` ranks of this machine and writes the trace to ``output``.
 
-    However the program ends, its trace is whole up to the last full record of each rank. ``launcher``: the command line
-    to use instead of ``oshrun`` or ``mpirun``. Raises ``ToolError`` when the launcher or the program is missing or the
-    program does not record, ``OSError`` when the trace cannot be written.
+    However the program ends, its trace is whole up to the last full record of each rank. Until then it is beside
+    ``output``, under a name with the number of this process. ``launcher``: the command line to use instead of
+    ``oshrun`` or ``mpirun``. Raises ``ToolError`` when the launcher or the program is missing or the program does not
+    record, ``OSError`` when the trace cannot be written.
     """
     if (path := shutil.which(command[0])) is None:
         raise ToolError(f"there is no program {command[0]}: build it first, by `pgasrob build -- oshcc ...`")
@@ -50,15 +51,25 @@ def record(
         "host": platform.node(),
         "library": library,
     }
-    trace.create(output, about, limit)
-    environment["PGASROB_TRACE"] = str(output.resolve())
-    ran = run([*before, str(program), *command[1:]], environment, timeout)
-    exit_code, timed_out = ran.exit_code, ran.stopped == "timeout"
-    ended = trace.ENDED_BY_TIMEOUT if timed_out else trace.ENDED_BADLY if exit_code else trace.ENDED_WELL
-    contents = trace.finish(output, ended, exit_code)
-    if not contents.seen:
-        output.unlink()
-        raise ToolError(
-            f"{command[0]} recorded nothing: it did not come to shmem_init or MPI_Init (exit code {exit_code})"
-        )
-    return Recorded(output, exit_code, timed_out, ran.stopped == "interrupt", contents.full, contents)
+    target = output.resolve()
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "it is no regular file")
+    made = target.with_name(f"{target.stem}.{os.getpid()}{trace.SUFFIX}")
+    environment["PGASROB_TRACE"] = str(made)
+    with signals(held=True):
+        try:
+            trace.create(made, about, limit)
+            ran = run([*before, str(program), *command[1:]], environment, timeout)
+            timed_out = ran.stopped == "timeout"
+            ended = trace.ENDED_BY_TIMEOUT if timed_out else trace.ENDED_BADLY if ran.exit_code else trace.ENDED_WELL
+            contents = trace.finish(made, ended, ran.exit_code)
+            if contents is None and ran.stopped == "interrupt":
+                raise KeyboardInterrupt
+            if contents is None:
+                why = "it did not come to shmem_init or MPI_Init"
+                raise ToolError(f"{command[0]} recorded nothing: {why} (exit code {ran.exit_code})")
+            os.replace(made, target)
+        except (ToolError, OSError, KeyboardInterrupt):
+            made.unlink(missing_ok=True)
+            raise
+    return Recorded(output, ran.exit_code, timed_out, ran.stopped == "interrupt", contents)

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,17 @@ static void stop(const char *why, enum ended ended) {
     if (header) __atomic_store_n(&header->ended, (uint32_t)ended, __ATOMIC_SEQ_CST);
 }
 
+/* The child of a fork has the log of its parent, and the same pages of the trace behind it. */
+static void before_fork(void) {
+    if (pgasrob_begun && !__atomic_fetch_add(&header->forks, 1, __ATOMIC_RELAXED))
+        fprintf(stderr, "pgasrob: rank %u forks: what the child process does is not recorded\n", own_rank);
+}
+
+static void in_child(void) {
+    pgasrob_begun = pgasrob_recording = false;
+    pgasrob_log = (struct log){.expected = &pgasrob_no_access};
+}
+
 static bool map_header(const char *path) {
     file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0) return false;
@@ -55,6 +67,8 @@ void pgasrob_begin(enum api api, int rank, int ranks) {
         exit(1);
     }
     header->ranks = (uint32_t)ranks;
+    static bool forks;
+    if (!forks) pthread_atfork(before_fork, NULL, in_child), forks = true;
     __atomic_fetch_or(&header->api, (uint32_t)api, __ATOMIC_RELAXED);
     pgasrob_begun = pgasrob_recording = true;
 }
@@ -62,6 +76,27 @@ void pgasrob_begin(enum api api, int rank, int ranks) {
 word pgasrob_number(void) { return header ? __atomic_fetch_add(&header->clock, 1, __ATOMIC_SEQ_CST) : 0; }
 
 word pgasrob_fresh_identity(void) { return header ? __atomic_fetch_add(&header->identities, 1, __ATOMIC_RELAXED) : 0; }
+
+/* Room on the disk for a piece of the file: a page that has none is a SIGBUS where it is written. False: errno says why
+ * there is none. */
+static bool reserve(off_t offset, size_t bytes) {
+    static const char zeros[4096];
+    sigset_t too_large, before;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);  /* which a limit of the size of files sends */
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+    int result;
+    do result = fallocate(file, 0, offset, (off_t)bytes);
+    while (result && errno == EINTR);
+    if (result && (errno == EOPNOTSUPP || errno == ENOSYS))
+        for (size_t done = result = 0; done < bytes && !result; done += sizeof zeros)
+            result = pwrite(file, zeros, sizeof zeros, offset + (off_t)done) != sizeof zeros;
+    int why = errno;
+    while (result && sigtimedwait(&too_large, NULL, &(struct timespec){0}) > 0) {}
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return !result;
+}
 
 /* More chunks for this log: twice as many as the last time, in one piece of the file. */
 static bool take_chunks(struct log *log) {
@@ -74,13 +109,13 @@ static bool take_chunks(struct log *log) {
     }
     off_t offset = (off_t)(HEADER_BYTES + first * header->chunk_bytes);
     size_t bytes = (size_t)count * header->chunk_bytes;
-    if (fallocate(file, 0, offset, (off_t)bytes) && (errno == ENOSPC || errno == EFBIG)) {
-        stop("no space is left on the trace's disk", ENDED_FULL);
-        return false;
-    }
-    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, offset);
+    void *mapped = MAP_FAILED;
+    if (reserve(offset, bytes))
+        mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, offset);
     if (mapped == MAP_FAILED) {
-        stop("no memory for the trace", ENDED_FULL);
+        char why[128];
+        snprintf(why, sizeof why, "no room for the trace (%s)", strerror(errno));
+        stop(why, ENDED_STOPPED);
         return false;
     }
     if (log->batch) munmap(log->batch, log->batch_bytes);
@@ -131,8 +166,11 @@ word *pgasrob_room(size_t words) {
     log->expected = &pgasrob_no_access;
     if (!pgasrob_recording) return NULL;
     if ((size_t)(log->end - log->next) < words || !log->next) {
-        if (words * sizeof(word) > header->chunk_bytes - CHUNK_HEADER_BYTES || !next_chunk(log))
+        if (words * sizeof(word) > header->chunk_bytes - CHUNK_HEADER_BYTES) {
+            stop("a call with more operands than fit into a trace", ENDED_STOPPED);
             return NULL;
+        }
+        if (!next_chunk(log)) return NULL;
     }
     word *record = log->next;
     log->next += words;

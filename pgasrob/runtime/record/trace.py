@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pgasrob.runtime.record.records import ABOUT, APPENDIX, ENDED, HEADER_BYTES, MAGIC, VERSION, Kind, Trace
+from pgasrob.runtime.record.records import (
+    ABOUT,
+    APPENDIX,
+    ENDED,
+    ENDED_FULL,
+    ENDED_STOPPED,
+    HEADER_BYTES,
+    MAGIC,
+    VERSION,
+    Kind,
+    Trace,
+)
 
 if TYPE_CHECKING:
+    from io import RawIOBase
     from pathlib import Path
 
 CHUNK_BYTES = 65536
-IDENTITIES, FIRST_FRESH_IDENTITY = 192, 2
-ENDED_WELL, ENDED_BADLY, ENDED_BY_TIMEOUT, ENDED_FULL = 1, 2, 3, 4
+RANKS, IDENTITIES, FIRST_FRESH_IDENTITY = 16, 192, 2
+ENDED_WELL, ENDED_BADLY, ENDED_BY_TIMEOUT = 1, 2, 3
 LINES_AT_ONCE = 20_000
+SUFFIX = ".pgastrace"
+DISCRIMINATOR = re.compile(r" \(discriminator \d+\)$")
+"""What addr2line puts behind a line that is several blocks of code."""
 
 
 def create(path: Path, about: dict[str, object], limit: int) -> None:
@@ -32,21 +48,23 @@ def create(path: Path, about: dict[str, object], limit: int) -> None:
     if len(text) > HEADER_BYTES - ABOUT:  # a long command line
         text = json.dumps({**about, "command": []}, ensure_ascii=False).encode()[: HEADER_BYTES - ABOUT]
     header[ABOUT : ABOUT + len(text)] = text
-    with open(path, "wb") as file:
-        file.write(header)
-        file.truncate(HEADER_BYTES + chunks * CHUNK_BYTES)  # without taking room on the disk
+    path.write_bytes(header)  # ranks add to it as they need room
 
 
 @dataclass
 class Contents:
     """A summary of all records. ``ended``: the ranks that ended by themselves. ``places``: module and offset of every
-    program counter."""
+    program counter. ``full`` and ``stopped``: recording ended before the program, since the trace was as large as it
+    may be, or for another reason. ``forks``: how often ranks forked. ``nameless``: why there are no lines."""
 
     ranks: int = 0
     bytes: int = 0
     calls: int = 0
     accesses: int = 0
     full: bool = False
+    stopped: bool = False
+    forks: int = 0
+    nameless: str = ""
     seen: set[int] = field(default_factory=set)
     ended: set[int] = field(default_factory=set)
     threaded: set[int] = field(default_factory=set)
@@ -54,30 +72,48 @@ class Contents:
     places: set[tuple[int, int]] = field(default_factory=set)
 
 
-def finish(path: Path, ended: int | None = None, exit_code: int = 0) -> Contents:
+def finish(path: Path, ended: int | None = None, exit_code: int = 0) -> Contents | None:
     """Cuts off unused chunks and adds the appendix, unless the file has one. To be called when the program has ended,
-    in the way that ``ended`` says (None: unknown). Raises ``TraceError`` and ``OSError``."""
+    in the way that ``ended`` says (None: unknown). None: it has recorded nothing. Raises ``TraceError`` and
+    ``OSError``."""
+    with open(path, "rb") as file:
+        if not any(file.read(HEADER_BYTES)[RANKS : RANKS + 4]):
+            return None
     with Trace(path) as trace:
         contents = look(trace)
         whole = trace.appendix is not None
+    if not contents.seen:
+        return None
     text = b"" if whole else json.dumps(_appendix(contents), separators=(",", ":")).encode()
-    with open(path, "r+b") as file:
-        if ended is not None and not contents.full:
+    with open(path, "r+b", buffering=0) as file:
+        if ended is not None and not contents.full and not contents.stopped:
             file.seek(ENDED)
             file.write(struct.pack("<Ii", ended, exit_code))
         if not whole:
             file.truncate(contents.bytes)
-            file.seek(contents.bytes)
-            file.write(text)
-            file.flush()
-            file.seek(APPENDIX)
-            file.write(struct.pack("<QQ", contents.bytes, len(text)))
+            try:
+                _add(file, contents.bytes, text)
+            except OSError as error:  # the records stay, without names and lines
+                file.truncate(contents.bytes)
+                contents.nameless = error.strerror or str(error)
+        os.fsync(file)
     return contents
+
+
+def _add(file: RawIOBase, at: int, text: bytes) -> None:
+    """Add the appendix to the ``file``, of which a part may be written at a time."""
+    file.seek(at)
+    left = memoryview(text)
+    while left:
+        left = left[file.write(left) or 0 :]
+    file.seek(APPENDIX)
+    file.write(struct.pack("<QQ", at, len(text)))
 
 
 def look(trace: Trace) -> Contents:
     """Reads all records of a trace."""
-    found = Contents(trace.ranks, trace.end, full=trace.ended == ENDED_FULL)
+    found = Contents(trace.ranks, trace.end, full=trace.ended == ENDED_FULL, stopped=trace.ended == ENDED_STOPPED)
+    found.forks = trace.forks
     for log in trace.logs():
         found.seen.add(log.rank)
         if log.thread:
@@ -137,7 +173,7 @@ def lines(program: str, offsets: list[int]) -> list[tuple[str, str, int]]:
             if text.startswith("0x"):
                 frames = found.setdefault(int(text, 16), [])
                 continue
-            file, _, line = next(lines, "").partition(" ")[0].rpartition(":")
+            file, _, line = DISCRIMINATOR.sub("", next(lines, "")).rpartition(":")
             known = (file if file != "??" else "", int(line) if line.isdigit() else 0)
             frames.append(("" if text == "??" else text, *known))
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from pgasrob.runtime.child_processes import Ran, finished
 from pgasrob.runtime.interposed import Function, HeaderError, Library, functions
 from pgasrob.runtime.reproduce.wrappers import interposed, wrappers
-from pgasrob.runtime.tools import TO_INSTALL, Ran, ToolError, found, launch, run
+from pgasrob.runtime.tools import TO_INSTALL, ToolError, found, launch
 
 HERE = Path(__file__).parent
 COMPILERS: dict[Library, str] = {"openshmem": "oshcc", "mpi": "mpicc"}
@@ -104,15 +105,17 @@ def build(folder: Path, library: Library, units: Sequence[Unit], nodes: int, kno
     own = [folder / "wrappers.c", HERE / f"hold_{library}.c", HERE / "hold.c", *sorted(HERE.parent.glob("*.c"))]
     headers = ["-I", str(HERE), "-I", str(HERE.parent)]
     path = folder / "program"
-    _compile([compiler, "-g", "-O1", "-w", *headers, *objects, *map(str, own), "-o", str(path), "-lm", "-ldl"])
+    _compile(
+        [compiler, "-g", "-O1", "-w", *headers, *objects, *map(str, own), "-o", str(path), "-lm", "-ldl", "-lpthread"]
+    )
     return Program(path, library, nodes)
 
 
 def _compile(command: Sequence[str]) -> None:
-    compiled = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if compiled.returncode:
-        errors = compiled.stderr.splitlines()
-        lines = [line for line in errors if "error" in line or "undefined" in line] or [compiled.stderr]
+    compiled = finished(command)
+    if compiled.exit_code:
+        errors = compiled.errors.splitlines()
+        lines = [line for line in errors if "error" in line or "undefined" in line] or [compiled.errors]
         raise CannotRun(f"{os.path.basename(command[0])} does not compile it: {lines[0].strip()}")
 
 
@@ -127,9 +130,7 @@ def execute(program: Program, mode: Mode, schedule: str = "", timeout: float = 2
     command, inherited = launch(program.library, program.nodes, tagged=True)
     patience = str(min(timeout / 2, 10))  # with a rank that does not come to its turn
     shown = {"PGASROB_MODE": mode, "PGASROB_FOLDER": str(folder), "PGASROB_PATIENCE": patience, **environment}
-    ran = run([*command, str(program.path), *program.arguments], {**inherited, **shown}, timeout, captured=True)
-    if ran.stopped == "interrupt":
-        raise KeyboardInterrupt
+    ran = finished([*command, str(program.path), *program.arguments], {**inherited, **shown}, timeout)
     return _execution(program, ran)
 
 
