@@ -31,7 +31,7 @@ READ_OTHERWISE = {
     "program/corpus.py": "read_bytes read_bytes read_text",
     "program/parser.py": "open",
     "render/page.py": "read_text",
-    "runtime/record/build.py": "copytree read_text",
+    "runtime/record/build.py": "read_text",
     # Files of the system.
     "cli/__init__.py": "os.open",
     "robustness/limits.py": "open open open os.open",
@@ -39,7 +39,7 @@ READ_OTHERWISE = {
     "whole_files.py": "os.open os.open",
     "robustness/spin.py": "open read_bytes read_text",
     "runtime/record/records.py": "open",
-    "runtime/record/trace.py": "open",
+    "runtime/record/trace.py": "open open",
     "runtime/reproduce/execute.py": "read_text",
     "recording/recorded_answers.py": "read_text",
     # What is no file: a browser, C.

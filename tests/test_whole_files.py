@@ -180,9 +180,9 @@ WRITES = {
     "batch/cluster/child.py": 1, "cli/__init__.py": 2, "cli/course.py": 1, "cli/lsp.py": 1,
     "whole_files.py": 4,
     # What is in a temporary folder.
-    "explore/serve.py": 1, "robustness/spin.py": 3, "runtime/record/build.py": 4, "runtime/reproduce/execute.py": 4,
+    "explore/serve.py": 1, "robustness/spin.py": 3, "runtime/record/build.py": 3, "runtime/reproduce/execute.py": 4,
     # A trace, which the ranks write to while they run: its own header says how far it is whole.
-    "runtime/record/trace.py": 2,
+    "runtime/record/run.py": 1, "runtime/record/trace.py": 2,
 }  # fmt: skip
 """How often each module opens a file to write, moves or copies one."""
 CALLS = {"write_text", "write_bytes", "copyfile", "copytree", "mkstemp", "NamedTemporaryFile", "rename", "fdopen"}
