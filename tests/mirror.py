@@ -154,6 +154,9 @@ THROUGH: dict[str, str] = {
     "frontends/c/test_arrivals.py": """
         frontends.c.cells frontends.c.driver frontends.c.world
     """,
+    "frontends/c/test_moved.py": """
+        frontends.c.moved_memory
+    """,
     "frontends/c/test_calling.py": """
         frontends.c.calls
     """,

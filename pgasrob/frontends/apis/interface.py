@@ -180,6 +180,10 @@ class Call(Protocol):
         objects allow, at most 8 bytes. Both objects lie in cells from then on.
         """
 
+    def scalars_in(self, address: Address, bytes: int) -> tuple[tuple[int, CType], ...]:
+        """The scalars that the program accesses among ``bytes`` bytes from ``address`` on, and the bytes between them,
+        by their places."""
+
     def walked_cells(
         self, first: Address, second: Address, bytes: int, element: int | None
     ) -> tuple[Register, int, Expr, Expr] | None:
@@ -241,6 +245,13 @@ class Call(Protocol):
 
     def laid(self, rank: int, cell: Expr, register: Register) -> Expr:
         """What ``rank`` has laid out in ``cell``, of which ``register`` has been loaded: a number where it is known."""
+
+    def arrived(self, cells: Sequence[Expr]) -> None:
+        """Other ranks have written ``cells`` of this rank, once this call has waited."""
+
+    def held(self, cell: Expr, register: Register) -> Expr:
+        """What this rank has in ``cell``, of which ``register`` has been loaded: a number where it is known and such
+        numbers are looked for."""
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         """Let other ranks know a fact of this rank that does not change during a run (the base of its window).

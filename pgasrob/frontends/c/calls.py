@@ -15,7 +15,6 @@ from pgasrob.frontends.c.extended import LARGEST_SCALAR
 from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
-from pgasrob.frontends.c.moved import NotLaid
 from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, UNKNOWN, leaves_of, range_of
 from pgasrob.frontends.c.parts import pointed_to, scalars_of, with_lengths
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
@@ -24,7 +23,7 @@ from pgasrob.frontends.c.types import LONG, Array, CType, Pointer, Void
 from pgasrob.frontends.c.values import Address, Known, ObjectId, Undefined, Unknown, Value
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command, Mark
-from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, constant, depends_on_rank, is_of_rank
+from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, depends_on_rank, is_of_rank
 from pgasrob.program.outside_memory import Outside
 from pgasrob.program.statements import (
     NOWHERE,
@@ -243,6 +242,9 @@ class MachineCall:
             (self.cell(self.moved(first, place), element), self.cell(self.moved(second, place), element))
             for place in range(0, bytes, element)
         ]
+
+    def scalars_in(self, address: Address, bytes: int) -> tuple[tuple[int, CType], ...]:
+        return self.machine.objects.scalars_in(address, bytes)
 
     def walked_cells(
         self, first: Address, second: Address, bytes: int, element: int | None
@@ -500,20 +502,17 @@ class MachineCall:
         return self.machine.facts.moved.slots
 
     def lays(self, cell: Expr, value: Expr) -> None:
-        facts = self.machine.facts
-        facts.moved.seen = True
-        for id, _ in self.machine.world.cells.named_by(cell) if facts.moved.folding and not self.symbolic else ():
-            if facts.moved.lay(self.rank, id, constant(value)):
-                facts.changed()
+        self.machine.issuer.moved.lays(cell, value)
 
     def laid(self, rank: int, cell: Expr, register: Register) -> Expr:
-        facts = self.machine.facts
-        if not facts.moved.folding or self.symbolic:
-            return register
-        for id, _ in self.machine.world.cells.named_by(cell):
-            number = facts.moved.laid(rank, id)
-            return register if number is None else Const(number)
-        raise NotLaid  # the cell is new, and has its place in the next pass
+        return self.machine.issuer.moved.laid(rank, cell, register)
+
+    def arrived(self, cells: Sequence[Expr]) -> None:
+        self.machine.issuer.moved.arrived(cells)
+
+    def held(self, cell: Expr, register: Register) -> Expr:
+        number = self.machine.issuer.moved.number_in(cell)
+        return register if number is None else Const(number)
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if not self.symbolic:

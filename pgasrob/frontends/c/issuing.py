@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from pgasrob.frontends.c.flows import Flows
+from pgasrob.frontends.c.moved_memory import MovedMemory
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
@@ -30,8 +31,17 @@ class Issuer:
     """Issues the commands of a rank: takes unknown values out of them, and notes what they do to memory before they are
     written. What commands write is not known any more, unless it is a store of the rank itself."""
 
-    def __init__(self, position: Position, writer: Writer, registers: Registers, flows: Flows, unset: Unset) -> None:
+    def __init__(
+        self,
+        position: Position,
+        writer: Writer,
+        registers: Registers,
+        flows: Flows,
+        unset: Unset,
+        moved: MovedMemory,
+    ) -> None:
         self.position = position
+        self.moved = moved
         self.writer = writer
         self.registers = registers
         self.flows = flows
@@ -51,12 +61,17 @@ class Issuer:
     def emit(self, *statements: Statement) -> None:
         """Issue ``statements``."""
         known = self.flows.without_unknowns(statements)
+        outside = set(map(id, known))  # what a block within a statement stores may not be stored when that ends
         accesses: Accesses = {}
         for each in statements_in(known):
             if isinstance(each, Do):
                 form = core.lower(each.command)
                 accesses[id(each)] = made = core.accesses_of(form)
-                self._look_at(form, made)
+                self.moved.note(each.command, form)
+                if id(each) in outside and self.moved.stored(each.command):
+                    self.unset.look_for_reached(made)
+                else:
+                    self._look_at(form, made)
         if any(accesses.values()):
             self.unset.look_for_initialised(known, accesses)
         self.writer.write(*known)
@@ -66,6 +81,9 @@ class Issuer:
         rank."""
         read, chosen = self.flows.read, self.flows.undecided.chosen
         known = self.flows.without_unknowns((Do(store, self.position.span),))
+        for each in known:
+            if isinstance(each, Do):
+                self.moved.note(each.command, core.lower(each.command))
         if store.rank not in (None, self.position.me):
             self._unsettle(core.accesses_of(core.lower(store)))
         self.writer.write(*known)

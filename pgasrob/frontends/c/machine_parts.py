@@ -12,6 +12,7 @@ from pgasrob.frontends.c.issuing import Issuer
 from pgasrob.frontends.c.lifetimes import Lifetimes
 from pgasrob.frontends.c.memory_access import Memory
 from pgasrob.frontends.c.merge_points import MergePoints
+from pgasrob.frontends.c.moved_memory import MovedMemory
 from pgasrob.frontends.c.objects import Objects
 from pgasrob.frontends.c.pointers import Pointers
 from pgasrob.frontends.c.rank_position import Position
@@ -40,7 +41,7 @@ class Parts:
         self.undecided = undecided = Undecided(position, writer, registers)
         self.branching = Branching(writer, undecided)
         self.flows = flows = Flows(position, registers, undecided)
-        self.issuer = issuer = Issuer(position, writer, registers, flows, unset)
+        self.issuer = issuer = Issuer(position, writer, registers, flows, unset, MovedMemory(objects))
         self.evaluation = evaluation = Evaluation(writer, registers, undecided, issuer)
         self.tables = tables = Tables(objects, registers, issuer)
         self.pointers = pointers = Pointers(objects, tables, undecided, evaluation)

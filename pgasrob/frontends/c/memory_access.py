@@ -174,10 +174,12 @@ class Memory:
         """What the shared scalar at ``address`` holds, when that is known all the same."""
         if self.position.whose(address) or not isinstance(address.offset, int):
             return None
-        if not self.facts.is_steady(address.object, address.offset):
+        steady = self.facts.is_steady(address.object, address.offset)
+        if not steady and not self.issuer.moved.looked_for:
             return None
         value = self.objects.contents(address.object).load(address.offset, type)
-        return value if isinstance(value, Known) else None
+        known = isinstance(value, Known) and (steady or self.issuer.moved.number_at(address) is not None)
+        return value if known else None
 
     def loaded(self, address: Address, register: Register, type: CType) -> Unknown:
         """``register``, which has been loaded from the cell at ``address``, as a value of ``type``.
@@ -316,7 +318,7 @@ class Memory:
             self.facts.unsettle(address.object, None)
         elif isinstance(value, Unknown):
             self.facts.unsettle(address.object, address.offset)
-        elif self.facts.is_steady(address.object, address.offset):
+        elif self.facts.is_steady(address.object, address.offset) or self.issuer.moved.looked_for:
             known = Known(0) if isinstance(value, Undefined) else value
             self.objects.contents(address.object, write=True).store(address.offset, known, type)
 

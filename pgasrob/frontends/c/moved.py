@@ -13,6 +13,8 @@ Folding = Literal[0, 1, 2]
 """Whether such numbers are looked for: not at all; those that are the same in all calls that use a cell; and with so
 many cells for the calls of one collective that few share one."""
 FOLDING: tuple[Folding, ...] = (0, 1, 2)
+Cell = ObjectId | tuple[ObjectId, int | None]
+"""A cell of a collective's own, or a scalar of the program by its object and offset (None: any)."""
 SLOTS = 64
 """So many sets of cells a collective has then."""
 
@@ -23,23 +25,23 @@ class NotLaid(Exception):
 
 class Moved:
     """``folding``: what is looked for. ``seen``: whether there are any collectives. ``numbers``: by the rank that lays
-    it out and its cell; None: there are several, or it is not known. ``awaited``: what was needed in this pass, and
-    nobody had laid it out."""
+    it out and its cell, or the place of the scalar in memory of that rank where it comes to; None: there are several,
+    or it is not known. ``awaited``: what was needed in this pass, and nobody had laid it out."""
 
     def __init__(self, folding: Folding) -> None:
         self.folding = folding
         self.seen = False
-        self.numbers: dict[tuple[int, ObjectId], int | None] = {}
-        self.awaited: set[tuple[int, ObjectId]] = set()
+        self.numbers: dict[tuple[int, Cell], int | None] = {}
+        self.awaited: set[tuple[int, Cell]] = set()
 
     @property
     def slots(self) -> int | None:
         """In how many sets of cells a collective lays out in turn; None: in as many as it needs by itself."""
         return SLOTS if self.folding == 2 else None
 
-    def lay(self, rank: int, id: ObjectId, number: int | None) -> bool:
-        """``rank`` lays out ``number`` in the cell ``id``. Whether that is new."""
-        key = rank, id
+    def lay(self, rank: int, cell: Cell, number: int | None) -> bool:
+        """``rank`` lays out ``number`` in ``cell``, or it is brought there. Whether that is new."""
+        key = rank, cell
         if key not in self.numbers:
             self.numbers[key] = number
             return True
@@ -48,12 +50,16 @@ class Moved:
         self.numbers[key] = None
         return True
 
-    def laid(self, rank: int, id: ObjectId) -> int | None:
-        """The one number that ``rank`` lays out in the cell ``id``, if there is one. Raises :class:`NotLaid`."""
-        if (rank, id) not in self.numbers:
-            self.awaited.add((rank, id))
+    def laid(self, rank: int, cell: Cell) -> int | None:
+        """The one number that ``rank`` lays out in ``cell``, if there is one. Raises :class:`NotLaid`."""
+        if (rank, cell) not in self.numbers:
+            self.awaited.add((rank, cell))
             raise NotLaid
-        return self.numbers[rank, id]
+        return self.numbers[rank, cell]
+
+    def only(self, rank: int, id: ObjectId, offset: int) -> int | None:
+        """The only number that is brought to the scalar at ``offset`` in memory of ``rank``, if there is one."""
+        return None if (rank, (id, None)) in self.numbers else self.numbers.get((rank, (id, offset)))
 
     def give_up(self) -> bool:
         """Wait no longer for what was awaited in this pass, in which nothing else was learned. Was there any?"""

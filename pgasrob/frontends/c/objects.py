@@ -155,6 +155,22 @@ class Objects:
         """The type that the scalar at ``address`` is accessed as, or declared as; else a signed integer."""
         return self.known_type(address, size) or Integer(IntType(8 * size, True))
 
+    def scalars_in(self, address: Address, bytes: int) -> tuple[tuple[int, CType], ...]:
+        """The scalars that are accessed among ``bytes`` bytes from ``address`` on, and the bytes between them, by their
+        places."""
+        start, object = address.offset, self.facts.objects.get(address.object)
+        found, end = list[tuple[int, CType]](), 0
+        if object is None or not isinstance(start, int):
+            return tuple((place, CHAR) for place in range(bytes))
+        shared = object.overlapping(object.shared, start, start + bytes)
+        for offset, size in sorted({**object.accesses.sizes(start, start + bytes), **shared}.items()):
+            place = offset - start
+            if end <= place <= bytes - size:
+                found += [(each, CHAR) for each in range(end, place)]
+                found.append((place, self.scalar_type(Address(address.object, offset), size)))
+                end = place + size
+        return (*found, *((each, CHAR) for each in range(end, bytes)))
+
     def known_type(self, address: Address, size: int) -> CType | None:
         """As :meth:`scalar_type`; None where neither an access nor a declaration says it."""
         object = self.facts.objects[address.object]

@@ -62,6 +62,27 @@ def add(call: Call, steps: Steps) -> Given:
     return Binary(symbol, call.expression(0), call.expression(1), IntType(64, True))
 
 
+BYTES = frozenset(("BYTE", "CHAR", "SIGNED_CHAR", "UNSIGNED_CHAR"))
+"""The basic datatypes as which structs are sent."""
+
+
+def wholes(call: Call, index: int, count: int, type: Datatype) -> list[tuple[Address, CType]]:
+    """As `elements`; of bytes that lie one behind the other those of a scalar of the program are one element, if all
+    ranks that make this call have the same scalars there."""
+    found = elements(call, index, count, type)
+    start, length = found[0][0] if found else None, len(found)
+    if start is None or type.single not in BYTES or found[-1][0] != call.moved(start, length - 1):
+        return found
+    own, key = call.scalars_in(start, length), f"mpi.scalars.{call.span.line}.{call.span.column}.{length}"
+    call.publish(f"{key}.{start}", own)  # what is accessed may be known in the next pass only
+    before = call.own_fact(key)
+    call.publish(key, (before if isinstance(before, frozenset) else frozenset()) | {start})
+    regions = {each for fact in call.all_facts(key) if isinstance(fact, frozenset) for each in fact}
+    if any(call.scalars_in(each, length) != own for each in regions):
+        return found
+    return [(call.moved(start, place), kind) for place, kind in own]
+
+
 def elements(call: Call, index: int, count: int, type: Datatype, skip: int = 0) -> list[tuple[Address, CType]]:
     """Where the basic elements of the items of a buffer lie, from item ``skip`` on. From MPI_BOTTOM on displacements
     are addresses."""

@@ -10,12 +10,13 @@ from pgasrob.frontends.apis.call_steps import NotAllowed, Steps
 from pgasrob.frontends.apis.flags import Group, channel
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi import rules
+from pgasrob.frontends.apis.mpi.addresses import wholes
 from pgasrob.frontends.apis.mpi.datatypes import datatype, entry
 from pgasrob.frontends.apis.mpi.handles import communicator, handle, in_place, pointer
 from pgasrob.frontends.apis.mpi.header import REQUEST, does
 from pgasrob.frontends.apis.mpi.messages import SAME_COUNT, buffer_values, check_rank, store_in_buffer
 from pgasrob.frontends.apis.mpi.requests import pending
-from pgasrob.frontends.apis.transfers import bounded, int_type
+from pgasrob.frontends.apis.transfers import bounded, int_type, value_at
 from pgasrob.frontends.c.types import INT, CType, Floating
 from pgasrob.frontends.c.values import Handle
 from pgasrob.program.commands import Assign
@@ -48,17 +49,18 @@ def bcast(call: Call, steps: Steps) -> None:
     """The root goes on at once."""
     group, root = _root(call, 3, 4)
     count, type = bounded(call, 1), datatype(call, 2)
-    key = (call.name, count * type.count)
+    key, places = (call.name, count * type.count), wholes(call, 0, count, type)
     number = flags.in_order(steps, group, f"{key[0]} of {key[1]} from {root}")
     if call.rank == root:
-        values = buffer_values(steps, 0, count, type)
+        values = [value_at(steps, *each) for each in places]
         for member in group.members:
             if member != root:
                 flags.send(steps, channel(group, root, member, *key), values, number, collective=True)
     else:
         way = channel(group, root, call.rank, *key)
-        values = flags.receive(steps, way, count * type.count, None, number, collective=True)
-        store_in_buffer(steps, 0, count, type, values)
+        values = flags.receive(steps, way, len(places), None, number, collective=True)
+        for (place, kind), value in zip(places, values, strict=True):
+            steps.store(place, value, kind)
 
 
 _FROM_TO = (

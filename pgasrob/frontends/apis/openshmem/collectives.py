@@ -55,12 +55,12 @@ class Collective(Arguments):
 
 def _loaded(steps: Steps, cells: Sequence[tuple[Expr, Expr]]) -> list[Expr]:
     """The values of source cells."""
-    registers = []
+    values: list[Expr] = []
     for _, source in cells:
         register = steps.call.register("value")
         steps.do(Load(register, source))
-        registers.append(register)
-    return list(registers)
+        values.append(steps.call.held(source, register))
+    return values
 
 
 def _stored(steps: Steps, cells: Sequence[tuple[Expr, Expr]], values: Sequence[Expr]) -> None:
@@ -91,6 +91,7 @@ def broadcast(at: Arguments, steps: Steps) -> int:
     cells = collective.cells(0, 0, collective.count(2))
     if collective.place != root:
         steps.do(AwaitAdd(call.me, arrived, ">", Const(0), Const(-1)))
+        call.arrived([to for to, _ in cells])
         return 0
     queue = call.queue("shmem", "broadcast", name="shmem_broadcast")
     steps.do(Fence(queue, None))
