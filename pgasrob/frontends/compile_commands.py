@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.frontends.options import Flags, Macros
 
 NAME = "compile_commands.json"
-CMAKE_TARGET = re.compile(r"(?P<folder>.*?)CMakeFiles/(?P<target>[^/]+)\.dir/")
-MESON_TARGET = re.compile(r"(?P<folder>.*?)(?P<target>[^/]+)\.p/")
 WITH_VALUE = ("-isystem", "-idirafter", "-iquote", "-include", "-imacros", "-D", "-U", "-I")
+MACRO = re.compile(r"[A-Za-z_]\w*(\(.*)?", re.ASCII | re.DOTALL)
+"""What `-D` and `-U` take, the parameters of a macro with it."""
 LIBTOOL = "PIC"
 """The macro with which libtool compiles a file a second time, for a shared library."""
 Compiled = tuple[str, Flags, str]
@@ -65,6 +66,9 @@ def _compiled(entry: Any, file: str, number: int) -> Compiled:
             raise _refused(file, f"entry {number}: {needed} are needed")
     folder = os.path.join(os.path.dirname(os.path.abspath(file)), folder)
     flags, output = _flags(list(_written_out(arguments[1:], folder, file)), folder)
+    wrong = [head for head, _ in flags.macros if not MACRO.fullmatch(head)]
+    if wrong:
+        raise _refused(file, f"entry {number}: `{wrong[0]}` is no name of a macro")
     output = entry.get("output") if isinstance(entry.get("output"), str) else output
     return _near(os.path.join(folder, source)), flags, _target(os.path.join(folder, output)) if output else ""
 
@@ -90,8 +94,15 @@ def _near(path: str) -> str:
 
 
 def _target(output: str) -> str:
-    match = CMAKE_TARGET.match(output) or MESON_TARGET.match(output)
-    return f"{match['folder']}{match['target']}" if match else ""
+    """The target of a file in `CMakeFiles/TARGET.dir/` of CMake, or in `TARGET.p/` of Meson."""
+    *folders, _ = output.split("/")
+    for place, (folder, inside) in enumerate(pairwise(folders)):
+        if folder == "CMakeFiles" and len(target := inside.removesuffix(".dir")) < len(inside):
+            return "/".join((*folders[:place], target))
+    for place, folder in enumerate(folders):
+        if folder != ".p" and len(target := folder.removesuffix(".p")) < len(folder):
+            return "/".join((*folders[:place], target))
+    return ""
 
 
 def _flags(arguments: list[str], folder: str) -> tuple[Flags, str]:

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from pgasrob.cli import cli
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.types import INT, Array
-from pgasrob.frontends.compile_commands import read
+from pgasrob.frontends.compile_commands import _target, read
 from pgasrob.frontends.lower import CProgram, load_c, parse_c, read_c
 from pgasrob.frontends.options import Flags, FrontEnd
 from pgasrob.frontends.sources import apart
@@ -521,13 +521,22 @@ def test_what_compilers_are_told_on_the_way(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text", ["", "{}", "[1]", '[{"file": "x.c"}]', '[{"directory": ".", "file": "x.c", "command": "cc \'"}]', "[]",
-             '[{"directory": ".", "file": "x.c", "arguments": ["cc", "@options"]}]']
+             '[{"directory": ".", "file": "x.c", "arguments": ["cc", "@options"]}]',
+             '[{"directory": ".", "file": "x.c", "arguments": ["cc", "-D", "", "x.c"]}]',
+             '[{"directory": ".", "file": "x.c", "arguments": ["cc", "-U3", "x.c"]}]']
 )  # fmt: skip
 def test_what_is_no_database(text: str, tmp_path: Path) -> None:
     (tmp_path / "compile_commands.json").write_text(text)
     found = run("check", "--compile-commands", str(tmp_path))
     assert found.exit_code == 2 and "error[PG163]" in found.stderr and "Traceback" not in found.stderr
     assert run("check", "--compile-commands", str(tmp_path / "none")).exit_code == 2
+
+
+def test_a_long_output_has_no_target() -> None:
+    """Which is found in one way through it: a target of CMake, of Meson, or none."""
+    assert _target("b" * 300_000) == _target("a/.p/x.o") == _target("t.p") == ""
+    assert _target("/x/CMakeFiles/a.p/CMakeFiles/t.dir/x.c.o") == "/x/CMakeFiles/a.p/t"
+    assert _target("/x/lib/t.p/x.c.o") == "/x/lib/t" and _target("CMakeFiles/t.dir/x.o") == "t"
 
 
 # Lines

@@ -11,6 +11,10 @@ from pgasrob.render.sarif import FINGERPRINT
 from tests.render.test_findings import ROBUST, folder, run, sarif  # noqa: F401  (a fixture that every test here uses)
 from tests.render.test_verdict_json import ONE_TO_ONE
 
+OLD = '{"runs": [{"tool": {"driver": {"name": "pgasrob"}}, "results": [{"partialFingerprints": {"%s": "1"}, %%s}]}]}'
+OLD %= FINGERPRINT
+LOCATIONS = '"locations": [{"physicalLocation": {"artifactLocation": {"uri": %s}}}]'
+
 
 def test_only_what_is_new_counts() -> None:
     assert run("check bad.pgas stuck.pgas --strict --witness old.sarif").exit_code == 1
@@ -74,6 +78,17 @@ def test_findings_that_are_alike_have_fingerprints_of_their_own() -> None:
         ('{"runs": [{"tool": {"driver": {"name": "pgasrob"}}, "results": [{}]}]}', "no SARIF log that this version"),
         ('{"runs": [{"tool": {"driver": {"name": "other"}}}]}', "of another tool"),
         ("[" * 100_000, "no SARIF log that this version"),
+        *(
+            (OLD % each, "no SARIF log that this version")
+            for each in (
+                '"locations": []',
+                '"locations": ["here"]',
+                '"places": 1',
+                LOCATIONS % "{}",
+                LOCATIONS % '"x"' + ', "message": "\\ud800"',
+                LOCATIONS % '"x"' + ', "m": ' + "[" * 960 + "]" * 960,
+            )
+        ),
     ],
 )
 def test_what_is_no_baseline(text: str, says: str) -> None:
@@ -82,3 +97,7 @@ def test_what_is_no_baseline(text: str, says: str) -> None:
     Path("old.sarif").write_text(text)
     result = run("check good.pgas --baseline old.sarif")
     assert result.exit_code == 2 and says in result.stderr
+
+
+def test_a_finding_with_a_place_is_all_that_is_needed() -> None:
+    assert Baseline(OLD % (LOCATIONS % '"x"')).knows({"partialFingerprints": {FINGERPRINT: "1"}})
