@@ -178,7 +178,7 @@ def test_a_full_disk_leaves_the_old_file_or_none(
 WRITES = {
     # To the null device, and to streams that are open.
     "batch/cluster/child.py": 1, "cli/__init__.py": 2, "cli/course.py": 1, "cli/lsp.py": 1,
-    "whole_files.py": 4,
+    "file_input.py": 2, "whole_files.py": 4,
     # What is in a temporary folder.
     "explore/serve.py": 1, "robustness/spin.py": 3, "runtime/record/build.py": 3, "runtime/reproduce/execute.py": 4,
     # A trace, which the ranks write to while they run: its own header says how far it is whole.

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgasrob.batch.answer import about_robustness
 from pgasrob.batch.job import Checked, Job, Task, Watcher, tasks, unwatched
-from pgasrob.diagnostics import SourceError
+from pgasrob.batch.kept import KeptError
+from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import Copies, Files, Recorder
 from pgasrob.program.parser import read_source, read_text
 from pgasrob.program.program import Program
 from pgasrob.robustness.question import ProgramFile, Robustness, node_count
-from pgasrob.robustness.reasons import Interruption, LeftUndone, NoProgram, NotAsked, Reason
+from pgasrob.robustness.reasons import Crashed, Interruption, LeftUndone, NoProgram, NotAsked, OutOfMemory, Reason
 from pgasrob.robustness.session import LOWERING, READING, Interrupted, Session
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import LINES, Verdict
@@ -47,14 +49,21 @@ def convert_each(
     """As :func:`check_all`, each result as ``convert`` makes it."""
     with closing(Checker(job)) as checker:
         for task in tasks(files, job):
-            if (kept := checker.kept(task)) is not None:
-                yield kept
-            elif (checked := checker.check(task, watch)) is not None:
-                converted = checker.converted(checked, convert)
-                checker.keep(checked, converted)
-                yield converted
-                if checked.interrupted:
-                    raise KeyboardInterrupt
+            interrupted = False
+            try:
+                result = checker.kept(task)
+                if result is None and (checked := checker.check(task, watch)) is not None:
+                    result = checker.converted(checked, convert)
+                    checker.keep(checked, result)
+                    interrupted = checked.interrupted
+            except (KeptError, BrokenPipeError):
+                raise
+            except Exception as error:
+                result = convert(checker.ended_by(error, task))
+            if result is not None:
+                yield result
+            if interrupted:
+                raise KeyboardInterrupt
 
 
 class Checker:
@@ -130,7 +139,7 @@ class Checker:
 
         Ctrl-C ends the check, with a result that says so.
         """
-        job = self.job
+        job, self.nodes = self.job, None
         watch = self._watch = Watch(job.limits, None, time.monotonic())
         try:
             with until_limit() as stopped:
@@ -193,6 +202,18 @@ class Checker:
         """The result of a check that came to nothing."""
         engine, reading = self.job.engine.name, self.job.reading
         return self.checked(file, Verdict(file, None, nodes, engine, "unknown", reason, reading=reading))
+
+    def ended_by(self, error: Exception, task: Task) -> Checked:
+        """The result of ``task`` where an exception has ended it: memory was exhausted, or something is wrong here."""
+        if isinstance(error, MemoryError):
+            return self.unknown(task.file, self.nodes or task.nodes, OutOfMemory())
+        return self.crashed(internal_error(error, task.file), self.nodes or task.nodes)
+
+    def crashed(self, error: Diagnostic, nodes: int | None) -> Checked:
+        """The result of a check that came to an internal ``error``. Whatever its header says is not compared with."""
+        file, engine, reason = error.file, self.job.engine.name, Crashed(error.message)
+        verdict = Verdict(file, None, nodes, engine, "error", reason, reading=self.job.reading, errors=(error,))
+        return Checked(file, verdict, self.job.expect)
 
     def checked(self, file: str, verdict: Verdict, races: RaceVerdict | None = None) -> Checked:
         """``verdict`` and the answer about ``races``, compared with the header of the program if that is part of the

@@ -19,10 +19,6 @@ from pgasrob.robustness.watch import Progress
 T = TypeVar("T")
 
 
-class WorkerError(RuntimeError):
-    """A check raised an exception in another process; the text is its traceback."""
-
-
 class Interrupts:
     """Ctrl-C, put off where it would leave something half done: a message half sent, a result half noted."""
 
@@ -118,5 +114,8 @@ class Crew(ABC, Generic[T]):
 
     def _set_unknown(self, number: int, nodes: int | None, reason: Reason) -> None:
         """Note `unknown` as the result of a task, for ``reason``."""
-        result = self._convert(self._checker.unknown(self._tasks[number].file, nodes, reason))
-        self._results[number] = pickle.dumps(result)
+        self._set(number, self._checker.unknown(self._tasks[number].file, nodes, reason))
+
+    def _set(self, number: int, checked: Checked) -> None:
+        """Note the result of a task."""
+        self._results[number] = pickle.dumps(self._convert(checked))

@@ -13,7 +13,6 @@ import pickle
 import signal
 import sys
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,9 +21,10 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, TypeVar
 
 from pgasrob.batch.checker import Checker
-from pgasrob.batch.crew import Crew, Interrupts, Watching, WorkerError
+from pgasrob.batch.crew import Crew, Interrupts, Watching
 from pgasrob.batch.job import Checked, Job, Task, Watcher
 from pgasrob.batch.kept import KeptError
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.parser import parse
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.watch import Progress
@@ -156,7 +156,9 @@ class _Processes(Crew[T]):
         elif kind == "unkept":
             raise KeptError(content[0])
         else:
-            raise WorkerError(content[0])
+            assert worker.number is not None
+            self._set(worker.number, self._checker.crashed(content[0], worker.nodes))
+            worker.done()
         return True
 
     def _bury(self, worker: _Worker) -> None:
@@ -217,7 +219,7 @@ def do(
     interrupts: Interrupts,
 ) -> None:
     """Check ``task`` and send ("title", nodes, title), ("progress", snapshot) now and then, and at the end
-    ("result", the pickled result), ("unkept", why nothing can be kept) or ("failed", the traceback of an exception)."""
+    ("result", the pickled result), ("unkept", why nothing can be kept) or ("failed", an internal error)."""
 
     def send(*message: object) -> None:
         with interrupts.welcome(False):
@@ -243,7 +245,19 @@ def do(
         pickled = pickle.dumps(result)
     except KeptError as error:
         connection.send(("unkept", str(error)))
+    except Exception as error:
+        _send_failure(error, task, connection, checker, convert)
+    else:
+        connection.send(("result", pickled))
+
+
+def _send_failure(
+    error: Exception, task: Task, connection: Messages, checker: Checker, convert: Callable[[Checked], Any]
+) -> None:
+    """Send the result of a ``task`` that ``error`` has ended."""
+    try:
+        pickled = pickle.dumps(convert(checker.ended_by(error, task)))
     except Exception:
-        connection.send(("failed", traceback.format_exc()))
+        connection.send(("failed", internal_error(error, task.file)))
     else:
         connection.send(("result", pickled))

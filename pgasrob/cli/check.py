@@ -37,9 +37,10 @@ Exit code:
   1  some not
   2  a program with an error, or wrong usage
   3  unknown: a limit was hit
-Of several the gravest, in the order 2, 3, 1, 0. With --expect: 0 all as
-expected, 1 some not, 2 a header is missing or an error was not expected,
-3 unknown. After Ctrl-C 130, once what is known so far has been printed.
+Of several the gravest, in the order 70 (an internal error, to be reported),
+2, 3, 1, 0. With --expect: 0 all as expected, 1 some not, 2 a header is
+missing or an error was not expected, 3 unknown. After Ctrl-C 130, once what
+is known so far has been printed.
 
 \b
 Examples:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pgasrob.render.memory_model import ModelResult
     from pgasrob.render.network_json import NetworkResult
     from pgasrob.render.verdict_json import RaceResult, Result
 
@@ -13,16 +14,23 @@ ROBUST, NOT_ROBUST, ERROR, UNKNOWN = 0, 1, 2, 3
 NO_RACE, RACE = ROBUST, NOT_ROBUST
 CRASHED = 70
 """As sysexits.h has it for an error of the software itself."""
+INTERNAL_ERROR = "PG190"
+"""The code of such an error in results."""
 INTERRUPTED = 130
 """As a shell reports a command that Ctrl-C ended."""
 BROKEN_PIPE = 141
 """As a shell reports a command whose reader went away."""
-GRAVEST_FIRST = (ERROR, UNKNOWN, NOT_ROBUST, ROBUST)
+GRAVEST_FIRST = (CRASHED, ERROR, UNKNOWN, NOT_ROBUST, ROBUST)
 
 
 def gravest(codes: Collection[int]) -> int:
     """The exit code of several; that of none is 0."""
     return next((code for code in GRAVEST_FIRST if code in codes), ROBUST)
+
+
+def is_crash(result: Result | RaceResult | NetworkResult | ModelResult) -> bool:
+    """Whether an internal error has ended what was asked, which nobody has expected."""
+    return any(error["code"] == INTERNAL_ERROR for error in result.get("errors", ()))
 
 
 def code_of_verdict(result: Result, expect: bool, strict: bool, outcomes_alone: bool = False) -> int:
@@ -31,6 +39,8 @@ def code_of_verdict(result: Result, expect: bool, strict: bool, outcomes_alone: 
     ``outcomes_alone``: a violation of which no outcome was found that only the network has counts for nothing.
     """
     verdict = result["verdict"]
+    if is_crash(result):
+        return CRASHED
     fails = strict and (result["assertions"] == "violated" or result["deadlock"] is True)
     facts = (result["assertions"], result["deadlock"], result.get("faults"))
     leaves_open = strict and not fails and "unknown" in facts
@@ -65,6 +75,8 @@ def code_of_lines(result: Result, strict: bool = False, outcomes_alone: bool = F
 
 def code_of_races(result: RaceResult, expect: bool) -> int:
     """The exit code that ``result`` alone stands for."""
+    if is_crash(result):
+        return CRASHED
     if not expect:
         return {"no race": NO_RACE, "race": RACE, "error": ERROR, "unknown": UNKNOWN}[result["verdict"]]
     expected = result.get("expected")
@@ -78,6 +90,8 @@ def code_of_races(result: RaceResult, expect: bool) -> int:
 def code_of_network_verdict(result: NetworkResult, expect: bool) -> int:
     """The exit code that the ``result`` on a network alone stands for."""
     verdict = result["verdict"]
+    if is_crash(result):
+        return CRASHED
     if not expect:
         return {"robust": ROBUST, "not robust": NOT_ROBUST, "unknown": UNKNOWN}.get(verdict, ERROR)
     if result.get("expected") is None or verdict == "error":

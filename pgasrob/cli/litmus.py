@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +17,7 @@ from pgasrob.cli.declare import Rule, argument, check_rules, command, flag, grou
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN, gravest
 from pgasrob.cli.option_groups import SearchLimits, format_option
 from pgasrob.cli.parameter_types import GraphPath, ModelNames, ValuesOfNames, listed, sentence
-from pgasrob.cli.shared_steps import print_json
+from pgasrob.cli.shared_steps import crashed, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pgasrob.models.litmus_answers import Answer, Values
     from pgasrob.models.model_table import Options
     from pgasrob.render.litmus_json import LitmusResult
+    from pgasrob.render.shared_json import Error
     from pgasrob.robustness.limits import Limits
 
 GENERATE = "generate"
@@ -185,10 +187,19 @@ def ask_about_tests(options: LitmusOptions) -> int:
     for number, (file, text) in enumerate(found):
         if number and not options.json and not options.expect:
             click.echo()
-        codes.append(asking.test(file, text))
+        try:
+            codes.append(asking.test(file, text))
+        except Exception as error:
+            codes.append(crashed(error, file, partial(_none, file) if options.json else None))
     if options.graphs and not asking.draw():
         codes.append(ERROR)
     return gravest(codes)
+
+
+def _none(file: str, errors: list[Error], reason: str | None) -> LitmusResult:
+    from pgasrob.render.litmus_json import no_litmus
+
+    return no_litmus(file, errors)
 
 
 def _number_of_models(names: Sequence[str], options: Options) -> int:

@@ -21,6 +21,7 @@ from pgasrob.cli.option_groups import (
     timeout_option,
 )
 from pgasrob.cli.parameter_types import ProgramPath, listed
+from pgasrob.cli.shared_steps import crashed
 from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, fold_option, holding_many, witness_option
 
 if TYPE_CHECKING:
@@ -187,6 +188,8 @@ def answer(
             try:
                 if further is not None:
                     further(result)
+            except Exception as error:
+                codes.append(crashed(error, result["file"]))
             finally:  # Ctrl-C leaves what is known
                 printing.result(result)
             writing.result(result)

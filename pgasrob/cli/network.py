@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.check_options import LITMUS, CheckOptions
-from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, code_of_network_verdict, code_of_verdict, gravest
+from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, code_of_network_verdict, code_of_verdict, gravest, is_crash
 from pgasrob.cli.many import programs
 from pgasrob.cli.recorded import SUFFIX
+from pgasrob.cli.shared_steps import crashed
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -51,7 +52,7 @@ def on_network(options: CheckOptions) -> int:
             codes.append(code_of_network_verdict(result, options.expect))
             if options.output.format == "json":
                 print(dumps(result), flush=True)
-            elif options.verbose or len(files) == 1:
+            elif options.verbose or len(files) == 1 or is_crash(result):
                 write([[]] * bool(count) + network_report(result, width), sys.stdout)
             else:
                 write(network_headline(result, width), sys.stdout)
@@ -74,7 +75,11 @@ def _in_the_calculus(options: CheckOptions, limits: Limits) -> int:
     printing = printer(list(options.paths), VerdictForm(options.expect), printing_options)
     codes = []
     for path in options.paths:
-        result = checked_to_json(checked(path, limits, options.reading, options.expect))
+        try:
+            result = checked_to_json(checked(path, limits, options.reading, options.expect))
+        except Exception as error:
+            codes.append(crashed(error, path))
+            continue
         printing.result(result)
         codes.append(code_of_verdict(result, options.expect, False))
     printing.end()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.declare import Rule, check_rules, command, flag, group, option
-from pgasrob.cli.exit_codes import ERROR, NO_RACE, RACE, UNKNOWN, code_of_races, gravest
+from pgasrob.cli.exit_codes import CRASHED, ERROR, NO_RACE, RACE, UNKNOWN, code_of_races, gravest, is_crash
 from pgasrob.cli.many import (
     BRIEF,
     BatchLimits,
@@ -44,10 +44,10 @@ Exit code:
   1  some race
   2  a program with an error, or wrong usage
   3  unknown: a limit was hit
-Of several the gravest, in the order 2, 3, 1, 0. Whether programs are robust
-does not count. With --expect: 0 all as expected, 1 some not, 2 a header is
-missing or an error was not expected, 3 unknown. After Ctrl-C 130, once what
-is known so far has been printed.
+Of several the gravest, in the order 70 (an internal error, to be reported),
+2, 3, 1, 0. Whether programs are robust does not count. With --expect: 0 all
+as expected, 1 some not, 2 a header is missing or an error was not expected,
+3 unknown. After Ctrl-C 130, once what is known so far has been printed.
 
 \b
 Examples:
@@ -205,8 +205,8 @@ def _in_memory_model(options: RaceOptions, model: MemoryModel) -> int:
             file, model, count, every=options.every, timeout=options.limits.timeout, front_end=found.front_end
         )
         result = model_to_json(verdict)
-        code = CODES[result["verdict"]]
-        if options.expect:
+        code = CRASHED if is_crash(result) else CODES[result["verdict"]]
+        if options.expect and code != CRASHED:
             expected = expected_status(verdict)
             result["expected"], result["as_expected"] = expected, expected == verdict.status
             code = ERROR if expected is None else NO_RACE if expected == verdict.status else RACE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
-from pgasrob.cli.exit_codes import ERROR, UNKNOWN
+from pgasrob.cli.exit_codes import CRASHED, ERROR, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,6 +80,30 @@ def refuse(
     else:
         print_json(in_json(list(errors), reason))
     raise click.exceptions.Exit(exit_code) from None
+
+
+PASSED_ON = (click.ClickException, click.exceptions.Exit, click.Abort, OSError)
+"""Exceptions that say how a command ends, or that nobody reads its output."""
+
+
+def crashed(error: Exception, file: str, in_json: NoAnswer | None = None) -> int:
+    """Say that ``error`` has ended what was asked about ``file``; the exit code. Raises what is passed on (click's
+    exceptions, those of the output), so that it can be called for any exception."""
+    if isinstance(error, PASSED_ON):
+        raise error
+    if isinstance(error, MemoryError):
+        click.echo(f"pgasrob: {file}: out of memory", err=True)
+        return UNKNOWN
+    from pgasrob.diagnostics.internal_error import internal_error
+
+    found = internal_error(error, file)
+    if in_json is None:
+        click.echo(found.render(), err=True)
+    else:
+        from pgasrob.render.shared_json import errors_to_json
+
+        print_json(in_json(errors_to_json((found,), file), found.message))
+    return CRASHED
 
 
 def limited(limits: Limits, phase: str, work: Callable[[], T], in_json: NoAnswer | None = None) -> T:

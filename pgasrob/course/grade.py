@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from pgasrob.batch.headers import BadKey
 from pgasrob.course.handout import ENDINGS, handed_out, head
 from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.diagnostics.suggestions import closest
 from pgasrob.program.expectation import Expectation, read_expectation
 from pgasrob.program.files import DISK, files_below
@@ -134,7 +135,8 @@ class Grader:
         names = {exercise.file for exercise in self.exercises}
         there = sorted(Path(file).relative_to(folder).as_posix() for file in files_below(folder, ENDINGS))
         others = tuple(name for name in there if name not in names)
-        return Graded(folder.resolve().name, tuple(self._mark(each, folder, others) for each in self.exercises), others)
+        marks = tuple(self._marked(each, folder, others) for each in self.exercises)
+        return Graded(folder.resolve().name, marks, others)
 
     def _exercise(self, path: Path) -> Exercise:
         try:
@@ -155,6 +157,15 @@ class Grader:
         insertions = given["changes"] == "insertions"
         file = path.relative_to(self._key).as_posix()
         return Exercise(file, text, expectation, counts, int(given["points"]), given["asks"], insertions)
+
+    def _marked(self, exercise: Exercise, folder: Path, others: Sequence[str]) -> Mark:
+        try:
+            return self._mark(exercise, folder, others)
+        except BadKey:
+            raise
+        except Exception as error:
+            found = internal_error(error, str(folder / exercise.file))
+            return Mark(exercise, "undecided", f"{found.message} ({', '.join(found.notes)}): please report it")
 
     def _mark(self, exercise: Exercise, folder: Path, others: Sequence[str]) -> Mark:
         path = folder / exercise.file

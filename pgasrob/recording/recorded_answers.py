@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pgasrob import twins
 from pgasrob.diagnostics import Diagnostic
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program import core
 from pgasrob.program.declarations import Source
 from pgasrob.program.program import Program
@@ -31,7 +32,7 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.question import Races
-from pgasrob.robustness.reasons import LeftUndone, NoProgram, Reason, TooManyUpdates
+from pgasrob.robustness.reasons import Crashed, LeftUndone, NoProgram, OutOfMemory, Reason, TooManyUpdates
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import (
     RECORDED,
@@ -236,6 +237,11 @@ def _go_through(path: str, watch: Watch, look: Callable[[RecordedTrace], None]) 
         gone.reason, gone.errors = NoProgram(str(error)), (_diagnostic(path, error),)
     except NotSupported as error:
         gone.reason = NotReadable(str(error))
+    except MemoryError:
+        gone.reason = OutOfMemory()
+    except Exception as error:
+        gone.errors = (internal_error(error, path),)
+        gone.reason = Crashed(gone.errors[0].message)
     return gone
 
 

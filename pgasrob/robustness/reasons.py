@@ -289,9 +289,15 @@ class InternalError(
     run: str
 
 
+class Crashed(Reason, code="internal-error", sentence="{message}"):
+    """An exception that should not have been raised; the ``message`` is that of its diagnostic."""
+
+    message: str
+
+
 def would_be_the_same(reason: Reason | None) -> bool:
     """Whether another check would leave the same out for ``reason``: not where the machine or the user ended it."""
-    by_chance = (MemoryLimit, OutOfMemory, Interruption, WorkerDied, SpinOutOfMemory, SpinFailed, InternalError)
-    if reason is None or isinstance(reason, by_chance):
+    by_chance = (MemoryLimit, OutOfMemory, Interruption, WorkerDied, SpinOutOfMemory, SpinFailed)
+    if reason is None or isinstance(reason, (*by_chance, InternalError, Crashed)):
         return reason is None
     return would_be_the_same(getattr(reason, "because", None))

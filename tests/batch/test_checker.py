@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from pgasrob.batch import workers
-from pgasrob.batch.checker import check_all
-from pgasrob.batch.crew import WorkerError
+from pgasrob.batch.checker import Checker, check_all
 from pgasrob.batch.job import Checked, Job
 from pgasrob.batch.side_by_side import convert_all
 from pgasrob.races import race_check
@@ -24,7 +23,17 @@ from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Races, Resources
-from pgasrob.robustness.reasons import Interruption, NotAsked, Reason, SpinFailed, StateLimit, WorkerDied
+from pgasrob.robustness.reasons import (
+    Crashed,
+    Interruption,
+    NoProgram,
+    NotAsked,
+    OutOfMemory,
+    Reason,
+    SpinFailed,
+    StateLimit,
+    WorkerDied,
+)
 from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import Progress
@@ -207,9 +216,55 @@ def test_a_process_that_dies_costs_one_result(fakes: Path, name: str, reason: Re
 
 
 @forks
-def test_an_exception_comes_with_its_traceback(fakes: Path) -> None:
-    with pytest.raises(WorkerError, match="something is wrong"):
-        list(convert_all(["fine.pgas", "raises.pgas"], fake(2), told))
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_an_internal_error_is_the_result_of_one_file(fakes: Path, jobs: int) -> None:
+    """Of 100 files 99 have their results, and the error says what to report."""
+    names = [f"fine{number}" for number in range(100)]
+    names[40] = "raises"
+    for name in names:
+        expected = "error" if name == "raises" else "robust"
+        Path(f"{name}.pgas").write_text(f"// expect: {expected}\nprogram {name}; process {{ }}")
+    job = fake(jobs, nodes=(200,), expect=True)
+    found = list(convert_all([f"{name}.pgas" for name in names], job, checked_to_json))
+    wrong = found.pop(40)
+    assert [(result["verdict"], result.get("as_expected")) for result in found] == [("robust", True)] * 99
+    assert (wrong["verdict"], wrong["nodes"], wrong.get("reason_code")) == ("error", 200, "internal-error")
+    assert wrong.get("as_expected") is False, "the error that a header expects is another one"
+    (error,) = wrong["errors"]
+    assert (error["code"], error["message"]) == ("PG190", "internal error: ValueError: something is wrong")
+    assert "please report it" in str(error["hint"])
+
+
+def test_what_cannot_be_converted_is_an_internal_error(fakes: Path) -> None:
+    def converted(checked: Checked) -> Any:
+        if checked.verdict.verdict == "robust":
+            raise IndexError("out of range")
+        return checked.verdict
+
+    first, second = convert_all(["fine.pgas", "none.pgas"], fake(1), converted)
+    assert (first.verdict, first.reason) == ("error", Crashed("internal error: IndexError: out of range"))
+    assert second.verdict == "error" and isinstance(second.reason, NoProgram)
+
+
+@forks
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_without_memory_one_file_is_unknown(fakes: Path, monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    def load(self: Checker, file: str) -> Any:
+        if file == "good.pgas":
+            raise MemoryError
+        return loading(self, file)
+
+    loading = Checker.load
+    monkeypatch.setattr(Checker, "load", load)
+    found = list(convert_all(["fine.pgas", "good.pgas", "fine.pgas"], fake(jobs), told))
+    assert [(verdict, reason) for _, _, verdict, reason in found] == [
+        ("robust", None), ("unknown", OutOfMemory()), ("robust", None),
+    ]  # fmt: skip
+
+
+def test_an_internal_error_is_not_kept(fakes: Path) -> None:
+    (found,) = check_all(["raises.pgas"], fake(1))
+    assert found.verdict.verdict == "error" and not found.would_be_the_same
 
 
 @forks

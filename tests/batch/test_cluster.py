@@ -23,7 +23,6 @@ from click.testing import CliRunner
 from pgasrob.batch.checker import check_all
 from pgasrob.batch.cluster import ClusterError, client
 from pgasrob.batch.cluster.client import check_on_cluster
-from pgasrob.batch.crew import WorkerError
 from pgasrob.batch.job import Checked, Job, Task, tasks, unwatched
 from pgasrob.batch.side_by_side import convert_all
 from pgasrob.cli import cli
@@ -268,9 +267,19 @@ def test_a_large_exploration_is_handed_out_in_parts(
     assert sum("[2/4] many.pgas, 4 nodes, subtree" in title for title in titles) >= 8
 
 
-def test_an_exception_comes_with_its_traceback(fakes: Any) -> None:
-    with pytest.raises(WorkerError, match="something is wrong"):
-        list(check_fakes(fakes, "fine", "raises"))
+def test_an_internal_error_is_the_result_of_one_file(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def copies(self: Any, file: str) -> Any:
+        if file == "none.pgas":
+            raise IndexError("here")
+        return copying(self, file)
+
+    copying = client._Jobs._copies
+    monkeypatch.setattr(client._Jobs, "_copies", copies)
+    found = list(check_fakes(fakes, "fine", "raises", "none", "fine"))
+    assert [each[2] for each in found] == ["robust", "error", "error", "robust"]
+    assert [str(each[3]) for each in found[1:3]] == [
+        "internal error: ValueError: something is wrong", "internal error: IndexError: here",
+    ]  # fmt: skip
 
 
 def test_ctrl_c_ends_the_checks_and_tells_what_is_known(fakes: Any) -> None:

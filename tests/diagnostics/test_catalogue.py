@@ -35,6 +35,7 @@ NOT_IN_A_FILE = {
     "PG182",  # by the name, too: cli/test_standard_input
     "PG127",  # about several files: test_several_files
     "PG162",  # about an option: compiler/test_call_code
+    "PG190",  # an internal error: batch/test_checker
     "PG163",  # about another one: test_several_files
 }
 
@@ -163,8 +164,8 @@ Repaired:
     [
         ("PG0211", "there is no code 'PG0211'; did you mean PG021?"),
         ("PGO10", "there is no code 'PGO10'; did you mean PG010?"),
-        ("E501", "there is no code 'E501'; codes run from PG001 to PG182"),
-        ("", "there is no code ''; codes run from PG001 to PG182"),
+        ("E501", "there is no code 'E501'; codes run from PG001 to PG190"),
+        ("", "there is no code ''; codes run from PG001 to PG190"),
         ("9" * 5000, "there is no code"),
     ],
 )

@@ -7,7 +7,6 @@ import pickle
 import signal
 import sys
 import threading
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
@@ -17,6 +16,7 @@ from pgasrob.batch.checker import Checker
 from pgasrob.batch.crew import Interrupts
 from pgasrob.batch.job import Checked, Job, Task
 from pgasrob.batch.workers import do
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import FoundInPart, Subtrees
 from pgasrob.robustness.question import node_count
@@ -63,8 +63,8 @@ def main() -> None:
         checker.found = request.found
         try:
             done = request.job.engine.name == "traces" and not request.found and _in_parts(request, checker, pipe)
-        except Exception:
-            pipe.send(("failed", traceback.format_exc()))
+        except Exception as error:
+            pipe.send(("failed", internal_error(error, request.task.file)))
         else:
             if not done:
                 do(request.task, pipe, checker, request.convert, Interrupts())

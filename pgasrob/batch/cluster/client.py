@@ -17,14 +17,17 @@ from pgasrob.batch.build_id import build
 from pgasrob.batch.cluster import ClusterError
 from pgasrob.batch.cluster.child import Request
 from pgasrob.batch.cluster.worker import WrongBuild
-from pgasrob.batch.crew import Crew, Interrupts, Watching, WorkerError
+from pgasrob.batch.crew import Crew, Interrupts, Watching
 from pgasrob.batch.job import Checked, Job, Task, Watcher, unwatched
-from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.files import Copies, Recorder
 from pgasrob.program.parser import read_source
 from pgasrob.robustness.engine import FoundInPart, Subtrees
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
-from pgasrob.robustness.watch import Progress
+from pgasrob.robustness.session import READING
+from pgasrob.robustness.stopping import until_limit
+from pgasrob.robustness.watch import Progress, Watch
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -129,7 +132,7 @@ class _Jobs(Crew[T]):
                 interrupts.due()
                 self._count_workers()
             while self._given < len(self._tasks) and len(self._futures) < AHEAD * self._threads:
-                self._submit((self._given, WHOLE))
+                self._begin(self._given)
                 self._given += 1
             news: tuple[Any, ...] = ()
             with interrupts.welcome(), suppress(Empty):
@@ -164,6 +167,20 @@ class _Jobs(Crew[T]):
             self._client.cancel(list(self._futures.values()), force=True)
         with suppress(Exception):
             self._client.close(timeout=CONNECT)
+
+    def _begin(self, number: int) -> None:
+        """Hand out a task whose files can be copied."""
+        file, limits = self._tasks[number].file, self._job.limits
+        try:
+            with until_limit(memory=True) as stopped:
+                Watch(limits, None, time.monotonic()).within(READING, lambda: self._copies(file))
+        except Exception as error:
+            self._note_crash(number, internal_error(error, file))
+            return
+        if stopped.reason is None:
+            self._submit((number, WHOLE))
+        else:
+            self._note_unknown(number, stopped.reason)
 
     def _submit(self, name: _Name) -> None:
         number, place = name
@@ -241,7 +258,11 @@ class _Jobs(Crew[T]):
                 case "cancelled":
                     self._submit_again(name)
                 case _:
-                    raise WorkerError(what)
+                    self._note_crash(name[0], what)
+
+    def _note_crash(self, number: int, error: Diagnostic) -> None:
+        self._set(number, self._checker.crashed(error, self._nodes.get(number, self._tasks[number].nodes)))
+        self._forget(number)
 
     def _submit_again(self, name: _Name) -> None:
         self._end_job(name)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.models.litmus.litmus_parser import parse_file as parse_litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_interface import Refusal, Refused
@@ -22,7 +23,7 @@ from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
 from pgasrob.program.parser import read_text
 from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
-from pgasrob.robustness.reasons import InternalError, NothingChecked, Reason, StateLimit
+from pgasrob.robustness.reasons import Crashed, InternalError, NothingChecked, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, READING, Failed, Loaded, Session
 from pgasrob.robustness.watch import Watch
@@ -128,6 +129,9 @@ def network_verdict(session: Session) -> NetworkVerdict:
         known = failed.applied(deciding.known) if isinstance(failed, Failed) else deciding.known
     except Refused as refused:
         known = replace(deciding.known, verdict="refused", refusals=refused.refusals)
+    except Exception as error:
+        found = internal_error(error, session.question.file)
+        known = replace(deciding.known, verdict="error", reason=Crashed(found.message), errors=(found,))
     return replace(known, seconds=time.monotonic() - session.watch.started)
 
 

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.core import Cell
 from pgasrob.program.expectation import read_expectation
@@ -78,10 +79,12 @@ def decide_file(
 
     try:
         program = load(file, front_end)
+        if isinstance(program, CProgram):
+            return decide(program, model, nodes, all=every, timeout=timeout)
     except SourceError as error:
         return ModelVerdict(file, None, None, model, "error", errors=tuple(error.diagnostics))
-    if isinstance(program, CProgram):
-        return decide(program, model, nodes, all=every, timeout=timeout)
+    except Exception as error:
+        return ModelVerdict(file, None, None, model, "error", errors=(internal_error(error, file),))
     hint = "give a C program that uses MPI"
     problem = Diagnostic("PG160", "memory models of MPI are about C programs", file, hint=hint)
     return ModelVerdict(file, None, None, model, "error", errors=(problem,))
