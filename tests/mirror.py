@@ -194,6 +194,9 @@ THROUGH: dict[str, str] = {
     "frontends/c/test_preprocessor.py": """
         frontends.c.conditions frontends.c.standard
     """,
+    "frontends/c/test_shown_values.py": """
+        program.shown_places
+    """,
     "frontends/c/test_syntax_tree.py": """
         frontends.c.literals frontends.c.tokens
     """,

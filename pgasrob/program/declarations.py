@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pgasrob.program.assumptions import Assumption
 from pgasrob.program.count_note import CountNote, RankEnd
 from pgasrob.program.expressions import GROWING, MOST_NODES
+from pgasrob.program.shown_places import Shown
 from pgasrob.program.statements import NOWHERE, Body, Span, place_of
 
 LONGEST_SHOWN = 80
@@ -150,7 +151,7 @@ class Declared:
     the program is not meant for its number of nodes, or that this was chosen. ``looked_at``: of what the command at a
     place reads into a register, whether C looks at it or never does, commands and what they store aside.
     ``moves_data``: a rank makes a call that may move data between ranks. ``shows_more``: the source may show what no
-    command does, by output or by what main returns.
+    command does, by output or by what main returns. ``shown``: where it does, or computes what it shows.
     """
 
     name: str
@@ -175,6 +176,7 @@ class Declared:
     looked_at: Mapping[tuple[Span, int], bool] = field(default_factory=dict, compare=False)
     moves_data: bool = field(default=True, compare=False)
     shows_more: bool = field(default=False, compare=False)
+    shown: Shown | None = field(default=None, compare=False, repr=False)
 
     @property
     def cells(self) -> int:

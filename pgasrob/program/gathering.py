@@ -4,7 +4,7 @@ and where it is then does not depend on the order in which it has seen that and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from typing import NamedTuple
 
@@ -15,6 +15,8 @@ from pgasrob.program.core import Cell
 from pgasrob.program.expressions import RELATIONS, Binary, Const, Expr, constant, faults_inside
 from pgasrob.program.open_conditions import Facts, as_conditions, atoms, choices, truth
 from pgasrob.program.raised_flags import Flag
+from pgasrob.program.shown_places import Shown
+from pgasrob.program.statements import Span
 from pgasrob.program.walks import Values, Walks, held, over
 
 MOST_CONFIGURATIONS = 4_000
@@ -39,10 +41,12 @@ class _Configuration(NamedTuple):
 
 class Gathering:
     """The reads of a rank that gather ``flags``; ``walks`` are its own. ``merges``: control states with the same future
-    are one."""
+    are one. ``shown``: where the source shows something, if anywhere."""
 
-    def __init__(self, walks: Walks, flags: Mapping[Cell, Flag], merges: bool = True) -> None:
-        self._walks, self._flags, self._merges = walks, flags, merges
+    def __init__(
+        self, walks: Walks, flags: Mapping[Cell, Flag], merges: bool = True, shown: Shown | None = None
+    ) -> None:
+        self._walks, self._flags, self._merges, self._shown = walks, flags, merges, shown
         self._rank = constant(walks.rank)
         self._left = 0
 
@@ -64,7 +68,8 @@ class Gathering:
             for value, start in starts.items():
                 if any(other == value and kept <= facts.items() for other, kept in known):
                     continue
-                if self._comes_to(goal, start, facts):
+                passed = self._comes_to(goal, start, facts)
+                if passed is not None and not self._shows(read, raised, passed):
                     known.add((value, frozenset(facts.items())))
                     here: Expr = Binary("==", held(form.register), Const(value))
                     found = either(found, reduce(both, as_conditions(facts), here))
@@ -130,10 +135,24 @@ class Gathering:
             if truth(condition, more):
                 yield more
 
-    def _comes_to(self, goal: _Configuration, start: _Configuration, facts: Facts) -> bool:
+    def _shows(self, read: Transition, raised: _Configuration, passed: Iterable[_Configuration]) -> bool:
+        """Whether the source may show something between ``read`` and the last command in ``passed``."""
+        if self._shown is None:
+            return False
+        out = self._walks.out
+        spans = {read.span, *(edge.span for here in (raised, *passed) for edge in out[here.state])}
+        return self._shown.between(spans, self._others)
+
+    @cached_property
+    def _others(self) -> frozenset[Span]:
+        """The places of commands that are never passed."""
+        edges = (edge for leaving in self._walks.out for edge in leaving)
+        return frozenset(edge.span for edge in edges if isinstance(edge.form, core.Barrier | core.Transfer))
+
+    def _comes_to(self, goal: _Configuration, start: _Configuration, facts: Facts) -> Collection[_Configuration] | None:
         """Whether every way from ``start`` comes to ``goal`` before anything that is not quiet, unless it goes on for
         ever in reads of the flags that are seen there; all of these have been seen by then. And when they are raised,
-        every way does come there."""
+        every way does come there. Then the configurations before it, else None."""
         raised: dict[_Configuration, list[_Configuration]] = {}
         stack = [start]
         while stack:
@@ -144,17 +163,17 @@ class Gathering:
             self._left -= 1
             if here.state == goal.state:
                 if not self._agrees(here, goal):
-                    return False
+                    return None
                 continue
             if self._left < 0:
-                return False
+                return None
             for edge in self._walks.out[here.state]:
                 after = self._after(here, edge, facts)
                 if after is None or (isinstance(edge.form, core.Immediate) and self._cell(edge.form) not in goal.seen):
-                    return False
+                    return None
                 stack += after
                 raised[here] += self._after(here, edge, facts, raised=True) or ()
-        return self._is_bound(raised, goal)
+        return [each for each in raised if each.state != goal.state] if self._is_bound(raised, goal) else None
 
     def _agrees(self, here: _Configuration, goal: _Configuration) -> bool:
         """Whether the rank is at ``goal``, with the same values, and has seen and waited for all that it has there."""

@@ -91,8 +91,7 @@ class _Polls:
         self._looks = Looks(self._walks, self.fails) if alike else None
         known = constant(rank)
         raised = {} if flags is None or known is None else flags.of(known)
-        merges = flags is not None and flags.merges
-        self._gathering = Gathering(self._walks, raised, merges) if raised else None
+        self._gathering = Gathering(self._walks, raised, flags.merges, flags.shown) if flags and raised else None
         self._failing: dict[tuple[int, int], Expr] = {}
         self._out = out
         self._quiet = [[each.target for each in leaving if is_quiet(each.form)] for leaving in out]

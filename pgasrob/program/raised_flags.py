@@ -14,6 +14,7 @@ from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.core import Cell, Form, Place
 from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import Expr, constant
+from pgasrob.program.shown_places import Shown
 
 MOST_EARLIER = 4
 """Values that a cell may hold before: a flag has few."""
@@ -55,6 +56,11 @@ class Flags:
     def merges(self) -> bool:
         """Whether all that the program shows are its commands, so that control states with the same future are one."""
         return not self._program.shows_more
+
+    @property
+    def shown(self) -> Shown | None:
+        """Where the source shows something."""
+        return self._program.shown
 
     def of(self, rank: int) -> Mapping[Cell, Flag]:
         """The cells that are flags to ``rank``."""

@@ -338,6 +338,8 @@ class Api:
     output: frozenset[str] = frozenset()
     """Functions that only read their arguments, and memory that these point to (`printf`): numbers that are computed
     only for them decide nothing."""
+    idle: frozenset[str] = frozenset()
+    """Those of them that show nothing (`usleep`)."""
     macros: Mapping[str, str] = field(default_factory=dict)
     """Macros of its headers that are code (`GASNET_BLOCKUNTIL(cond)`), and their texts."""
     variables: Mapping[str, tuple[CType, int]] = field(default_factory=dict)

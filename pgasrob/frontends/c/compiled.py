@@ -13,7 +13,9 @@ from pgasrob.frontends.c.code import Call, CompiledFunction, Jump, Label, Unit
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
 from pgasrob.frontends.c.liveness import Looked, live_slots, looked_at
 from pgasrob.frontends.c.needed import needed_slots
+from pgasrob.frontends.c.shown_values import shown
 from pgasrob.frontends.options import NO_SHARED_MEMORY
+from pgasrob.program.shown_places import Shown
 
 
 @dataclass
@@ -56,6 +58,15 @@ class Compiled:
     def is_output(self, name: str) -> bool:
         """Whether a call of the function does nothing with its arguments, so that they need not be chosen for it."""
         return any(name in api.output for api in self.apis)
+
+    @cached_property
+    def shown(self) -> Shown | None:
+        """Where the program shows something."""
+
+        def shows(name: str) -> bool:
+            return any(name in api.output and name not in api.idle for api in self.apis)
+
+        return shown(self.unit.functions, shows)
 
     def live_slots(self, function: CompiledFunction) -> list[int]:
         """The live slots at every place of ``function`` and at its end, as the bits of an integer."""

@@ -109,6 +109,7 @@ def _lowered(world: World) -> Program:
                 looked_at={key: looked for key, looked in world.looked_at.items() if looked is not None},
                 moves_data=world.moves_data,
                 shows_more=world.returns_more or any(each.kind is Kind.NO_EFFECT for each in _assumptions(world)),
+                shown=world.program.shown,
             )
     raise Problem("PG141", f"after {MOST_PASSES} passes something new is still learned", "verify a smaller case")
 

@@ -431,7 +431,8 @@ def handler(name: str) -> Handler | None:
     return None if found is None else careful(name, found)
 
 
-READS = frozenset(name for name, each in TABLE.handlers.items() if each is output or each is nothing)
+IDLE = frozenset(name for name, each in TABLE.handlers.items() if each is nothing)
+READS = IDLE | {name for name, each in TABLE.handlers.items() if each is output}
 
 
 CONSTANTS: dict[str, tuple[CType, Value]] = {
@@ -452,6 +453,7 @@ LIBRARY = Api(
     handler=handler,
     unsupported=UNSUPPORTED,
     output=READS,
+    idle=IDLE,
     variables=VARIABLES,
     source=callbacks.TEXT,
 )
