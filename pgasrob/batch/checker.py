@@ -106,10 +106,10 @@ class Checker:
         if self._store is None:
             from pgasrob.batch.store import Store
 
-            self._store = Store(job.kept.path)
+            self._store = Store(job.kept)
         front_end = job.front_end if file.endswith(".c") else None
         self._key = job.kept.key(file, task.nodes, front_end, self._copied[1])
-        return self._store.get(self._key)
+        return self._store.get(self._key, file if task.nodes is None else f"{file} on {task.nodes} nodes")
 
     def _read(self, file: str) -> Copies:
         """Copies of all that the program in ``file`` is read from."""
@@ -123,9 +123,7 @@ class Checker:
         return Copies(recorder.kept)
 
     def keep(self, checked: Checked, converted: object) -> None:
-        """Keep the result of the latest task as it was ``converted``, if another check would find the same.
-
-        Raises :class:`~pgasrob.batch.kept.KeptError`."""
+        """Keep the result of the latest task as it was ``converted``, if another check would find the same."""
         if self._store is not None and self._key is not None and checked.would_be_the_same:
             self._store.put(self._key, converted)
 

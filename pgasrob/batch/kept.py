@@ -8,7 +8,9 @@ kept is there when the process that kept it is killed.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from pgasrob.program.files import Copies
 
@@ -17,13 +19,28 @@ class KeptError(RuntimeError):
     """The file cannot be read or written; the text says why."""
 
 
+class Form(NamedTuple):
+    """How a result is written as JSON, and read back by its schema, which raises ValueError where it does not fit."""
+
+    dumps: Callable[[Any], str]
+    loads: Callable[[str], Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """The results in the file ``path`` about what is ``asked``: a text that has all that they depend on beside the
-    programs, the build (:func:`~pgasrob.batch.build_id.whole_build`) too."""
+    programs, the build (:func:`~pgasrob.batch.build_id.whole_build`) too.
+
+    ``say`` is called with a sentence about each result that is ``damaged``. ``unkept``: why what was found cannot be
+    kept, once that is so. The two lists are of one process.
+    """
 
     path: str
     asked: str
+    form: Form
+    say: Callable[[str], None]
+    damaged: list[str] = field(default_factory=list, compare=False)
+    unkept: list[str] = field(default_factory=list, compare=False)
 
     def key(self, file: str, nodes: int | None, front_end: object, copies: Copies) -> str:
         """What the result for ``file`` on so many ``nodes`` is found by; ``copies``: all that it is read from."""

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pgasrob.batch.checker import convert_each
 from pgasrob.batch.job import Checked, Job, Watcher, tasks, unwatched
+from pgasrob.batch.kept import Kept, KeptError
 from pgasrob.program.files import GIVEN
 
 T = TypeVar("T")
@@ -20,26 +21,32 @@ def convert_all(
     """As :func:`~pgasrob.batch.checker.convert_each`, with the resources of the job, in the order of the files.
 
     ``convert`` is a function of a module, and what it returns can be pickled: runs and programs are too deep for that.
-    Raises :class:`~pgasrob.batch.cluster.ClusterError`, and :class:`~pgasrob.batch.kept.KeptError` before the first
-    result where none can be kept.
+    Raises :class:`~pgasrob.batch.cluster.ClusterError`, and :class:`~pgasrob.batch.kept.KeptError`: before the first
+    result where none can be kept, and after the last one where some could not.
     """
     if job.resources.cluster is not None:
         from pgasrob.batch.cluster.client import check_on_cluster
 
         return check_on_cluster(tasks(files, job), job, convert, watch)
     results = _converted(files, job, convert, watch)
-    return results if job.kept is None else _kept(results, job.kept.path)
+    return results if job.kept is None else _kept(results, job.kept)
 
 
-def _kept(results: Iterator[T], path: str) -> Iterator[T]:
-    """``results``, of processes that keep them in the file ``path``."""
-    from pgasrob.batch.store import Store
+def _kept(results: Iterator[T], kept: Kept) -> Iterator[T]:
+    """``results``, of processes that keep them, and what there is to say about the file."""
+    from pgasrob.batch.store import Store, prepare
 
-    Store(path).close()  # a connection must not be open when processes fork
+    prepare(kept)
     try:
-        yield from results
+        for result in results:
+            while kept.damaged:
+                kept.say(kept.damaged.pop(0))
+            yield result
     finally:
-        Store(path).close()  # so that no log is left beside the file by processes that were killed
+        with suppress(KeptError):
+            Store(kept).close()  # so that no log is left beside the file by processes that were killed
+    if kept.unkept:
+        raise KeptError(kept.unkept[0])
 
 
 def _converted(files: Sequence[str], job: Job, convert: Callable[[Checked], T], watch: Watcher) -> Iterator[T]:

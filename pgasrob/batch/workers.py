@@ -153,6 +153,10 @@ class _Processes(Crew[T]):
             assert worker.number is not None
             self._results[worker.number] = content[0]
             worker.done()
+        elif kind == "kept":
+            assert self._job.kept is not None
+            self._job.kept.damaged.extend(content[0])
+            self._job.kept.unkept.extend(content[1])
         elif kind == "unkept":
             raise KeptError(content[0])
         else:
@@ -219,7 +223,8 @@ def do(
     interrupts: Interrupts,
 ) -> None:
     """Check ``task`` and send ("title", nodes, title), ("progress", snapshot) now and then, and at the end
-    ("result", the pickled result), ("unkept", why nothing can be kept) or ("failed", an internal error)."""
+    ("result", the pickled result), ("unkept", why nothing can be kept) or ("failed", an internal error); before it
+    ("kept", the lists of :class:`~pgasrob.batch.kept.Kept`), where there is something in them."""
 
     def send(*message: object) -> None:
         with interrupts.welcome(False):
@@ -242,6 +247,9 @@ def do(
             if checked is not None:
                 result = checker.converted(checked, convert)
                 checker.keep(checked, result)
+        if (kept := checker.job.kept) is not None and (kept.damaged or kept.unkept):
+            connection.send(("kept", kept.damaged, kept.unkept))
+            kept.damaged.clear()
         pickled = pickle.dumps(result)
     except KeptError as error:
         connection.send(("unkept", str(error)))

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,7 @@ import click
 
 from pgasrob import __version__, file_input
 from pgasrob.cli.declare import HELP
-from pgasrob.cli.exit_codes import BROKEN_PIPE, CRASHED, ERROR, INTERRUPTED, UNKNOWN
+from pgasrob.cli.exit_codes import BROKEN_PIPE, CRASHED, ERROR, INTERRUPTED, ROBUST, UNKNOWN
 from pgasrob.cli.parameter_types import Size
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.whole_files import CannotWrite
@@ -46,6 +49,7 @@ def main() -> None:
     if sys.stdout is None:
         sys.stderr.write("pgasrob: cannot write the output: it is closed\n")
         sys.exit(ERROR)
+    warnings.formatwarning = lambda message, *_: f"pgasrob: {message}\n"
     try:
         cli.main(prog_name="pgasrob")
     except MemoryError:
@@ -60,8 +64,8 @@ def main() -> None:
 
 
 class _Commands(click.Group):
-    """A group that imports a command when it is used, suggests one for a mistyped one, and ends quietly when nobody
-    reads on or Ctrl-C is hit."""
+    """A group that imports a command when it is used, suggests one for a mistyped one, and alone says with which exit
+    code what ends a command ends it."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -87,23 +91,50 @@ class _Commands(click.Group):
                 [(name, click.Command(name, help=text).get_short_help_str(room)) for name, text in COMMANDS.items()]
             )
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def main(self, *arguments: Any, standalone_mode: bool = True, **options: Any) -> Any:
+        run: Any = super().main
+        if not standalone_mode:
+            return run(*arguments, standalone_mode=False, **options)
+        # Click ends with 1, which is "not robust", where a prompt is aborted, and for some errors.
         try:
+            code = run(*arguments, standalone_mode=False, **options)
+        except click.ClickException as error:
+            error.show()
+            code = ERROR
+        except click.Abort:
+            code = INTERRUPTED
+        sys.exit(code if isinstance(code, int) else ROBUST)
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        with _ending():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _ending():
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
-        except CannotWrite as error:
-            click.echo(f"pgasrob: {error}", err=True)
-            ctx.exit(ERROR)
-        except OSError as error:
-            # What is still buffered has nowhere to go either; without this the interpreter complains at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            if isinstance(error, BrokenPipeError):
-                ctx.exit(BROKEN_PIPE)
-            click.echo(f"pgasrob: cannot write the output: {error.strerror}", err=True)
-            ctx.exit(ERROR)
-        except KeyboardInterrupt:
-            ctx.exit(INTERRUPTED)
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Within, Ctrl-C ends the command, and what cannot be written does, quietly when nobody reads on."""
+    try:
+        yield
+    except CannotWrite as error:
+        click.echo(f"pgasrob: {error}", err=True)
+        raise click.exceptions.Exit(ERROR) from None
+    except OSError as error:
+        # What is still buffered has nowhere to go either; without this the interpreter complains at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise click.exceptions.Exit(BROKEN_PIPE) from None
+        click.echo(f"pgasrob: cannot write the output: {error.strerror}", err=True)
+        raise click.exceptions.Exit(ERROR) from None
+    except KeyboardInterrupt:
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except EOFError as error:
+        raise RuntimeError("data that is read ends too early") from error  # for click it would be Ctrl-D at a prompt
 
 
 @click.group(cls=_Commands, context_settings=HELP, epilog=EXAMPLES)

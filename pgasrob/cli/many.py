@@ -159,8 +159,13 @@ def kept_in(file: str, job: Job, what: str) -> Kept:
     from pgasrob.batch.build_id import whole_build
     from pgasrob.batch.job import asked
     from pgasrob.batch.kept import Kept
+    from pgasrob.render.witness_file import FORMS
 
-    return Kept(file, f"{whole_build()} {asked(job, what)}")
+    return Kept(file, f"{whole_build()} {asked(job, what)}", FORMS[what], _say)
+
+
+def _say(text: str) -> None:
+    click.echo(f"pgasrob: {text}", err=True)
 
 
 def answer(

@@ -8,7 +8,6 @@ goes on after the next semicolon or at the next brace.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
@@ -25,6 +24,7 @@ from pgasrob.program.declarations import Source
 from pgasrob.program.expression_rules import after, at
 from pgasrob.program.files import DISK, Files
 from pgasrob.program.habits import Habit, habit
+from pgasrob.program.kept_tables import parser_of
 from pgasrob.program.program import Program
 from pgasrob.program.report import Report, Stop, short
 from pgasrob.program.statements import NOWHERE, Span
@@ -163,33 +163,7 @@ _RULES = frozenset(Builder(Report(Source("", ""))).actions)
 
 @cache
 def _grammar() -> Lark:
-    """The parser, made when first needed. Its tables are kept between runs: to build them takes longer than a check."""
-    from lark import Lark
-
-    # The basic lexer keeps keywords reserved. The contextual one would take them for names wherever a name is expected.
-    return Lark.open(
-        "grammar.lark",
-        rel_to=__file__,
-        start="file",
-        parser="lalr",
-        lexer="basic",
-        transformer=_Actions(),
-        cache=_kept_tables() or False,
-    )
-
-
-def _kept_tables() -> str | None:
-    """The file for the parser's tables; None when there can be none.
-
-    Lark checks that they belong to this grammar, and builds them anew when they do not, or cannot be read.
-    """
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "pgasrob")
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Lark runs what it reads: it must be nobody else's.
-        return str(folder / "grammar") if folder.stat().st_uid == os.getuid() else None
-    except (OSError, RuntimeError, AttributeError):  # no such folder, no home, no users on this system
-        return None
+    return parser_of(Path(__file__).with_name("grammar.lark"), _Actions())
 
 
 class _Reading:

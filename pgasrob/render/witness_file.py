@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin, is_typeddict
 
+from pgasrob.batch.kept import Form
 from pgasrob.program.instance import MAX_NODES
 from pgasrob.program.statements import Line
 from pgasrob.render.double_values import Double, shown
@@ -19,9 +20,10 @@ from pgasrob.render.double_values import value as value_of
 from pgasrob.render.json_schema import hints
 from pgasrob.render.one_race_json import Race
 from pgasrob.render.one_run_json import RunResult
+from pgasrob.render.races_json import is_about_races
 from pgasrob.render.run_json import Edge, Event, Witness, mark
 from pgasrob.render.shared_json import SCHEMA
-from pgasrob.render.source_places import with_lines
+from pgasrob.render.source_places import dumps, with_lines
 from pgasrob.render.synchronised_json import Consequences
 from pgasrob.render.verdict_json import RaceResult, Result
 from pgasrob.render.words import RUNS, STEPS
@@ -69,6 +71,31 @@ def read_results(data: bytes) -> list[Result | RaceResult]:
         except BadWitnessFile as error:
             raise BadWitnessFile(f"result {number}: {error}" if len(values) > 1 else str(error)) from None
     return results
+
+
+def _one(text: str) -> Result | RaceResult:
+    values = list(_values(text))
+    if len(values) != 1:
+        raise BadWitnessFile(f"there are {len(values)} results in it")
+    return validated(with_lines(values[0]))
+
+
+def _verdict(text: str) -> Result | RaceResult:
+    result = _one(text)
+    if is_about_races(result) or result["engine"] == "run":
+        raise BadWitnessFile("this is no verdict")
+    return result
+
+
+def _answer_about_races(text: str) -> Result | RaceResult:
+    result = _one(text)
+    if not is_about_races(result):
+        raise BadWitnessFile("this is no answer about races")
+    return result
+
+
+FORMS = {"check": Form(dumps, _verdict), "race": Form(dumps, _answer_about_races)}
+"""How the results of each command are kept."""
 
 
 def _values(text: str) -> Iterator[object]:
@@ -240,15 +267,19 @@ def _typed(value: object, kind: Any, where: str) -> object:
 def _object(value: object, kind: Any, where: str) -> dict[str, object]:
     if not isinstance(value, dict):
         raise _bad(value, where, NAMES[dict])
-    found = {}
-    for key, hint in hints(kind).items():
-        inside = f"{where}.{key}" if where else key
-        optional = get_origin(hint) is NotRequired
-        if key in value:
-            found[key] = _typed(value[key], get_args(hint)[0] if optional else hint, inside)
-        elif not optional:
-            raise BadWitnessFile(f"{inside}: {OTHER_VERSION}")
-    return found
+    known = hints(kind)
+    for key, hint in known.items():
+        if key not in value and get_origin(hint) is not NotRequired:
+            raise BadWitnessFile(f"{where}{'.' * bool(where)}{key}: {OTHER_VERSION}")
+    return {
+        key: _typed(each, _required(known[key]), f"{where}.{key}" if where else key)
+        for key, each in value.items()
+        if key in known
+    }
+
+
+def _required(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
 
 
 def _one_of(value: object, kinds: tuple[Any, ...], where: str) -> object:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pickle
+import random
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,16 +22,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pgasrob.batch import build_id, checker
+from pgasrob.batch import build_id, checker, store
 from pgasrob.batch.answer import about_robustness
 from pgasrob.batch.job import Checked, Job, asked
-from pgasrob.batch.kept import Kept, KeptError
+from pgasrob.batch.kept import Kept
 from pgasrob.batch.side_by_side import convert_all
-from pgasrob.batch.store import Store
 from pgasrob.cli import cli
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.render.verdict_json import checked_to_json
+from pgasrob.render.witness_file import FORMS
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Resources
 from pgasrob.robustness.reasons import (
@@ -44,6 +48,7 @@ from pgasrob.robustness.reasons import (
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import Effect, Verdict
 from tests.bench.small import write_small_programs
+from tests.cli.commands import QUIET
 
 ROOT = Path(__file__).parents[2]
 ROBUST = "memory x; process { mem[x] <- 1; }"
@@ -58,12 +63,14 @@ TWO_FILES = {
     "void send(void) { shmem_double_put_nbi(&b, &a, 1, (shmem_my_pe() + 1) % shmem_n_pes()); }\n",
 }
 noted: list[str] = []
+said: list[str] = []
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     noted.clear()
+    said.clear()
     return tmp_path
 
 
@@ -81,7 +88,11 @@ def noting(monkeypatch: pytest.MonkeyPatch) -> None:
 def results(*files: str, jobs: int = 1, **options: Any) -> list[Any]:
     """Check the files that are not kept; all results."""
     job = Job(resources=Resources(jobs=jobs), **options)
-    return list(convert_all(files, replace(job, kept=Kept("kept.db", asked(job, "check"))), checked_to_json))
+    return list(convert_all(files, replace(job, kept=kept(job)), checked_to_json))
+
+
+def kept(job: Job) -> Kept:
+    return Kept("kept.db", asked(job, "check"), FORMS["check"], said.append)
 
 
 def rows(path: str = "kept.db") -> int:
@@ -165,7 +176,7 @@ def test_a_result_is_about_what_it_is_kept_for(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(checker, "about_robustness", changing)
     job = Job((2, 3))
-    job = replace(job, kept=Kept("kept.db", asked(job, "check")))
+    job = replace(job, kept=kept(job))
     found = convert_all(["a.pgas"], job, checked_to_json)
     assert [result["verdict"] for result in found] == ["robust"] * 2
 
@@ -258,16 +269,20 @@ def test_where_nothing_can_be_kept(folder: Path, arguments: list[str], says: str
     assert result.exit_code == 2 and says in result.stderr and "Traceback" not in result.stderr
 
 
-def test_a_worker_that_cannot_keep_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_disk_that_gets_full_takes_no_result_away(jobs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abc":
         Path(f"{name}.pgas").write_text(ROBUST)
+    packed = store._packed
 
-    def full(store: Store, key: str, result: object) -> None:
-        raise KeptError("cannot keep results in kept.db: database or disk is full")
+    def full(key: str, text: str) -> object:
+        return [] if '"b.pgas"' in text else packed(key, text)  # SQLite can write no list
 
-    monkeypatch.setattr(Store, "put", full)
-    result = CliRunner().invoke(cli, ["check", ".", "--jobs", "2", "--resume", "kept.db"])
-    assert result.exit_code == 2 and "disk is full" in result.stderr and "Traceback" not in result.stderr
+    monkeypatch.setattr(store, "_packed", full)
+    result = CliRunner().invoke(cli, ["check", ".", "--jobs", jobs, "--resume", "kept.db", "--format", "json"])
+    assert [json.loads(line)["verdict"] for line in result.stdout.splitlines()] == ["robust"] * 3
+    assert result.exit_code == 2 and "Traceback" not in result.stderr
+    assert result.stderr.count("pgasrob: cannot keep results in kept.db: ") == 1
 
 
 def test_races_are_kept_apart() -> None:
@@ -296,16 +311,168 @@ def test_two_programs_on_the_standard_input_are_two() -> None:
     assert found == [0, 1, 0, 1] and rows("k.db") == 2
 
 
+# Damage
+
+
+def check_again(*files: str, jobs: str = "1") -> tuple[int, list[dict[str, Any]], str]:
+    noted.clear()
+    found = CliRunner().invoke(cli, ["check", *files, "--format", "json", "--resume", "kept.db", "--jobs", jobs])
+    assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
+    assert "Traceback" not in found.output and "Aborted" not in found.output, found.output
+    return found.exit_code, [json.loads(line) for line in found.stdout.splitlines()], found.stderr
+
+
 class Evil:
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return os.system, ("touch evil",)
 
 
-def test_no_code_is_run_that_somebody_has_put_there(folder: Path) -> None:
-    Path("a.pgas").write_text(ROBUST)
-    results("a.pgas")
+def sealed(change: Callable[[dict[str, Any]], object]) -> Callable[[str, bytes], object]:
+    """A result that has been ``changed``, behind the right digest."""
+
+    def made(key: str, stored: bytes) -> object:
+        result = change(json.loads(store._unpacked(key, stored)))
+        return store._packed(key, result if isinstance(result, str) else json.dumps(result))
+
+    return made
+
+
+def flipped(place: float) -> Callable[[str, bytes], object]:
+    def made(key: str, stored: bytes) -> object:
+        at = int(place * (len(stored) - 1))
+        return stored[:at] + bytes((stored[at] ^ 1 << at % 8,)) + stored[at + 1 :]
+
+    return made
+
+
+def with_digest(packed: bytes) -> Callable[[str, bytes], object]:
+    return lambda key, stored: hashlib.sha256(key.encode() + packed).digest() + packed
+
+
+ENTRIES: dict[str, Callable[[str, bytes], object]] = {
+    "null": lambda key, stored: None,
+    "an integer": lambda key, stored: 7,
+    "a double": lambda key, stored: 0.5,
+    "a text": lambda key, stored: "robust",
+    "empty": lambda key, stored: b"",
+    "a few bytes": lambda key, stored: stored[:10],
+    "the digest alone": lambda key, stored: stored[:32],
+    "half": lambda key, stored: stored[: len(stored) // 2],
+    "a byte less": lambda key, stored: stored[:-1],
+    "a byte more": lambda key, stored: stored + b"x",
+    "zeros": lambda key, stored: bytes(len(stored)),
+    "noise": lambda key, stored: random.Random(7).randbytes(len(stored)),
+    "a pickle": lambda key, stored: pickle.dumps({"verdict": "robust"}),
+    "a packed pickle that runs code": lambda key, stored: zlib.compress(pickle.dumps(Evil())),
+    "a sealed pickle that runs code": with_digest(zlib.compress(pickle.dumps(Evil()))),
+    "another one's": lambda key, stored: store._packed("another", store._unpacked(key, stored)),
+    "not packed": with_digest(b'{"verdict": "robust"}'),
+    "packed in part": lambda key, stored: with_digest(stored[32:-5])(key, stored),
+    "not in UTF-8": with_digest(zlib.compress(b'{"verdict": "\xff"}')),
+    "no JSON": sealed(lambda result: "robust"),
+    "no value": sealed(lambda result: " "),
+    "two values": sealed(lambda result: json.dumps(result) * 2),
+    "a list": sealed(lambda result: [result]),
+    "nested without end": sealed(lambda result: 100_000 * "["),
+    "a number of 5000 digits": sealed(lambda result: 5_000 * "1"),
+    "of another schema": sealed(lambda result: result | {"schema": 999}),
+    "without a key": sealed(lambda result: {key: each for key, each in result.items() if key != "engine"}),
+    "with a wrong type": sealed(lambda result: result | {"nodes": [2]}),
+    "with no verdict": sealed(lambda result: result | {"verdict": "fine"}),
+    "about races": sealed(lambda result: result | {"races": [], "verdict": "no race"}),
+    "a run": sealed(lambda result: result | {"engine": "run", "seed": 1}),
+    **{f"a bit flipped at {place}": flipped(place) for place in (0, 0.1, 0.3, 0.5, 0.7, 0.9, 1)},
+}
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_damaged_result_is_computed_again_and_reported(folder: Path, jobs: str) -> None:
+    """One is damaged in each way, and every third is whole."""
+    damages = [damage for pair in zip(*2 * [iter(ENTRIES.values())], strict=True) for damage in (*pair, None)]
+    names = [f"{number}.pgas" for number in range(len(damages))]
+    for number, name in enumerate(names):
+        Path(name).write_text(f"{(ROBUST, NOT_ROBUST)[number % 2]} // {number}")
+    _, before, _ = check_again(*names)
     with closing(sqlite3.connect("kept.db")) as connection, connection:
-        connection.execute("update results set result = ?", (zlib.compress(pickle.dumps(Evil())),))
-    with pytest.raises(KeptError, match="part of no result"):
-        results("a.pgas")
+        for key, stored in connection.execute("select key, result from results").fetchall():
+            damage = damages[names.index(json.loads(store._unpacked(key, stored))["file"])]
+            if damage is not None:
+                connection.execute("update results set result = ? where key = ?", (damage(key, stored), key))
+    code, after, stderr = check_again(*names, jobs=jobs)
+    assert code == 1
+    damaged = [name for name, damage in zip(names, damages, strict=True) if damage is not None]
+    assert len(damaged) >= 24 and (jobs == "2" or noted == damaged)
+    for name, one, other in zip(names, before, after, strict=True):
+        assert (other["file"], other["verdict"]) == (name, one["verdict"])
+        said = stderr.count(f"pgasrob: kept.db: the result for {name} is damaged (")
+        assert said == (name in damaged), f"{list(ENTRIES)[damaged.index(name)]}: {stderr}"
     assert not Path("evil").exists()
+    assert check_again(*names) == (1, after, QUIET) and noted == [], "they are kept again"
+
+
+def noise(seed: int, length: int = 64) -> Callable[[bytes], bytes]:
+    """Some bytes behind the header are others."""
+
+    def made(whole: bytes) -> bytes:
+        draw = random.Random(seed)
+        at = draw.randrange(100, len(whole) - length)
+        return whole[:at] + draw.randbytes(length) + whole[at + length :]
+
+    return made
+
+
+FILES: dict[str, Callable[[bytes], bytes]] = {
+    "half": lambda whole: whole[: len(whole) // 2],
+    "the header alone": lambda whole: whole[:100],
+    "a page less": lambda whole: whole[:-4096],
+    "the second page of zeros": lambda whole: whole[:4096] + bytes(4096) + whole[8192:],
+    "the first page of zeros": lambda whole: whole[:100] + bytes(3996) + whole[4096:],
+    "a page of noise": lambda whole: whole[:4096] + random.Random(7).randbytes(4096) + whole[8192:],
+    "another key": lambda whole: re.sub(rb"[0-9a-f]{64}", lambda found: found[0][::-1], whole, count=1),
+    **{f"noise {seed}": noise(seed) for seed in range(8)},
+}
+
+
+@pytest.mark.parametrize("damage", FILES)
+def test_a_damaged_file_is_set_aside_and_reported(folder: Path, damage: str) -> None:
+    """Or only what is damaged in it, where SQLite can read the rest. What is taken from it is what was found."""
+    Path("a.pgas").write_text(ROBUST)
+    Path("b.pgas").write_text(NOT_ROBUST)
+    _, before, _ = check_again("a.pgas", "b.pgas")
+    whole = Path("kept.db").read_bytes()
+    Path("kept.db").write_bytes(FILES[damage](whole))
+    code, after, stderr = check_again("a.pgas", "b.pgas")
+    assert code == 1 and [each["verdict"] for each in after] == ["robust", "not robust"]
+    assert [one for one in before if one["file"] not in noted] == [one for one in after if one["file"] not in noted]
+    assert bool(noted) == ("damaged" in stderr)
+    assert ("it is kept.db.damaged now" in stderr) == Path("kept.db.damaged").exists()
+    assert check_again("a.pgas", "b.pgas")[1] == after and noted == []
+
+
+def test_what_is_no_file_of_ours_stays(folder: Path) -> None:
+    """A damaged database of somebody else, and one with a table of this name."""
+    Path("a.pgas").write_text(ROBUST)
+    check_again("a.pgas")
+    whole = Path("kept.db").read_bytes()
+    others = {"damaged": whole[:68] + b"abcd" + whole[72:100], "none": b"x" + whole[1:]}
+    others["theirs"] = whole[:68] + b"abcd" + whole[72:]
+    for name, text in others.items():
+        Path(name).write_bytes(text)
+        result = CliRunner().invoke(cli, ["check", "a.pgas", "--resume", name])
+        assert result.exit_code == 2 and f"pgasrob: cannot keep results in {name}: " in result.stderr, name
+        assert Path(name).read_bytes() == text and not Path(f"{name}.damaged").exists()
+    for table, says in (("results", "no such column: key"), ("places", "it is a database of another program")):
+        with closing(sqlite3.connect(f"{table}.db")) as connection, connection:
+            connection.execute(f"create table {table} (name text)")
+        result = CliRunner().invoke(cli, ["check", "a.pgas", "--resume", f"{table}.db"])
+        assert result.exit_code == 2 and says in result.stderr
+
+
+def test_a_result_that_would_be_read_as_another_is_not_kept(folder: Path) -> None:
+    """As with the name of a file that is no text, which JSON has no form for."""
+    names = ["a.pgas", os.fsdecode(b"\xff.pgas")]
+    for name in names:
+        Path(name).write_text(ROBUST)
+    for _ in range(2):
+        assert [each["verdict"] for each in results(*names)] == ["robust"] * 2
+    assert noted.count(names[0]) == 1 and said == []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import click
 import pytest
 
+from pgasrob.cli import main
 from pgasrob.cli.exit_codes import code_of_verdict
 from tests.cli.commands import (
     ENDLESS,
@@ -177,3 +179,36 @@ def test_what_is_harmless_counts_with_strict_alone(lines: str, strict: bool, cod
     facts: Any = {"assertions": None, "deadlock": None, "synchronised": {"lines": found}}
     result: Any = {"verdict": "not robust", "effect": "none", **facts}
     assert code_of_verdict(result, expect=False, strict=strict) == code
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (click.Abort(), 130),
+        (KeyboardInterrupt(), 130),
+        (EOFError(), 70),
+        (click.ClickException("no"), 2),
+        (click.FileError("file"), 2),
+        (click.UsageError("no"), 2),
+        (BrokenPipeError(), 141),
+        (OSError(28, "No space left on device"), 2),
+        (MemoryError(), 3),
+        (RecursionError(), 70),
+        (ValueError(), 70),
+        (AssertionError(), 70),
+    ],
+)
+def test_no_exception_ends_a_command_with_the_code_of_a_verdict(
+    raised: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Click would say 1, which is "not robust", of most."""
+
+    def fail(command: str | None) -> NoReturn:
+        raise raised
+
+    monkeypatch.setattr("pgasrob.cli.schema.schema_of", fail)
+    monkeypatch.setattr("sys.argv", ["pgasrob", "schema"])
+    monkeypatch.setattr("os.dup2", lambda *_: None)  # of the output of this process
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
-from pgasrob.program import parser
+from pgasrob.program import kept_tables, parser
 
+pytestmark = pytest.mark.filterwarnings("error")
 TEXT = "process { skip; }"
 
 
@@ -28,12 +30,28 @@ def test_tables_are_kept_for_the_user_alone(folder: Path) -> None:
     assert kept.stat().st_mtime_ns == before, "they are read"
 
 
-@pytest.mark.parametrize("content", [b"", b"nonsense", b"\x80\x04."])
-def test_tables_that_cannot_be_read_are_made_anew(folder: Path, content: bytes) -> None:
+@pytest.mark.parametrize("damage", ["nothing", "nonsense", "cut", *range(3)])
+def test_damaged_tables_are_made_again(folder: Path, damage: str | int) -> None:
+    """A bit that has flipped in them would be another language."""
     kept = folder / "pgasrob" / "grammar"
-    kept.parent.mkdir(parents=True)
-    kept.write_bytes(content)
-    assert parser.parse(TEXT).processes
+    parser.parse(TEXT)
+    whole = kept.read_bytes()
+    if isinstance(damage, int):
+        place = random.Random(damage).randrange(65, len(whole))
+        kept.write_bytes(whole[:place] + bytes((whole[place] ^ 1 << damage,)) + whole[place + 1 :])
+    else:
+        kept.write_bytes({"nothing": b"", "nonsense": b"nonsense", "cut": whole[: len(whole) // 2]}[damage])
+    with pytest.warns(UserWarning, match="grammar is damaged: the tables of the parser are made again"):
+        assert parser.parse(TEXT).processes
+    parser.parse(TEXT)
+
+
+def test_tables_of_another_grammar_are_replaced_in_silence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = folder / "pgasrob" / "grammar"
+    parser.parse(TEXT)
+    with monkeypatch.context() as patched:
+        patched.setattr(kept_tables.sys, "version", "another")
+        parser.parse(TEXT)
     assert kept.stat().st_size > 10_000
 
 
@@ -43,6 +61,6 @@ def test_nothing_is_kept_where_nothing_can_be(folder: Path) -> None:
 
 
 def test_nothing_is_read_that_belongs_to_somebody_else(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parser.os, "getuid", lambda: 12345)
+    monkeypatch.setattr(kept_tables.os, "getuid", lambda: 12345)
     assert parser.parse(TEXT).processes
     assert not (folder / "pgasrob" / "grammar").exists()
