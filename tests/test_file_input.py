@@ -29,7 +29,7 @@ READ_OTHERWISE = {
     "explore/app.py": "read_text",
     "kernel/packaging.py": "copyfile",
     "program/corpus.py": "read_bytes read_bytes read_text",
-    "program/parser.py": "open",
+    "program/kept_tables.py": "read_text",
     "render/page.py": "read_text",
     "runtime/record/build.py": "read_text",
     # Files of the system.

@@ -104,7 +104,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "runs",
         "semantics",
     },
-    "batch": {"diagnostics", "frontends", "models", "program", "races", "robustness", "twins", TOP},
+    "batch": {"diagnostics", "file_input", "frontends", "models", "program", "races", "robustness", "twins", TOP},
     "cli": {
         *(
             "batch",

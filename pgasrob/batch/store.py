@@ -11,9 +11,9 @@ import os
 import sqlite3
 import zlib
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
 
+from pgasrob import file_input
 from pgasrob.batch.kept import Kept, KeptError
 
 PATIENCE = 60.0
@@ -115,7 +115,7 @@ def prepare(kept: Kept) -> None:
 
 
 def _is_ours(path: str) -> bool:
-    with Path(path).open("rb") as opened:
+    with file_input.opened(path, None) as opened:
         head = opened.read(APPLICATION_AT + 4)
     return head.startswith(MAGIC) and head[APPLICATION_AT:] == APPLICATION.to_bytes(4, "big")
 

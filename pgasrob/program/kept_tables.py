@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pgasrob import file_input
 from pgasrob.whole_files import CannotWrite, replace_file
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def parser_of(grammar: Path, actions: Any) -> Lark:
 def _kept(path: Path, made_of: bytes) -> bytes | None:
     """The tables in the file ``path``; None where there are none, or others. Warns of damaged ones."""
     try:
-        found, digest, tables = path.read_bytes().split(b"\n", 2)
+        found, digest, tables = file_input.read(path).split(b"\n", 2)
     except (OSError, ValueError):
         found = digest = tables = b""
     if found == made_of and digest == _digest(tables):

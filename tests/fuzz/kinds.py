@@ -20,6 +20,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
+from pgasrob.batch.store import DIGEST_BYTES
 from pgasrob.runtime.record.records import ABOUT, APPENDIX, HEADER_BYTES
 from tests.fuzz.damage import JUNK, damaged, damaged_bytes, damaged_json
 
@@ -239,12 +240,15 @@ def _damage_a_row(random: Random) -> None:
     with closing(sqlite3.connect("kept.db", isolation_level=None)) as kept:
         rows: list[tuple[str, bytes]] = kept.execute("select key, result from results order by key").fetchall()
         key, result = random.choice(rows)
-        unpacked = [zlib.decompress(each) for _, each in rows]
+        digest = result[:DIGEST_BYTES]  # with one that fits, a result that is changed would be a forged one
+        unpacked = [zlib.decompress(each[DIGEST_BYTES:]) for _, each in rows]
         changed: Any = damaged_bytes(random, result, [each for _, each in rows])
         if random.random() < 0.6:
-            changed = zlib.compress(damaged_bytes(random, zlib.decompress(result), unpacked))
+            changed = digest + zlib.compress(damaged_bytes(random, zlib.decompress(result[DIGEST_BYTES:]), unpacked))
         elif random.random() < 0.3:
-            changed = random.choice((None, 1, 0.5, "text", zlib.compress(json.dumps(random.choice(JUNK)).encode())))
+            changed = random.choice(
+                (None, 1, 0.5, "text", digest + zlib.compress(json.dumps(random.choice(JUNK)).encode()))
+            )
         kept.execute("update results set result = ? where key = ?", (changed, key))
 
 
