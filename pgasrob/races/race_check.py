@@ -293,9 +293,11 @@ class _Deciding:
         if fault is not None:
             witness = fault_witness(self.instance, fault)
             return replace(verdict, verdict="error", reason=fault_reached(witness), fault=witness)
-        if shown:
+        if shown or (self.found and unshown is not None and not wrong):
             missing = given_up or gaps
             left = LeftUndone("there may be more races", missing) if missing and self.all else None
+            if not shown:
+                left = LeftUndone(f"{self._first} race, and the run to them was not replayed", unshown)
             rests = rests_on(self.instance, "portfolio", robust=False)
             return replace(verdict, verdict="race", reason=left, assumptions=rests)
         if self.complete and not wrong and gaps is None:
@@ -305,6 +307,12 @@ class _Deciding:
             rests = rests_on(self.instance, "portfolio", robust=True)
             return replace(verdict, verdict="no race", assumptions=rests)
         return replace(verdict, reason=next(iter(wrong), None) or given_up or gaps)
+
+    @property
+    def _first(self) -> str:
+        """The lines of the race that was found first."""
+        lines = sorted({place.line for place in next(iter(self.found))})
+        return f"lines {' and '.join(map(str, lines))}" if len(lines) > 1 else f"two accesses in line {lines[0]}"
 
     def _replay(self, shown: list[Race], wrong: list[InternalError]) -> None:
         """Replay what was found: one race for each pair of lines, or just the first; what does not replay is wrong."""

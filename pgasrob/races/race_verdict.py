@@ -22,7 +22,8 @@ Answer = Literal["race", "no race", "unknown", "error"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RaceVerdict(Result):
-    """``races``: one per pair of lines (`semantics.race`), the first found first; one alone unless all were asked for.
+    """``races``: one per pair of lines (`semantics.race`), the first found first; one alone unless all were asked for,
+    and none of a race whose run a limit has left out, of which ``reason`` has the lines.
 
     ``reason``: why there is no answer, or why the list may not be whole. ``strict``: an await and a value that arrives
     count as a race. ``robustness``: the answer to the other question, where it was asked. ``alike``: as of a

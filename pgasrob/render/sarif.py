@@ -179,7 +179,7 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
     for error in result["errors"]:
         yield _finding(result, error)
     if is_about_races(result):
-        yield from (_race(result, race, result.get("robustness")) for race in result["races"])
+        yield from _races(result, result.get("robustness"), [])
         if run := result.get("witness"):
             yield _fault(result, run)
         return
@@ -203,7 +203,17 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
         yield _deadlock(result, run, "progress" in counts)
     yield from _by_consequences(result)
     if races := result.get("races"):
-        yield from (_race(races, race, result) for race in races["races"])
+        consequences = result.get("consequences")
+        matter = [each["race"]["lines"] for each in consequences["matters"]] if consequences else []
+        yield from _races(races, result, matter)
+
+
+def _races(result: RaceResult, robustness: Result | None, known: Sequence[list[int]]) -> Iterator[Object]:
+    """The races but for those of ``known`` lines; one whose run was left out has no place."""
+    yield from (_race(result, race, robustness) for race in result["races"] if race["lines"] not in known)
+    if result["verdict"] == "race" and not result["races"] and not known:
+        text = f"Race{_on(result)}: {result['reason']}."
+        yield _result(result, "race", text, _location(result, None), "")
 
 
 def _by_consequences(result: Result) -> Iterator[Object]:

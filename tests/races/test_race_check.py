@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from pgasrob import twins
 from pgasrob.api import check
 from pgasrob.api import race as races
+from pgasrob.cli import cli
+from pgasrob.program.printer import to_source
 from pgasrob.program.program import Program
 from pgasrob.races import race_check
 from pgasrob.races.race_verdict import RaceVerdict
@@ -18,6 +22,7 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Races
 from pgasrob.robustness.reasons import FaultReached, LeftUndone, RunsLeftOut, ScStateLimit, StateLimit, TimeLimit
 from pgasrob.robustness.session import Session
+from pgasrob.robustness.watch import LimitReached
 from tests.clock import for_ever, leaping
 from tests.support import program
 
@@ -210,7 +215,40 @@ def test_the_time_limit_holds_in_every_phase(monkeypatch: pytest.MonkeyPatch, ph
         case "replay":
             monkeypatch.setattr(race_check, "replay", for_ever)
     verdict = races(waiting, limits=Limits(timeout=60))
-    assert verdict.verdict == "unknown" and isinstance(verdict.reason, TimeLimit) and not verdict.races
+    if phase == "replay":  # it was found all the same
+        assert verdict.verdict == "race" and isinstance(verdict.reason, LeftUndone)
+        assert str(verdict.reason).startswith(
+            "two accesses in line 1 race, and the run to them was not replayed: the time"
+        )
+    else:
+        assert verdict.verdict == "unknown" and isinstance(verdict.reason, TimeLimit)
+    assert not verdict.races
+
+
+def test_a_race_is_kept_where_a_limit_ends_its_replay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """All outputs know of a race that has no run."""
+
+    def late(*given: object) -> None:
+        raise LimitReached(TimeLimit(60, "while replaying the runs to races"))
+
+    monkeypatch.setattr(race_check, "replay", late)
+    path = tmp_path / "a.pgas"
+    path.write_text(to_source(program("write(x, 1, y, q);", "r <- mem[y];")))
+    for command, code, said in (
+        ("race", 1, "race on 2 nodes"),
+        ("race --all", 1, "race, and the run to them was not replayed"),
+        ("race --brief", 1, "race"),
+        ("race --format json", 1, '"verdict": "race"'),
+        ("race --format csv", 1, "race"),
+        ("race --format gcc", 1, "error: Race on 2 nodes: lines 8 and 12 race, and the run to them was not replayed"),
+        ("race --format github", 1, "was not replayed"),
+        ("check --races", 0, "was not replayed"),
+        ("check --races --format gcc", 0, "was not replayed"),
+    ):
+        found = CliRunner().invoke(cli, [*command.split(), str(path)])
+        assert not found.exception or isinstance(found.exception, SystemExit), command
+        assert found.exit_code == code, (command, found.output)
+        assert said in " ".join(found.output.split()), (command, found.output)
 
 
 def test_what_has_gaps_is_never_without_races() -> None:

@@ -11,11 +11,13 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft4Validator
 
 from pgasrob.api import check
 from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job
+from pgasrob.cli import cli
 from pgasrob.render.sarif import RULES, _region, to_sarif
 from pgasrob.render.verdict_json import Result, to_json
 from pgasrob.robustness.limits import Limits
@@ -237,3 +239,9 @@ def test_a_region_counts_a_character_beyond_16_bits_as_two_columns() -> None:
         "endLine": 1,
         "endColumn": 7,
     }
+
+
+def test_a_race_that_matters_is_one_result_where_races_are_asked_for_too() -> None:
+    example = "programs/c/openshmem/store_buffering_quiet.c"
+    output = CliRunner().invoke(cli, ["check", "--races", "--format", "gcc", example]).output
+    assert re.findall(r"error: .*\[(.*)\]|warning: .*\[(.*)\]", output) == [("race-that-matters", "")]
