@@ -15,6 +15,7 @@ from pgasrob.analysis.intervals import (
     operation,
     related_to,
     value_of,
+    value_within,
 )
 from pgasrob.analysis.regions import Location, Region, Regions
 from pgasrob.program import core
@@ -47,7 +48,7 @@ def legal(role: Role, nodes: int, size: int) -> Interval | None:
 def effect_of(memory: Regions, nodes: int, rank: int, form: Form) -> Effect:
     """The effect of a command of ``rank``."""
     checked = [
-        (value_of(expr), limiting(expr), bound)
+        (value_of(expr), value_within(expr, *bound), limiting(expr), bound)
         for role, expr in core.expressions(form)
         if (bound := legal(role, nodes, memory.size)) is not None
     ]
@@ -57,11 +58,11 @@ def effect_of(memory: Regions, nodes: int, rank: int, form: Form) -> Effect:
         # After the command its operands are known to be legal, else it would have faulted.
         named = []
         after = file
-        for value, limit, (low, high) in checked:
-            found = value(file)
-            if found is None or found[1] < low or high < found[0]:
+        for value, value_if_legal, limit, (low, high) in checked:
+            found, is_legal = value(file), value_if_legal(file)
+            if found is None or is_legal is None:
                 return None
-            named.append((max(found[0], low), min(found[1], high)))
+            named.append(is_legal)
             if found[0] < low or high < found[1]:
                 limited = limit(after, low, high)
                 if limited is None:

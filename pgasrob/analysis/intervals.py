@@ -110,6 +110,24 @@ def value_of(expr: Expr) -> Value:
     raise ValueError(f"{render(expr)} must be specialised for a rank before it is evaluated")
 
 
+@lru_cache(_COMPILED)
+def value_within(expr: Expr, least: int, greatest: int) -> Value:
+    """The values of ``expr`` between two bounds, None where there are none. Of an index that is checked, as in `i < 4 ?
+    a + i : -1`, they are those of one branch, where all values together span more."""
+    if isinstance(expr, Conditional):
+        ways = (value_within(each, least, greatest) for each in (expr.then, expr.otherwise))
+        return _either(expr.condition, *ways)
+    whole = value_of(expr)
+
+    def within(file: File) -> Interval | None:
+        found = whole(file)
+        if found is None or found[1] < least or greatest < found[0]:
+            return None
+        return max(found[0], least), min(found[1], greatest)
+
+    return within
+
+
 def _converted(symbol: str, inner: Value, type: IntType) -> Value:
     convert, widest = CONVERSIONS[symbol], type.range if symbol == "int" else DOUBLES
 
@@ -473,13 +491,23 @@ def _limiting_sum(left: Expr, right: Expr, type: IntType, sign: int) -> Limit:
     limit_left, limit_right = limiting(left), limiting(right)
     least, greatest = type.range
 
+    def around(file: File, low: int, high: int, one: Interval, added: Interval) -> File | None:
+        """Where the sum may wrap: the bounds say something of one side if the other one is a number."""
+        if low > high:
+            return None
+        if added[0] == added[1] and least <= one[0] and one[1] <= greatest:
+            return limit_left(file, *wrapped(low - added[0], high - added[0], type))
+        if one[0] == one[1] and sign > 0 and least <= added[0] and added[1] <= greatest:
+            return limit_right(file, *wrapped(low - one[0], high - one[0], type))
+        return file
+
     def limit(file: File, low: int, high: int) -> File | None:
         one, other = first(file), second(file)
         if one is None or other is None:
             return None
         added = other if sign > 0 else (-other[1], -other[0])
         if one[0] + added[0] < least or one[1] + added[1] > greatest:
-            return file  # it may wrap, and then the bounds say nothing of the two sides
+            return around(file, max(low, least), min(high, greatest), one, added)
         narrowed = limit_left(file, low - added[1], high - added[0])
         if narrowed is None:
             return None

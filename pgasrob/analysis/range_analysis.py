@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pgasrob.analysis.counters import Counting, Limit, Limits, counting, guesses
 from pgasrob.analysis.effects import Effect, effect_of, legal, with_register
-from pgasrob.analysis.intervals import File, Interval, joined_files, may_fault, value_of
+from pgasrob.analysis.intervals import File, Interval, joined_files, may_fault, value_of, value_within
 from pgasrob.analysis.rank_types import Symmetry
 from pgasrob.analysis.regions import Location, Regions
 from pgasrob.analysis.touched import Touched, touching
@@ -200,7 +200,8 @@ class Ranges:
         for role, expr in core.expressions(form):
             bound = legal(role, self._nodes, self._size)
             if bound is not None:
-                found[role].append(_legal_range(value_of(expr)(file), bound))
+                values = value_within(expr, *bound)(file)
+                found[role].append(range(0) if values is None else range(values[0], values[1] + 1))
         ranks, queues = found[Role.RANK] or [range(rank, rank + 1)], found[Role.QUEUE] or [range(0)]
         return Named(possible, tuple(found[Role.ADDRESS]), ranks[0], queues[0])
 

@@ -78,9 +78,9 @@ def _robustness(session: Session, asked: Synchronisation) -> Verdict:
 
 def _with_shared_windows(session: Session, verdict: Verdict) -> Verdict:
     """``verdict`` with what is to be said of loads and stores in shared windows of MPI, if the program has some."""
-    program = session.load().program
-    if isinstance(program, Program):
-        return verdict
+    program = session.question.program
+    if isinstance(program, ProgramFile | Program) or verdict.legal is None:
+        return verdict  # a limit has ended it before the program was on its nodes
     every = () if verdict.every is None else verdict.every.checked
     counts = [verdict.nodes] if verdict.nodes is not None else [each.nodes for each in every]
     having = [

@@ -16,6 +16,7 @@ from pgasrob.analysis.intervals import (
     narrowing,
     splitting,
     value_of,
+    value_within,
     wrapped,
 )
 from pgasrob.program import expressions
@@ -85,6 +86,10 @@ def check(expr: Expr, file: File) -> int:
         assert interval[0] <= min(having) and max(having) <= interval[1]
     if len(having) < len(found):
         assert may_fault(expr, file)
+    legal, within = [value for value in having if 0 <= value <= 3], value_within(expr, 0, 3)(file)
+    assert within is None or (interval and max(interval[0], 0) <= within[0] <= within[1] <= min(interval[1], 3))
+    if legal:
+        assert within is not None and within[0] <= min(legal) and max(legal) <= within[1]
     for truth in (True, False):
         left = narrowing(expr, truth)(file)
         for registers, value in found.items():
@@ -194,6 +199,19 @@ def test_what_is_left_when_a_condition_is_true(condition: Expr, left: File | Non
 def test_a_sum_that_wraps_says_nothing_of_its_parts() -> None:
     condition = less(Binary("+", A, Const(1), INT), Const(0))
     assert narrowing(condition, True)(((0, 7), (0, 0))) == ((0, 7), (0, 0))
+
+
+def test_an_index_that_is_checked_is_one_of_the_array() -> None:
+    """Whatever the index is, and though sums of it may wrap, the address is that of an element, or none."""
+    index, array = Binary("+", A, Const(2), INT), 5
+    checked = Binary("&&", Binary(">=", index, Const(0)), less(index, Const(4)))
+    address = Conditional(checked, Binary("+", Const(array), index), Const(-1))
+    file = (INT.range, (0, 0))
+    assert value_of(address)(file) == (-1, 8)
+    assert value_within(address, 0, 15)(file) == (5, 8)
+    check(address, file)
+    for sum, element in ((Binary("+", Const(2), A, INT), 1), (Binary("-", A, Const(3), INT), 6)):
+        assert narrowing(Binary("==", sum, Const(3)), True)(file) == ((element, element), (0, 0))
 
 
 def test_what_stands_behind_a_condition_may_rely_on_it() -> None:

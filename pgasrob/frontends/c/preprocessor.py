@@ -25,7 +25,7 @@ from pgasrob.program.files import DISK, Files, name_of
 from pgasrob.program.statements import NOWHERE, Span
 
 NO_FLAGS = Flags()
-NO_THREADS = "each rank is one thread of control here; check the program without the threads"
+UNSUPPORTED_PRAGMAS = ("omp", "acc")
 COMMON = frozenset({"message.h"})
 """Headers of APIs with names that a program may well give its own."""
 MAX_EXPANSION = 200_000
@@ -245,17 +245,18 @@ class _Preprocessor:
             case "error":
                 raise error("PG103", f"#error {spelled(rest)}", name, hint="this text asks not to be compiled as it is")
             case "pragma":
-                self._pragma(name, rest, source)
+                self._pragma(name, rest, source, output)
             case "warning" | "line" | "ident":
                 pass
             case _ if name.kind != "number":
                 raise error("PG102", f"there is no directive `#{name.text}`", name)
 
-    def _pragma(self, name: Token, line: list[Token], source: Source) -> None:
-        if line and line[0].text in ("omp", "acc"):
-            what = "threads" if line[0].text == "omp" else "accelerators"
-            message = f"`#pragma {spelled(line)}`: {what} are not supported"
-            raise error("PG104", message, name, NO_THREADS, end=line[-1])
+    def _pragma(self, name: Token, line: list[Token], source: Source, output: list[Token]) -> None:
+        """One for threads stays as a token, since it matters only in a function that is called."""
+        if line and line[0].text in UNSUPPORTED_PRAGMAS:
+            text, last = f"#pragma {spelled(line)}", line[-1].span
+            span = replace(name.span, end_line=last.end_line, end_column=last.end_column)
+            output.append(replace(name, kind="pragma", text=text, span=span))
         if line and line[0].text == "once":
             self.once.add(source.file)
 
@@ -360,7 +361,7 @@ class _Preprocessor:
                 result.append(_builtin(token))
                 continue
             if token.text == "_Pragma":
-                self._pragma_operator(token, stack)
+                result += self._pragma_operator(token, stack)
                 continue
             macro = self.macros.get(token.text)
             if macro is None:
@@ -384,13 +385,13 @@ class _Preprocessor:
             raise error("PG105", f"the macros of this program give more than {MAX_EXPANSION:,} tokens", tokens[0])
         stack.extend(reversed(tokens))
 
-    def _pragma_operator(self, token: Token, stack: list[Token]) -> None:
+    def _pragma_operator(self, token: Token, stack: list[Token]) -> list[Token]:
         if len(stack) < 3 or stack[-1].text != "(" or stack[-2].kind != "string" or stack[-3].text != ")":
             raise error("PG102", "`_Pragma` needs a string in parentheses", token)
         text = stack[-2].text
         del stack[-3:]
-        if text.strip('"').split()[:1] == ["omp"]:
-            raise error("PG104", f"`_Pragma({text})`: threads are not supported", token)
+        unsupported = " ".join(text.strip('"').split()[:1]) in UNSUPPORTED_PRAGMAS
+        return [replace(token, kind="pragma", text=f"_Pragma({text})")] if unsupported else []
 
     def _arguments(self, macro: Macro, name: Token, stack: list[Token]) -> tuple[dict[str, list[Token]], Token]:
         """The arguments of a call by parameter, taken from ``stack``, and the closing bracket."""

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.tokens import Token, error
 
@@ -79,13 +80,14 @@ class Shapes:
     """Reads ``tokens``; ``types`` are the names of types that no declaration in them gives.
 
     Afterwards ``leaves`` are the tokens, where those that name a type have the kind `type` and words as `unsigned long
-    int` are one, and ``text`` is for tree-sitter.
+    int` are one, and ``text`` is for tree-sitter. ``wrong``: the first mistake that shows here, and the leaf it is at.
     """
 
     tokens: Iterable[Token]
     types: Iterable[str]
     leaves: list[Token] = field(default_factory=list)
     text: bytes = b""
+    wrong: tuple[SourceError, int] | None = None
 
     def __post_init__(self) -> None:
         self.leaves = list(_basic_types(self.tokens))
@@ -99,20 +101,27 @@ class Shapes:
         self._sizes: set[int] = set()  # where a type in parentheses begins that is the operand of a sizeof
         self._operand = False  # whether what stands before is one
         for index, token in enumerate(self.leaves):
-            if token.kind == "sign":
-                self._sign(index, token.text)
-            elif token.kind == "type":
-                self._type(index)
-            elif token.kind == "name" and token.text in TYPEOF:
-                self._specify(index, "struct v")  # { int v [the expression]; }
-            elif token.kind == "name" and token.text not in KEYWORDS:
-                self._name(index, token.text)
-            elif token.kind == "name":
-                self._keyword(index, token.text)
-            else:
-                self._expression()
-                self._primary(index, {"number": "1", "string": '"s"', "character": "'c'"}[token.kind])
+            try:
+                self._leaf(index, token)
+            except SourceError as wrong:
+                self.wrong = wrong, index
+                break
         self.text = " ".join(self._pieces).encode()
+
+    def _leaf(self, index: int, token: Token) -> None:
+        if token.kind == "sign":
+            self._sign(index, token.text)
+        elif token.kind == "type":
+            self._type(index)
+        elif token.kind == "name" and token.text in TYPEOF:
+            self._specify(index, "struct v")  # { int v [the expression]; }
+        elif token.kind == "name" and token.text not in KEYWORDS:
+            self._name(index, token.text)
+        elif token.kind == "name":
+            self._keyword(index, token.text)
+        else:
+            self._expression()
+            self._primary(index, {"number": "1", "string": '"s"', "character": "'c'"}[token.kind])
 
     def leaf_at(self, byte: int) -> int:
         """The index of the leaf that the ``byte`` of the text belongs to."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.old_style import with_prototypes
 from pgasrob.frontends.c.shapes import KEYWORDS, UNSUPPORTED_TYPES, Shapes
@@ -57,22 +58,116 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """``tokens``: those the tree is about (type names of several words are one, of kind `type`)."""
+    """``tokens``: those the tree is about (type names of several words are one, of kind `type`). ``broken``: functions
+    whose bodies cannot be read, and why; they are empty in the tree."""
 
     root: Node
     tokens: list[Token]
     source: Source
+    broken: dict[str, SourceError] = field(default_factory=dict)
 
 
 def parse(tokens: Iterable[Token], source: Source, types: Iterable[str] = ()) -> Parsed:
-    """The syntax tree; ``types`` are names of types beside those of the standard and the program's own."""
+    """The syntax tree; ``types`` are names of types beside those of the standard and the program's own.
+
+    Raises :class:`SourceError` for what is wrong outside of the bodies of functions.
+    """
     kept = with_prototypes(_without_attributes(list(tokens)))
     _check_brackets(kept)
-    shapes = Shapes(kept, {*TYPES, "_Bool", "va_list", *types})
+    known = {*TYPES, "_Bool", "va_list", *types}
+    broken: dict[str, SourceError] = {}
+    while (place := next((place for place, each in enumerate(kept) if each.kind in UNREADABLE), None)) is not None:
+        wrong = unreadable(kept[place])
+        body = next((each for each in _bodies(kept) if each.has(place)), None)
+        if body is None:
+            raise wrong
+        broken[body.name] = wrong
+        kept = _without(kept, [body])
+    while True:
+        read = _read(kept, known, source)
+        if isinstance(read, Parsed):
+            return replace(read, broken=broken)
+        kept = _without_what_is_wrong(read, known, source, broken)
+
+
+UNREADABLE = ("stray", "pragma")
+"""Kinds of tokens that no program may have where it is compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mistake:
+    """What is ``wrong``, and at which of the ``tokens``."""
+
+    wrong: SourceError
+    place: int
+    tokens: list[Token]
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The body of the function ``name``: the places of the brackets around it."""
+
+    name: str
+    first: int
+    last: int
+
+    def has(self, place: int) -> bool:
+        return self.first < place <= self.last
+
+
+def _read(tokens: list[Token], types: set[str], source: Source) -> Parsed | _Mistake:
+    """The tree of ``tokens``, or the first mistake that shows."""
+    shapes = Shapes(tokens, types)
+    if shapes.wrong is not None:
+        return _Mistake(*shapes.wrong, shapes.leaves)
     tree = _parser().parse(shapes.text)
     if tree.root_node.has_error:
-        raise _syntax_error(tree, shapes, source)
+        return _Mistake(*_syntax_error(tree, shapes, source), shapes.leaves)
     return Parsed(_converted(tree, shapes), shapes.leaves, source)
+
+
+def _without_what_is_wrong(
+    found: _Mistake, types: set[str], source: Source, broken: dict[str, SourceError]
+) -> list[Token]:
+    """The tokens of ``found`` without the body of a function that has a mistake, which is noted in ``broken``. Raises
+    what is wrong where that is outside of bodies.
+
+    A mistake may show behind the function that has it, so the one in which it shows is read by itself, and then all.
+    """
+    tokens, bodies = found.tokens, [*_bodies(found.tokens)]
+    if isinstance(_read(_without(tokens, bodies), types, source), Parsed):
+        for body in sorted(bodies, key=lambda body: not body.has(found.place)):
+            alone = _read(_without(tokens, [each for each in bodies if each is not body]), types, source)
+            if isinstance(alone, _Mistake):
+                broken[body.name] = found.wrong if body.has(found.place) else alone.wrong
+                return _without(tokens, [body])
+    raise found.wrong
+
+
+def _without(tokens: list[Token], bodies: Sequence[_Body]) -> list[Token]:
+    """``tokens`` with nothing in these ``bodies``, which are in their order."""
+    kept, begin = [], 0
+    for body in bodies:
+        kept += tokens[begin : body.first + 1]
+        begin = body.last
+    return kept + tokens[begin:]
+
+
+def _bodies(tokens: list[Token]) -> Iterator[_Body]:
+    """The bodies of the functions that are defined."""
+    opened: list[int] = []
+    pair = (0, 0)
+    for place, token in enumerate(tokens):
+        if token.kind == "sign" and token.text in ("(", "[", "{"):
+            opened.append(place)
+        elif token.kind == "sign" and token.text in (")", "]", "}"):
+            first = opened.pop()
+            if opened:
+                continue
+            begins, ends = pair
+            if token.text == "}" and ends == first - 1 and begins and tokens[begins - 1].kind == "name":
+                yield _Body(tokens[begins - 1].text, first, place)
+            pair = (first, place) if token.text == ")" else (0, 0)
 
 
 @cache
@@ -95,8 +190,6 @@ def _without_attributes(tokens: list[Token]) -> list[Token]:
             while position < len(tokens) and tokens[position].kind == "string":
                 position += 1
             result.append(token if position == start + 1 else _joined(tokens[start:position]))
-        elif token.kind == "stray":
-            raise unreadable(token)
         elif token.text in _DROPPED:
             pass
         elif token.text in _BRACKETED:
@@ -174,11 +267,11 @@ def _check_brackets(tokens: list[Token]) -> None:
         raise error("PG107", f"this `{opened[-1].text}` is not closed", opened[-1])
 
 
-def _syntax_error(tree: Tree, shapes: Shapes, source: Source) -> Exception:
-    """The error for the first place that tree-sitter could not read."""
+def _syntax_error(tree: Tree, shapes: Shapes, source: Source) -> tuple[SourceError, int]:
+    """The error for the first place that tree-sitter could not read, and the index of the token there."""
     tokens = shapes.leaves
     if not tokens:
-        return error("PG107", "syntax error", Token("sign", "", NOWHERE, source))
+        return error("PG107", "syntax error", Token("sign", "", NOWHERE, source)), 0
     cursor = tree.walk()
     found: tuple[int, int, bool, str] | None = None  # length, byte, missing, type
     pending = True
@@ -198,15 +291,15 @@ def _syntax_error(tree: Tree, shapes: Shapes, source: Source) -> Exception:
     index = shapes.leaf_at(byte + 1)
     token, notes = tokens[index], expansion(tokens, index)
     if (last := _unfinished(tokens, index)) is not None:
-        return error("PG107", f"a `;` is missing after `{last.text}`", last)
+        return error("PG107", f"a `;` is missing after `{last.text}`", last), index
     if missing:
-        return error("PG107", f"syntax error: `{kind}` is missing before `{token.text}`", token, notes=notes)
+        return error("PG107", f"syntax error: `{kind}` is missing before `{token.text}`", token, notes=notes), index
     unknown = ""
     if token.kind == "name" and token.text not in KEYWORDS and index + 1 < len(tokens):
         following = tokens[index + 1]
         if following.kind == "name" or following.text == "*":
             unknown = f"is `{token.text}` a type? Then its typedef, or the header that has it, is missing"
-    return error("PG107", f"syntax error at `{token.text}`", token, unknown, notes=notes)
+    return error("PG107", f"syntax error at `{token.text}`", token, unknown, notes=notes), index
 
 
 def _unfinished(tokens: list[Token], index: int) -> Token | None:

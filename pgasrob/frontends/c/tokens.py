@@ -41,8 +41,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A preprocessing token. ``kind``: name, number, string, character, sign, or stray: what is no token of C, which is
-    an error unless it is passed over.
+    """A preprocessing token. ``kind``: name, number, string, character, sign, pragma (one that is not supported), or
+    stray: what is no token of C, which is an error unless it is passed over.
 
     A token that the body of a macro gives has the place of the macro's use; one from an argument has its own place.
     ``hidden``: the macros it came from, which do not expand it again. ``direct``: it stands in the text as it is.
@@ -169,9 +169,15 @@ def tokenise(source: Source) -> Iterator[Token]:
             line, first, space = end_line, False, False
 
 
+NO_THREADS = "each rank is one thread of control here; check the program without the threads"
+
+
 def unreadable(token: Token) -> SourceError:
-    """The error for a stray character."""
+    """The error for a stray character, or a pragma that is not supported."""
     char = token.text
+    if token.kind == "pragma":
+        what = "accelerators" if "acc" in re.split(r"\W+", char)[:3] else "threads"
+        return error("PG104", f"`{char}`: {what} are not supported", token, NO_THREADS)
     if char in "\"'":
         what = "string" if char == '"' else "character"
         return error("PG101", f"this {what} is not closed in its line", token)

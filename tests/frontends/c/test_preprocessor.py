@@ -105,8 +105,6 @@ def test_files_beside_it_are_included(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("#pragma omp parallel", "PG104"),
-        ('_Pragma("omp barrier")', "PG104"),
         ("#error no", "PG103"),
         ("#if 1", "PG102"),
         ("#endif", "PG102"),
@@ -132,6 +130,15 @@ def test_what_is_wrong_is_said(text: str, code: str) -> None:
     with pytest.raises(SourceError) as caught:
         preprocessed(text)
     assert [each.code for each in caught.value.diagnostics] == [code]
+
+
+def test_pragmas_of_threads_and_accelerators_are_left_to_the_parser() -> None:
+    tokens = preprocessed(
+        'a\n#pragma omp parallel for\n#pragma once\n_Pragma("acc loop") _Pragma("GCC ivdep") b'
+    ).tokens
+    kinds = [(token.kind, token.text) for token in tokens]
+    pragmas = [("pragma", "#pragma omp parallel for"), ("pragma", '_Pragma("acc loop")')]
+    assert kinds == [("name", "a"), *pragmas, ("name", "b")]
 
 
 def test_what_is_left_out_may_be_anything() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pgasrob.diagnostics import SourceError
@@ -45,8 +47,9 @@ def test_what_changes_no_meaning_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("int f(void) { return 1 }", "`;` is missing before `}`"),
-        ("int f(void) { return 1\nreturn 2; }", "a `;` is missing after `1`"),
+        ("int x = ;", "missing after `=`"),
+        ("int f(int 3) { return 1; }", "syntax error at `3`"),
+        ("int y; $", "does not belong to C"),
         ("int f(void) { f(1]; }", r"`\]` does not close `\(` of line 1"),
         ("int f(void) { (", "this `[{(]` is not closed"),
         ("int f(void) } {", "closes nothing"),
@@ -57,3 +60,35 @@ def test_what_changes_no_meaning_is_left_out() -> None:
 def test_a_text_that_is_no_c_is_refused(text: str, message: str) -> None:
     with pytest.raises(SourceError, match=message):
         tree(text)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return 1", "`;` is missing before `}`"),
+        ("return 1\nreturn 2;", "a `;` is missing after `1`"),
+        ("int y = 3 +; return y;", "missing after `\\+`"),
+        ("if (x) { y = = 2; }", "missing before `=`"),
+        ("return y $ 2;", "does not belong to C"),
+        ("unknown *p = 0; p->x", "unknown type|is missing"),
+        ("for (;;) case", "syntax error|missing"),
+        ("a b c d;", "missing"),
+    ],
+)
+def test_what_is_wrong_in_a_function_is_left_to_who_calls_it(body: str, message: str) -> None:
+    """The rest of the file is read, and the function has no body."""
+    text = (
+        f"static int before(int k) {{ return k; }} int *f(int n)\n{{ {body} }}\nint after(a) int a; {{ return 2 * a; }}"
+    )
+    source = Source("x.c", text)
+    parsed = parse(tokenise(source), source)
+    before, wrong, after = (each["body"].children for each in parsed.root.children)
+    assert before and after and not wrong
+    ((name, why),) = parsed.broken.items()
+    assert name == "f"
+    assert re.search(message, why.diagnostics[0].message), why.diagnostics[0].message
+
+
+def test_several_functions_that_are_wrong() -> None:
+    source = Source("x.c", "int f(void) { 1 +; } int g(void) { return 1; } int h(void) { int; if }")
+    assert set(parse(tokenise(source), source).broken) == {"f", "h"}

@@ -48,10 +48,10 @@ LOCK, UNLOCK = "MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);", "MPI_Win_unlock(0
 BOTH = "behind the {0} and before the {1}"
 
 
-def answer(*statements: str, nodes: int | None = 2, **limits: int) -> Verdict:
+def answer(*statements: str, nodes: int | None = 2, timeout: float | None = None) -> Verdict:
     asked = Synchronisation(effect=False) if nodes else RobustnessOnEveryCount(effect=False)
     program = parse_c(TEXT.replace("DO", "\n    ".join(statements)))
-    return about_robustness(Session(Question(program, nodes, asked, limits=Limits(**limits))), asked)
+    return about_robustness(Session(Question(program, nodes, asked, limits=Limits(timeout=timeout))), asked)
 
 
 def findings(verdict: Verdict) -> list[tuple[int, int, str]]:
@@ -148,6 +148,10 @@ def test_a_limit_leaves_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found is not None and found.answer == "unknown"
     assert (verdict.verdict, verdict.legal) == ("robust", "unknown")
     assert "MPI_Win_sync" in str(verdict.reason)
+
+
+def test_a_limit_before_that_is_kept_as_it_is() -> None:
+    assert answer(ALL, STORE, BARRIER, LOAD, NONE_LEFT, timeout=1e-6).verdict == "unknown"
 
 
 def test_every_number_of_nodes() -> None:

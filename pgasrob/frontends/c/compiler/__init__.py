@@ -71,7 +71,7 @@ def compile_unit(
         context = Context(
             parsed.tokens, found.apis, registry.like, declared_function, unread, pure, unit, scope, others.elsewhere
         )
-        File(context).compile(parsed.root, further=bool(first))
+        File(context).compile(parsed, further=bool(first))
         for name, api in context.written.items():
             if text != api.source and name not in unit.functions and name in _written(api).functions:
                 unit.functions[name] = _written(api).functions[name]

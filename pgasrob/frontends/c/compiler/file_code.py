@@ -13,7 +13,7 @@ from pgasrob.frontends.c.compiler.scopes import Body, Context, FunctionName, Glo
 from pgasrob.frontends.c.compiler.statement_code import Statements
 from pgasrob.frontends.c.compiler.type_names import Declarator
 from pgasrob.frontends.c.layout import alike, shown
-from pgasrob.frontends.c.syntax_tree import Node, parse
+from pgasrob.frontends.c.syntax_tree import Node, Parsed, parse
 from pgasrob.frontends.c.tokens import Source, error, tokenise
 from pgasrob.frontends.c.types import VOID, Array, CType, Function, Integer, Pointer, Struct, Void
 from pgasrob.frontends.c.values import UNDEFINED, Known
@@ -35,15 +35,17 @@ class File:
         self.bodies: list[tuple[Node, str, CType]] = []
         self.errors: list[Diagnostic] = []
 
-    def compile(self, root: Node, further: bool = False) -> None:
+    def compile(self, parsed: Parsed, further: bool = False) -> None:
         """Compile the file. Errors in a function matter only where it is called, unless that is `main`, or the file,
         which is no ``further`` one, has none."""
-        unit = self.context.unit
+        unit, root = self.context.unit, parsed.root
         for node in root.children:
             with self._gathered():
                 self._external(node)
         for node, name, result in () if self.errors else self.bodies:
             try:
+                if name in parsed.broken:
+                    raise parsed.broken[name]
                 unit.functions[name] = compiled(self.context, name, result, node)
             except SourceError as found:
                 unit.broken[name] = found
@@ -260,7 +262,7 @@ def declared_function(text: str, name: str, apis: Sequence[Api]) -> Function:
     parsed = parse(tokenise(source), source, {name for api in apis for name in api.types})
     unit = Unit(source.file, text, ())
     context = Context(parsed.tokens, apis, lambda name: None, declared_function, "", frozenset(), unit, Scope())
-    File(context).compile(parsed.root)
+    File(context).compile(parsed)
     for symbol in context.file_scope.names.values():
         if isinstance(symbol, FunctionName):
             return symbol.type
