@@ -296,7 +296,7 @@ class _Deciding:
         if shown or (self.found and unshown is not None and not wrong):
             missing = given_up or gaps
             left = LeftUndone("there may be more races", missing) if missing and self.all else None
-            if not shown:
+            if not shown and unshown is not None:
                 left = LeftUndone(f"{self._first} race, and the run to them was not replayed", unshown)
             rests = rests_on(self.instance, "portfolio", robust=False)
             return replace(verdict, verdict="race", reason=left, assumptions=rests)

@@ -72,7 +72,6 @@ def test_what_is_refused(text: str, code: str) -> None:
         'int f(void) { _Pragma("acc kernels") return 0; }',
         "int f(void) { return 3 +; }",
         "int f(void) { return 3 ` 4; }",
-        "int f(void) { for (;;) case }",
     ],
 )
 def test_what_is_wrong_in_a_function_does_not_matter_beside_main(function: str) -> None:
