@@ -31,6 +31,12 @@ LOCAL = (Assign, Assume, Assert, Barrier, Exit)
 ABOUT_A_CALL = "PG160"
 """The code of errors in the arguments of calls: ranks that are not there are among them."""
 
+ALONE = {
+    "shmem_init", "shmem_finalize", "shmem_my_pe", "shmem_n_pes", "MPI_Init", "MPI_Finalize", "MPI_Comm_rank",
+    "MPI_Comm_size", "gaspi_proc_init", "gaspi_proc_term", "gaspi_proc_rank", "gaspi_proc_num",
+}  # fmt: skip
+"""Functions of APIs that access no memory of another rank, by far the most usual ones."""
+
 
 def doubt(program: Program) -> WhyNot | None:
     """What makes it doubtful that ``program``, made of C for its number of nodes, is meant for it; None for nothing."""
@@ -47,6 +53,23 @@ def doubt(program: Program) -> WhyNot | None:
 def is_silent(program: Program) -> bool:
     """Whether no rank has a command that accesses the memory of another one."""
     return not any(True for _ in _ranks_in(program))
+
+
+def keeps_to_itself(compiled: Compiled) -> bool:
+    """Whether a program names, beside its own functions, only those of the C library and :data:`ALONE`: then it is
+    silent on every number of nodes."""
+    from pgasrob.frontends.c.library import LIBRARY
+    from pgasrob.frontends.c.values import Code
+    from pgasrob.frontends.nothing_checked import named
+
+    own = compiled.unit.functions
+    objects = [
+        *compiled.unit.objects.values(),
+        *(each for function in own.values() for each in function.objects.values()),
+    ]
+    names = {name for function in own.values() for name, _ in named(function)}
+    names |= {value.name for each in objects for _, value, _ in each.initial if isinstance(value, Code)}
+    return all(name in ALONE or LIBRARY.handler(name) is not None for name in names - own.keys())
 
 
 def _ranks_in(program: Program) -> Iterator[object]:
@@ -93,9 +116,10 @@ class Fitting:
     @property
     def further(self) -> int | None:
         """The least number of nodes from :data:`FEWEST` to :data:`MOST` on which nothing is doubtful."""
-        if not self._searched:
+        if not self._searched and not keeps_to_itself(self._compiled):
             fine = (nodes for nodes in range(FEWEST, MOST + 1) if self._is_fine(nodes))
-            self._further, self._searched = next(fine, None), True
+            self._further = next(fine, None)
+        self._searched = True
         return self._further
 
     def _is_fine(self, nodes: int) -> bool:

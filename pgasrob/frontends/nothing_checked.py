@@ -36,7 +36,7 @@ def _calls_that_move_data(compiled: Compiled) -> Iterator[Span]:
     todo, seen = ["main"], {"main"}
     while todo:
         function = functions.get(todo.pop())
-        for name, span in _named(function) if function is not None else ():
+        for name, span in named(function) if function is not None else ():
             if name not in functions and moves_data(name):
                 yield span
             if name not in seen:
@@ -44,7 +44,7 @@ def _calls_that_move_data(compiled: Compiled) -> Iterator[Span]:
                 todo.append(name)
 
 
-def _named(function: CompiledFunction) -> Iterator[tuple[str, Span]]:
+def named(function: CompiledFunction) -> Iterator[tuple[str, Span]]:
     """The functions that ``function`` calls, or has pointers to."""
     for instruction, span in zip(function.code, function.spans, strict=True):
         match instruction:

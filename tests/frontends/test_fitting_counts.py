@@ -52,8 +52,9 @@ def test_ends_are_those_of_the_last_pass() -> None:
     ]
 
 
-def test_nothing_else_is_lowered_for_a_program_that_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lowering is what start-up costs."""
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """The numbers of nodes for which something is lowered in the test."""
     counts: list[int | None] = []
 
     def noted(compiled: Compiled, nodes: int | None, *more: Any, **options: Any) -> Program:
@@ -61,9 +62,33 @@ def test_nothing_else_is_lowered_for_a_program_that_is_fine(monkeypatch: pytest.
         return lower(compiled, nodes, *more, **options)
 
     monkeypatch.setattr(driver, "lower", noted)
+    return counts
+
+
+def test_nothing_else_is_lowered_for_a_program_that_is_fine(counts: list[int | None]) -> None:
+    """Lowering is what start-up costs."""
     assert parse_c(PROGRAMS["more are needed than there are"].text, "a.c").default_count == 2
     assert counts == [2]
     counts.clear()
     program = parse_c(PROGRAMS["not equal, MPI_Abort"].text, "a.c")
     program.program()
     assert counts == [2, 2, 3]  # the second time it is followed, to be compared
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "looked"),
+    [
+        ("", 'printf("%d", abs(-1));', False),
+        ("", "MPI_Barrier(MPI_COMM_WORLD);", True),
+        ("static void go(void) { MPI_Barrier(MPI_COMM_WORLD); }", "", True),
+        ("int (*f)(MPI_Comm) = MPI_Barrier;", "", True),
+        ("", "int (*f)(MPI_Comm) = MPI_Barrier; f(MPI_COMM_WORLD);", True),
+        ("", "static int (*f[])(MPI_Comm) = {MPI_Barrier};", True),
+    ],
+)
+def test_what_names_no_call_that_could_communicate_is_lowered_once(
+    before: str, body: str, looked: bool, counts: list[int | None]
+) -> None:
+    main = f"int main(void) {{ MPI_Init(0, 0); {body} MPI_Finalize(); }}"
+    parse_c(f"#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n{before}\n{main}", "a.c").program(2)
+    assert counts == [2, *range(2, 9)] if looked else [2]
