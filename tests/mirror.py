@@ -40,6 +40,9 @@ THROUGH: dict[str, str] = {
         certificates.check.accept certificates.check.command_effects certificates.check.infeasible
         certificates.check.names certificates.check.states certificates.write
     """,
+    "certificates/test_trusted.py": """
+        certificates.check.__main__
+    """,
     "cli/test_certify.py": """
         certificates.certificate_files
     """,

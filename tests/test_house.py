@@ -106,7 +106,7 @@ def test_no_file_is_two() -> None:
 def test_a_file_name_says_what_is_in_the_file() -> None:
     folders: dict[str, list[str]] = defaultdict(list)
     for path, _ in trees():
-        if path.name != "__init__.py":
+        if path.name not in ("__init__.py", "__main__.py"):
             folders[path.name].append(str(path))
     others = {name: [path for path in paths if not path.startswith(SAME_NAME)] for name, paths in folders.items()}
     several = {name: paths for name, paths in others.items() if len(paths) > 1}

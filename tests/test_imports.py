@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "file_input": set(),
     "whole_files": set(),
     "automata": set(),
-    "program": {"automata", "diagnostics", "display", "file_input", "whole_files"},
+    "program": {"diagnostics", "display", "file_input", "whole_files"},
     "semantics": {"automata", "program"},
     "analysis": {"program", "semantics"},
     "frontends": {"file_input", "analysis", "diagnostics", "display", "program"},

@@ -5,18 +5,19 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pgasrob.cli.declare import argument, command, group
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST, UNKNOWN
-from pgasrob.cli.option_groups import COptions, TimeAndMemory
+from pgasrob.cli.option_groups import COptionsToTake, TimeAndMemory
 from pgasrob.cli.shared_steps import progress_display, refuse
 
 if TYPE_CHECKING:
     from pgasrob.certificates.check.accept import Answer
-    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.program.program import Instantiable
     from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.watch import Watch
 
@@ -43,7 +44,7 @@ class CertifyOptions:
     file: str = argument(type=click.Path())
     certificate: str = argument(type=click.Path())
     limits: Limits = group(TimeAndMemory, beside=" beside the process")
-    front_end: FrontEnd = group(COptions)
+    c: COptionsToTake = group(COptionsToTake)
 
 
 @command(CertifyOptions, examples=EXAMPLES)
@@ -51,8 +52,9 @@ def certify(options: CertifyOptions) -> int:
     """Check a certificate that `pgasrob check --certificate` has written.
 
     The certificate says on how many nodes and in which reading the program is robust, and has evidence for it. The
-    checker shares with the engines what programs do and nothing else; what it refuses may be robust all the same. A
-    certificate whose name ends with .gz is unpacked. The other files of a C program are given by --with.
+    checker shares with the engines what programs are and do, for C the whole front end, and nothing else; what it
+    refuses may be robust all the same. A certificate whose name ends with .gz is unpacked. The other files of a C
+    program are given by --with.
     """
     file = options.file
     reason, found = _examined(options)
@@ -70,21 +72,32 @@ def certify(options: CertifyOptions) -> int:
     return ROBUST
 
 
+def _program(options: CertifyOptions) -> Instantiable:
+    """The program; nothing is imported for C where it is a .pgas file."""
+    if options.file.endswith(".pgas"):
+        from pgasrob.program.parser import parse_file
+
+        return parse_file(Path(options.file))
+    from pgasrob.robustness.load import load
+
+    return load(options.file, options.c.front_end())
+
+
 def _examined(options: CertifyOptions) -> Answer:
     """The answer of the checker; ends the command when the program or the certificate cannot be read."""
     from pgasrob.certificates.certificate_files import BadFile, stored
     from pgasrob.certificates.check.accept import Answer, examine
     from pgasrob.diagnostics import SourceError
     from pgasrob.file_input import why
-    from pgasrob.robustness.load import load
     from pgasrob.robustness.stopping import Stopped, within_limits
 
     file, certificate = options.file, options.certificate
 
     def answer(watch: Watch) -> Answer:
-        program = load(file, options.front_end)
         try:
-            return examine(program, stored(certificate), partial(watch.look_around, "checking the certificate", 0))
+            return examine(
+                _program(options), stored(certificate), partial(watch.look_around, "checking the certificate", 0)
+            )
         except BadFile as problem:
             return Answer(str(problem))
 

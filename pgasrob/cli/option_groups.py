@@ -128,8 +128,8 @@ class ReadingOptions:
 
 
 @dataclass(frozen=True)
-class COptions:
-    """How C files are read: a `FrontEnd`."""
+class COptionsToTake:
+    """How C files are read, for a command that takes no notice of it where it reads no C."""
 
     # fmt: off
     dialects: tuple[str, ...] = option("--api", type=Dialect(), multiple=True, metavar="DIALECT",
@@ -156,7 +156,7 @@ class COptions:
         help="C: a header that builds generate (config.h) and that is not there is empty; the verdict says so.")
     # fmt: on
 
-    def value(self) -> FrontEnd:
+    def front_end(self) -> FrontEnd:
         """Ends the command where a folder or the database is missing."""
         from pgasrob.frontends.options import FrontEnd
         from pgasrob.frontends.sources import parts
@@ -179,6 +179,13 @@ class COptions:
         if not commands:
             return front_end
         return replace(front_end, units=(*self.units, *parts((file for file, _, _ in commands), front_end)))
+
+
+@dataclass(frozen=True)
+class COptions(COptionsToTake):
+    """How C files are read: a `FrontEnd`."""
+
+    value = COptionsToTake.front_end
 
 
 def _compiled(database: str) -> tuple[Compiled, ...]:

@@ -12,7 +12,6 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
-from pgasrob.automata.automaton import number_of
 from pgasrob.program.commands import Assume, Command
 from pgasrob.program.core import Form, lower
 from pgasrob.program.expressions import Expr, Unary, constant
@@ -292,7 +291,11 @@ class Builder:
         def state_at(node: int) -> int:
             occurrences = graph.next_occurrences(node)
             alive = tuple(occurrence for occurrence in occurrences if occurrence not in false)
-            return number_of(alive or occurrences, numbers, queue)
+            issued = alive or occurrences
+            if issued not in numbers:
+                numbers[issued] = len(queue)
+                queue.append(issued)
+            return numbers[issued]
 
         state_at(graph.start)
         return [[(occurrence, state_at(graph.occurrences[occurrence][2])) for occurrence in state] for state in queue]

@@ -6,12 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pgasrob.program.assumptions import Assumption
-from pgasrob.program.count_note import CountNote, RankEnd
 from pgasrob.program.expressions import GROWING, MOST_NODES
-from pgasrob.program.shown_places import Shown
 from pgasrob.program.statements import NOWHERE, Body, Span, place_of
+
+if TYPE_CHECKING:
+    from pgasrob.program.assumptions import Assumption
+    from pgasrob.program.count_note import CountNote, RankEnd
+    from pgasrob.program.shown_places import Shown
 
 LONGEST_SHOWN = 80
 """Columns of C source that are shown of one command."""

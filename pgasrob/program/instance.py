@@ -5,6 +5,7 @@ Cells of all nodes are numbered ``rank * size + address``, so that a memory is o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -22,6 +23,7 @@ from pgasrob.program.expressions import (
     Evaluator,
     Expr,
     Fault,
+    constant,
     depends_on_rank,
     evaluator,
     is_growing,
@@ -29,10 +31,7 @@ from pgasrob.program.expressions import (
     specialise,
 )
 from pgasrob.program.illegal_calls import Claim, IllegalCall, OpenAssertion
-from pgasrob.program.polls import with_polls
-from pgasrob.program.raised_flags import Flags
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.program.rounds import endless
 
 MAX_NODES = 4096
 MAX_CELLS_IN_ALL = 1 << 20
@@ -129,6 +128,8 @@ class Instance:
     @cached_property
     def endless(self) -> tuple[tuple[bool, ...], ...]:
         """For each rank and control state whether the rank may come back to it without an end."""
+        from pgasrob.program.rounds import endless
+
         return tuple(map(endless, self.automata))
 
     @cached_property
@@ -383,9 +384,7 @@ def instantiate(program: Declared, nodes: int, reading: Reading = DEFAULT_READIN
             f"more than {MAX_WAYS} ways from one command to the next on {nodes} nodes",
             "verify a smaller case: fewer `choose` in a row, or fewer nodes",
         ) from None
-    flags, size = Flags(program, automata), program.cells
-    read = (_as_read(automaton, reading, rank, size, nodes, flags) for rank, automaton in enumerate(automata))
-    return Instance(program, nodes, tuple(read), reading)
+    return Instance(program, nodes, tuple(_as_read(program, automata, reading)), reading)
 
 
 def _sized(program: Declared, nodes: int) -> tuple[Declared, dict[int, int]]:
@@ -413,14 +412,36 @@ def automata_of_blocks(
     return {rank: automaton for ranks, automaton in built for rank in ranks}
 
 
-def _as_read(
-    automaton: ControlAutomaton, reading: Reading, rank: int, size: int, nodes: int, flags: Flags
-) -> ControlAutomaton:
-    if reading.conflicts == "all":
-        automaton = automaton.with_forms(core.all_in_conflict)
-    if reading.failed_polls == "count":
-        return automaton
-    return with_polls(automaton, Const(rank), size, Const(nodes), flags)
+def _as_read(program: Declared, automata: Sequence[ControlAutomaton], reading: Reading) -> list[ControlAutomaton]:
+    """The ``automata`` of all ranks with their commands as ``reading`` has them."""
+    every = reading.conflicts == "all"
+    found = [each.with_forms(core.all_in_conflict) if every else each for each in automata]
+    if reading.failed_polls == "count" or not any(map(_reads_again, automata)):
+        return found
+    # Recognising polls takes as much code as all that a program means beside: a checker of certificates has to trust it
+    # only where there may be some.
+    from pgasrob.program.polls import with_polls
+    from pgasrob.program.raised_flags import Flags
+
+    flags, size, nodes = Flags(program, automata), program.cells, Const(len(automata))
+    return [with_polls(each, Const(rank), size, nodes, flags) for rank, each in enumerate(found)]
+
+
+def _reads_again(automaton: ControlAutomaton) -> bool:
+    """Whether the rank may access a cell after it has read it, which each way of recognising polls asks for."""
+    read, accessed = set[Expr](), dict[int, Expr]()
+    for leaving, goes_round in zip(automaton.out, automaton.goes_round, strict=True):
+        for edge in leaving:
+            if isinstance(edge.form, core.Immediate):
+                address = accessed[edge.occurrence] = edge.form.access.cell.address
+                if edge.form.condition is None and edge.form.update is None:
+                    if goes_round:
+                        return True
+                    read.add(address)
+    known = Counter(accessed.values())
+    if any(constant(address) is None for address in known):
+        return bool(read) and known.total() > 1
+    return any(known[address] > 1 for address in read)
 
 
 def _error(program: Declared, code: str, message: str, hint: str) -> SourceError:

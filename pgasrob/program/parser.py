@@ -23,7 +23,6 @@ from pgasrob.program.builder import Builder
 from pgasrob.program.declarations import Source
 from pgasrob.program.expression_rules import after, at
 from pgasrob.program.files import DISK, Files
-from pgasrob.program.habits import Habit, habit
 from pgasrob.program.kept_tables import parser_of
 from pgasrob.program.program import Program
 from pgasrob.program.report import Report, Stop, short
@@ -32,6 +31,8 @@ from pgasrob.program.vocabulary import KEYWORDS
 
 if TYPE_CHECKING:
     from lark import Lark, Token
+
+    from pgasrob.program.habits import Habit
 
 MAX_STACK = 5_000
 """Symbols of unfinished rules; far more than MAX_NESTING needs. A megabyte of `(` is given up early."""
@@ -336,6 +337,8 @@ class _Reading:
         expected, last = set(self.parser.accepts()), self.scope.last
         if "SEMICOLON" in expected:
             expected -= {"AS", "MADE_UP"}  # both are optional, and hardly ever what is missing
+        from pgasrob.program.habits import habit
+
         parts = self.unwind()
         first = parts[0] if parts else token
         meant = habit(last, token, self.peek(), expected, self.report.source.text, self.scope.kind)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics.suggestions import did_you_mean
-from pgasrob.program import habits
 from pgasrob.program.commands import (
     BY,
     PLAIN,
@@ -218,7 +217,9 @@ class StatementRules:
 
     def arrow(self, sign: Token) -> None:
         if sign.value == "=":
-            hint = habits.assignment(
+            from pgasrob.program.habits import assignment
+
+            hint = assignment(
                 self._scope.report.source.text, sign.start_pos or 0, sign.end_pos or 0, "=", self._scope.kind
             )
             self._report("PG018", "`=` does not assign", at(sign), hint)

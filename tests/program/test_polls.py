@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from pgasrob.program.expressions import parts
-from pgasrob.program.instance import Instance
+from pgasrob.program.expressions import Const, parts
+from pgasrob.program.instance import Instance, _reads_again
 from pgasrob.program.parser import parse
-from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
-from tests.support import calls
+from pgasrob.program.polls import with_polls
+from pgasrob.program.raised_flags import Flags
+from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Conflicts, Reading
+from tests.certificates.mutants import random_programs
+from tests.support import calls, examples
 
 HEADER = "program p; nodes 2;\nmemory x, y, a[4];\nregister r, s, n;\nqueue q unordered;\n"
 
@@ -222,6 +227,7 @@ def test_an_outer_loop_that_only_reads_is_a_poll_too() -> None:
         ("r <- mem[x]; if (r == 0) { again: s <- mem[x]; if (s == 0) { goto again; } }", [0], True),
         ("r <- mem[x]; if (r == 0) { again: s <- mem[x]; if (s < 2) { goto again; } }", [0], True),
         ("r <- mem[x]; if (r < 2) { again: s <- mem[x]; if (s == 0) { goto again; } }", [], True),
+        ("r <- mem[a + n]; if (r == 0) { await(mem[a + n] != 0); }", [0], False),
     ],
 )  # fmt: skip
 def test_looking_before_waiting(body: str, failing: list[int], spins: bool) -> None:
@@ -277,3 +283,23 @@ def test_conditions_that_nest_deeply_are_none_of_a_poll() -> None:
 
     assert fails(body(10), 0, 1, 2) == [0, 1, 2]
     assert fails(body(190), 0, 1, 2) == []
+
+
+def test_where_no_cell_is_read_again_nothing_is_looked_for_and_nothing_would_be_found() -> None:
+    """A checker of certificates does not even import `polls` there."""
+    left_out = examined = 0
+    for _, drawn, nodes in random_programs(500, examples(120, nightly=10_000)):
+        for conflicts in get_args(Conflicts):
+            literal = drawn.instantiate(nodes, Reading("count", conflicts))
+            size, flags = drawn.cells, Flags(drawn, literal.automata)
+            found = [
+                with_polls(each, Const(rank), size, Const(nodes), flags) for rank, each in enumerate(literal.automata)
+            ]
+            read = drawn.instantiate(nodes, Reading("wait", conflicts)).automata
+            assert [[edge.form for edge in each.transitions] for each in read] == [
+                [edge.form for edge in each.transitions] for each in found
+            ]
+            again = any(map(_reads_again, literal.automata))
+            left_out += not again
+            examined += again
+    assert min(left_out, examined) > 60
