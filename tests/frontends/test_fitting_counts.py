@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pgasrob.frontends.c import driver
 from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.driver import lower
+from pgasrob.frontends.fitting_counts import ALONE, doubt, is_silent, keeps_to_itself
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.program import Program
 from tests.frontends.counted_programs import PROGRAMS, shmem
@@ -79,16 +81,43 @@ def test_nothing_else_is_lowered_for_a_program_that_is_fine(counts: list[int | N
     ("before", "body", "looked"),
     [
         ("", 'printf("%d", abs(-1));', False),
-        ("", "MPI_Barrier(MPI_COMM_WORLD);", True),
-        ("static void go(void) { MPI_Barrier(MPI_COMM_WORLD); }", "", True),
-        ("int (*f)(MPI_Comm) = MPI_Barrier;", "", True),
-        ("", "int (*f)(MPI_Comm) = MPI_Barrier; f(MPI_COMM_WORLD);", True),
-        ("", "static int (*f[])(MPI_Comm) = {MPI_Barrier};", True),
+        ("", "MPI_Win_fence(0, w);", True),
+        ("static void go(void) { MPI_Win_fence(0, w); }", "", True),
+        ("int (*f)(int, MPI_Win) = MPI_Win_fence;", "", True),
+        ("", "int (*f)(int, MPI_Win) = MPI_Win_fence; f(0, w);", True),
+        ("", "static int (*f[])(int, MPI_Win) = {MPI_Win_fence};", True),
     ],
 )
 def test_what_names_no_call_that_could_communicate_is_lowered_once(
     before: str, body: str, looked: bool, counts: list[int | None]
 ) -> None:
     main = f"int main(void) {{ MPI_Init(0, 0); {body} MPI_Finalize(); }}"
-    parse_c(f"#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n{before}\n{main}", "a.c").program(2)
+    parse_c(f"#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\nMPI_Win w;\n{before}\n{main}", "a.c").program(
+        2
+    )
     assert counts == [2, *range(2, 9)] if looked else [2]
+
+
+@pytest.mark.parametrize("text", [
+    """#include <shmem.h>
+    int main(void) { shmem_init(); int me = shmem_my_pe(), n = shmem_n_pes(); long *a = shmem_malloc(n * 8);
+      long *b = shmem_calloc(n, 8); *a = me; shmem_fence(); *b = *a; shmem_quiet(); shmem_barrier_all();
+      shmem_free(a); shmem_free(b); if (me == 3) shmem_global_exit(1); shmem_finalize(); }""",
+    """#include <mpi.h>
+    int main(void) { long *a; MPI_Init(0, 0); int me, n; MPI_Comm_rank(MPI_COMM_WORLD, &me);
+      MPI_Comm_size(MPI_COMM_WORLD, &n); MPI_Alloc_mem(8 * n, MPI_INFO_NULL, &a); a[me] = n;
+      MPI_Barrier(MPI_COMM_WORLD); if (me == 3) MPI_Abort(MPI_COMM_WORLD, 1); MPI_Finalize(); }""",
+    """#include <GASPI.h>
+    int main(void) { gaspi_rank_t me, n; gaspi_proc_init(GASPI_BLOCK); gaspi_proc_rank(&me); gaspi_proc_num(&n);
+      gaspi_proc_term(GASPI_BLOCK); }""",
+])  # fmt: skip
+def test_these_calls_access_no_memory_of_another_rank(text: str) -> None:
+    program = parse_c(text, "a.c")
+    assert keeps_to_itself(program.compiled)
+    for nodes in (2, 3, 8):
+        lowered = lower(program.compiled, nodes)
+        assert is_silent(lowered) and doubt(lowered) == "silent"
+
+
+def test_all_of_these_calls_are_looked_at_above() -> None:
+    assert all(f"{name}(" in Path(__file__).read_text() for name in ALONE)
