@@ -32,7 +32,7 @@ UNSUPPORTED = {
     "MPI_Alltoallw": _VARYING,
     "MPI_Op_create": "operations of the program's own are not supported: use MPI_SUM and the like",
     "MPI_Type_*": "this function on datatypes is not supported: those that make, commit, free and measure them are",
-    "MPI_File_*": "of files only what writes them is supported: set the values in the program",
+    "MPI_File_*": "of files calls that open, close, read and write at once are supported: use these",
     "MPI_Comm_spawn*": "processes cannot be added",
     "MPI_Start*": "persistent requests are not supported: use MPI_Isend and MPI_Irecv",
     "MPI_Send_init": "persistent requests are not supported: use MPI_Isend",

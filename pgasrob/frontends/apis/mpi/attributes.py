@@ -26,9 +26,9 @@ from pgasrob.program.assumptions import Kind
 MOST_TAG = 2**31 - 1
 FIRST_KEY = 100
 """The least number of a key that the program makes."""
-KEYS, ATTRIBUTES = "mpi.keyvals", "mpi.attributes"
+KEYS, ATTRIBUTES, COPIES = "mpi.keyvals", "mpi.attributes", "mpi.copies"
 """What the state holds: number, functions to copy and to delete, and extra state of each key; object, key and value of
-each attribute, in the order in which they were set."""
+each attribute, in the order in which they were set; for each key of what is being copied where its copy is."""
 Key = tuple[int, Value, Value, Value]
 Attribute = tuple[Value, int, Value]
 FREES: dict[str, CType | None] = {
@@ -127,17 +127,40 @@ def delete_all(call: Call) -> None:
         _delete(Steps(call), found)
 
 
-def copy_attributes(steps: Steps, of: Value, to: Value) -> None:
-    """The attributes of ``of`` that are copied when it is duplicated (7.7.1)."""
+def copied(call: Call, of: Value) -> tuple[tuple[int, Value], ...]:
+    """The attributes of ``of`` that are copied when it is duplicated (7.7.1), each with its key and what it becomes.
+
+    The program's functions for that are called one by one before anything else. Each says by its last arguments what
+    the copy is, and whether there is one."""
+    steps = Steps(call)
+    results = cast("tuple[tuple[int, Address], ...]", steps.recall(COPIES) or ())
+    found: list[tuple[int, Value]] = []
     for object, key, value in _attributes(steps):
-        copy = _keys(steps)[key][1]
-        if object == of and copy == DUP_FN:
-            steps.note(ATTRIBUTES, (*_attributes(steps), (to, key, value)))
-        elif object == of and copy != NULL:
-            steps.call.fail(
-                f"{steps.call.name} of an object with an attribute that a function of the program copies",
-                "use MPI_COMM_NULL_COPY_FN or MPI_COMM_DUP_FN",
-            )
+        _, copy, _, extra = _keys(steps)[key]
+        if object != of or copy == NULL:
+            continue
+        if copy == DUP_FN:
+            found.append((key, value))
+            continue
+        place = dict(results).get(key)
+        if place is None:
+            place = call.allocate("heap", 16, f"copy of attribute {key}", asked_for=False)
+            flag = call.moved(place, 8)
+            raise CallFirst(copy, (of, Known(key), extra, value, place, flag), {COPIES: (*results, (key, place))})
+        made, copies = call.load(place, Pointer(VOID)), call.load(call.moved(place, 8), INT)
+        if not isinstance(copies, Known) or not isinstance(made, Known | Handle | Code | Address):
+            call.fail(f"what the copy of an attribute is is not known at {call.name}", "set constants or addresses")
+        if copies.value:
+            found.append((key, made))
+    return tuple(found)
+
+
+def copy_attributes(steps: Steps, to: Value, copies: tuple[tuple[int, Value], ...]) -> None:
+    """``to`` has these ``copies`` of attributes."""
+    if copies:
+        steps.note(ATTRIBUTES, (*_attributes(steps), *((to, key, value) for key, value in copies)))
+    if steps.recall(COPIES) is not None:
+        steps.note(COPIES, None)
 
 
 def own_attribute(steps: Steps) -> bool:

@@ -9,7 +9,7 @@ from itertools import product
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi.handles import handle, pointer
-from pgasrob.frontends.apis.mpi.header import BASIC, DATATYPE, NAMED, ORDER_C, does, stores
+from pgasrob.frontends.apis.mpi.header import BASIC, COMBINERS, DATATYPE, NAMED, ORDER_C, does, stores
 from pgasrob.frontends.apis.transfers import MOST, bounded, element
 from pgasrob.frontends.c.libc.reads import read_texts
 from pgasrob.frontends.c.types import INT, LONG, CType
@@ -20,14 +20,16 @@ from pgasrob.frontends.c.values import NULL, Handle, Known
 class Datatype:
     """Basic elements: their ``displacements`` in bytes and their ``names``, one for all of them or one for each.
 
-    An item begins ``lower`` bytes from its address on, and the next one ``extent`` bytes after it. Only ``committed``
-    types may be used in communication.
+    An item begins ``lower`` bytes from its address on, and the next one ``extent`` bytes after it. ``made``: how many
+    integers, addresses and datatypes it was made of, and by which combiner; nothing for what MPI has made. Only
+    ``committed`` types may be used in communication.
     """
 
     names: tuple[str, ...]
     displacements: tuple[int, ...]
     lower: int
     extent: int
+    made: tuple[int, ...] = ()
     committed: bool = False
 
     @property
@@ -62,18 +64,20 @@ class Datatype:
         return self.names[0] if len({*self.names}) == 1 else None
 
     def handle(self) -> Handle:
-        return Handle("datatype", (self.names, self.displacements, self.lower, self.extent, int(self.committed)))
+        data = self.names, self.displacements, self.lower, self.extent, self.made, int(self.committed)
+        return Handle("datatype", data)
 
 
 def _of(value: Handle) -> Datatype:
-    names, displacements, lower, extent, committed = value.data
-    assert isinstance(names, tuple) and isinstance(displacements, tuple)
+    names, displacements, lower, extent, made, committed = value.data
+    assert isinstance(names, tuple) and isinstance(displacements, tuple) and isinstance(made, tuple)
     assert isinstance(lower, int) and isinstance(extent, int)
     return Datatype(
         tuple(each for each in names if isinstance(each, str)),
         tuple(each for each in displacements if isinstance(each, int)),
         lower,
         extent,
+        tuple(each for each in made if isinstance(each, int)),
         bool(committed),
     )
 
@@ -130,11 +134,9 @@ def _reach(call: Call, type: Datatype) -> tuple[int, int]:
 
 @does("Type_get_envelope(MPI_Datatype type, int *integers, int *addresses, int *datatypes, int *combiner)")
 def type_get_envelope(call: Call, steps: Steps) -> None:
-    """Of a type that MPI has made: it was made of nothing (5.1.13)."""
-    if handle(call, 0, "datatype").data[-1] != NAMED:
-        call.fail(f"{call.name} of a type that the program has made", "it is supported for MPI_INT and the like")
-    for index in (1, 2, 3, 4):
-        steps.answer(index, 0, INT)  # MPI_COMBINER_NAMED, too
+    """Of what the type was made: a type that MPI has made of nothing (5.1.13)."""
+    for index, number in enumerate(_given(call, 0).made or (0, 0, 0, COMBINERS["NAMED"]), start=1):
+        steps.answer(index, number, INT)
 
 
 @does("Type_commit(MPI_Datatype *datatype)")
@@ -162,10 +164,27 @@ def makes(prototypes: str) -> Callable[[Callable[[Call], Datatype]], Callable[[C
     """A decorator: the function makes the datatype that goes where the last argument points to."""
 
     def add(make: Callable[[Call], Datatype]) -> Callable[[Call], Datatype]:
-        stores(prototypes, DATATYPE, lambda call: make(call).handle())
+        stores(prototypes, DATATYPE, lambda call: replace(make(call), made=_envelope(call)).handle())
         return make
 
     return add
+
+
+ENVELOPES: dict[str, tuple[int, int, int, int, int, int]] = {
+    "DUP": (0, 0, 0, 0, 1, 0), "CONTIGUOUS": (1, 0, 0, 0, 1, 0), "VECTOR": (3, 0, 0, 0, 1, 0),
+    "HVECTOR": (2, 0, 1, 0, 1, 0), "INDEXED": (1, 2, 0, 0, 1, 0), "HINDEXED": (1, 1, 0, 1, 1, 0),
+    "INDEXED_BLOCK": (2, 1, 0, 0, 1, 0), "HINDEXED_BLOCK": (2, 0, 0, 1, 1, 0), "STRUCT": (1, 1, 0, 1, 0, 1),
+    "SUBARRAY": (2, 3, 0, 0, 1, 0), "RESIZED": (0, 0, 2, 0, 1, 0),
+}  # fmt: skip
+"""The integers, addresses and datatypes that calls make a type of, each a number and how many more for each entry of
+their arrays (5.1.13)."""
+
+
+def _envelope(call: Call) -> tuple[int, ...]:
+    combiner = call.name.removeprefix("MPI_Type_").removeprefix("create_").upper()
+    counts = ENVELOPES[combiner]
+    entries = call.known(0) if any(counts[1::2]) else 0
+    return *(each + more * entries for each, more in zip(counts[::2], counts[1::2], strict=True)), COMBINERS[combiner]
 
 
 def _made(call: Call, blocks: Iterable[tuple[int, int, Datatype]]) -> Datatype:

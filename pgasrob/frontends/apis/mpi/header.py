@@ -108,6 +108,7 @@ CART = _NUMBERS["CART"]
 LOCK_EXCLUSIVE, LOCK_SHARED = _NUMBERS["LOCK_EXCLUSIVE"], _NUMBERS["LOCK_SHARED"]
 NOCHECK, NOPRECEDE, NOSUCCEED = (_NUMBERS[f"MODE_{name}"] for name in ("NOCHECK", "NOPRECEDE", "NOSUCCEED"))
 WIN_BASE, WIN_SIZE, WIN_DISP_UNIT, WIN_CREATE_FLAVOR, WIN_MODEL = range(_NUMBERS["WIN_BASE"], 12)
+COMBINERS = {name.removeprefix("COMBINER_"): value for name, value in _NUMBERS.items() if name.startswith("COMBINER_")}
 NAMED = 2
 """What datatypes that MPI has made say of whether they are committed."""
 IN_PLACE = Handle("in_place")
@@ -122,10 +123,10 @@ def _constants() -> dict[str, tuple[c.CType, Value]]:
     for name, type in OPAQUE.items():
         result[f"MPI_{name.upper()}_NULL"] = (type, Known(0))
     for name, basic in BASIC.items():
-        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((name,), (0,), 0, size_of(basic), NAMED)))
+        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((name,), (0,), 0, size_of(basic), (), NAMED)))
     result["MPI_PACKED"] = result["MPI_BYTE"]
     for name, (first, place, extent) in PAIRS.items():
-        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((first, "INT"), (0, place), 0, extent, NAMED)))
+        result[f"MPI_{name}"] = (DATATYPE, Handle("datatype", ((first, "INT"), (0, place), 0, extent, (), NAMED)))
     for name, operation in OPERATIONS.items():
         result[f"MPI_{name}"] = (OPAQUE["Op"], Handle("op", (operation,)))
     for prefix in ("", "COMM_", "WIN_"):

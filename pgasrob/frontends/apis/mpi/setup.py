@@ -8,7 +8,7 @@ from pgasrob.frontends.apis.call_steps import Steps, ends_all, refuse_freed
 from pgasrob.frontends.apis.flags import Group, barrier, in_order
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.mpi import rules
-from pgasrob.frontends.apis.mpi.attributes import copy_attributes
+from pgasrob.frontends.apis.mpi.attributes import copied, copy_attributes
 from pgasrob.frontends.apis.mpi.datatypes import entry
 from pgasrob.frontends.apis.mpi.handles import communicator, grid_of, group, pointer, published
 from pgasrob.frontends.apis.mpi.header import (
@@ -112,9 +112,9 @@ def comm_size(call: Call, steps: Steps) -> None:
 
 @does("Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)")
 def comm_dup(call: Call, steps: Steps) -> None:
-    parent = communicator(call, 0)
+    parent, attributes = communicator(call, 0), copied(call, call.arguments[0])
     copy = made(steps, parent, parent.members, grid=grid_of(call, 0))
-    copy_attributes(steps, call.arguments[0], copy)
+    copy_attributes(steps, copy, attributes)
     steps.store(pointer(call, 1), copy, COMM)
 
 

@@ -33,6 +33,10 @@ UNSUPPORTED = {
 
 _EXTENSION = re.compile("|".join(f"shmem_({each})" for each in EXTENSIONS))
 FUNCTIONS.alias(lambda name: name.replace("shmem_", "shmemx_", 1) if _EXTENSION.fullmatch(name) else name)
+for _name, _text in [*FUNCTIONS.declarations.items()]:
+    if _name.startswith("shmemx_") and "int sig_op, " in _text:
+        _other = _text.replace("int sig_op, ", "")
+        FUNCTIONS.overloads[_name, _other.count(",") + 1] = _other
 FUNCTIONS.returns("double shmemx_wtime(void)", lambda call: call.clock())
 FUNCTIONS.alias(lambda name: f"p{name}" if name.startswith("shmem_") else name)
 

@@ -124,12 +124,14 @@ SIGNALLED = "{C} *dest, const {C} *source, size_t nelems, uint64_t *sig_addr, ui
 def _put_signal(at: Arguments, steps: Steps, kind: type[Put] | type[Write]) -> None:
     steps.do(Bundle())
     _copy(at, steps, kind)
-    cell, number = at.call.cell(at.symmetric(3), 8), at.known(5)
+    cell = at.call.cell(at.symmetric(3), 8)
+    # The extensions before 1.5 could only set: they have no argument for that.
+    number = at.known(5) if len(at.call.arguments) - at.first == 7 else SIGNAL_OPERATIONS.index("set")
     if not 0 <= number < len(SIGNAL_OPERATIONS):
         at.call.fail(f"{number} is no signal operation", "use SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD")
     operation = SIGNAL_OPERATIONS[number]
     atomic = f"{SIGNAL} by signal {operation}"
-    steps.do(Signal(operation, at.expression(4), at.pe(6), cell, at.queue, int_type(ULONG), atomic=atomic))
+    steps.do(Signal(operation, at.expression(4), _rank(at), cell, at.queue, int_type(ULONG), atomic=atomic))
 
 
 @moves(f"void shmem_{{ctx}}{{N}}_put{{S}}_signal({{ctx_t}}{SIGNALLED})")

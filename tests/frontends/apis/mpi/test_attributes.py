@@ -14,6 +14,9 @@ static int last, calls, key, other, extra;
 static int gone(MPI_Comm c, int k, void *value, void *state) {
   calls++; last = last * 10 + *(int *)value; if (state) *(int *)state += k == key; return MPI_SUCCESS; }
 static int lost(MPI_Win w, int k, void *value, void *state) { calls += 100; free(value); return MPI_SUCCESS; }
+static int grows(MPI_Comm c, int k, void *state, void *value, void *copy, int *flag) {
+  calls += 10; extra += state == &other; int *p = malloc(4); *p = *(int *)value + 1; *(int **)copy = p; *flag = *p != 3;
+  return MPI_SUCCESS; }
 static MPI_Comm_delete_attr_function *by_pointer = gone;
 static int one = 1, two = 2, three = 3;
 """
@@ -34,6 +37,17 @@ MPI_Comm_dup(MPI_COMM_WORLD, &c); MPI_Comm_set_attr(c, key, &one); MPI_Comm_set_
         "MPI_Comm_free(&c); assert(last == 21); assert(calls == 2); assert(extra == 1); assert(c == MPI_COMM_NULL);",
         "MPI_Comm_dup(c, &d); MPI_Comm_get_attr(d, key, &got, &flag); assert(!flag);"
         "MPI_Comm_get_attr(d, other, &got, &flag); assert(*got == 2); MPI_Comm_free(&d); assert(last == 2);",
+        # A function of the program says what the copy is, and that there is none where the value is 2.
+        "MPI_Comm_create_keyval(grows, gone, &number, &other); MPI_Comm_set_attr(c, number, &three);"
+        "MPI_Comm_dup(c, &d); assert(calls == 10); assert(extra == 1); MPI_Comm_get_attr(d, number, &got, &flag);"
+        "assert(flag); assert(*got == 4); MPI_Comm_get_attr(c, number, &got, &flag); assert(*got == 3);"
+        "MPI_Comm_get_attr(d, other, &got, &flag); assert(*got == 2); MPI_Comm_set_attr(c, number, &two);"
+        "MPI_Comm_dup(c, &d); MPI_Comm_get_attr(d, number, &got, &flag); assert(!flag); assert(calls == 21);",
+        # Of several each has its own.
+        "int more; MPI_Comm_create_keyval(grows, gone, &number, 0); MPI_Comm_create_keyval(grows, gone, &more, 0);"
+        "MPI_Comm_set_attr(c, number, &three); MPI_Comm_set_attr(c, more, &one); MPI_Comm_dup(c, &d);"
+        "MPI_Comm_get_attr(d, number, &got, &flag); assert(*got == 4); MPI_Comm_get_attr(d, more, &got, &flag);"
+        "assert(flag); assert(*got == 2); assert(calls == 20);",
         "MPI_Comm_set_attr(MPI_COMM_SELF, key, &three); MPI_Finalize(); assert(last == 3); assert(calls == 1);",
         "MPI_Comm_free_keyval(&other); assert(other == MPI_KEYVAL_INVALID); MPI_Comm_free(&c); assert(last == 21);",
         "int again; MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &again, NULL);"
@@ -89,7 +103,7 @@ def test_error_handlers_are_not_called() -> None:
     [
         ("MPI_Comm_set_attr(c, 17, NULL);", "a key that the program has not made"),
         ("MPI_Comm_create_keyval(copies, gone, &key, NULL); MPI_Comm_set_attr(c, key, NULL); MPI_Comm_dup(c, &d);",
-         "a function of the program copies"),
+         "the copy of an attribute is is not known at MPI_Comm_dup"),
         ("MPI_Comm_create_keyval(copies, wrong, &key, NULL); MPI_Comm_set_attr(c, key, NULL); MPI_Comm_free(&c);",
          "the function `nobody` is not known"),
         ("MPI_Comm_set_attr(c, key, &extra + (MPI_Wtime() > 1));", "argument 3 of MPI_Comm_set_attr is not known here"),
@@ -98,7 +112,8 @@ def test_error_handlers_are_not_called() -> None:
 def test_what_is_refused(body: str, message: str) -> None:
     declared = (
         DECLARED
-        + """static int copies(MPI_Comm c, int k, void *e, void *in, void *out, int *flag) { return 0; }
+        + """static int copies(MPI_Comm c, int k, void *e, void *in, void *out, int *flag) {
+      *flag = MPI_Wtime() > 1; return 0; }
     static int wrong(MPI_Comm c, int k, void *v, void *e) { return nobody(); }"""
     )
     with pytest.raises(SourceError, match=message):

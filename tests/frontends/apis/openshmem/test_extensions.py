@@ -51,3 +51,14 @@ def test_others_are_refused() -> None:
         with pytest.raises(SourceError, match="not one that has become standard"):
             processes(FRAME.format(call))
     assert processes(FRAME.format("double t = shmemx_wtime(); if (t > 3) shmem_long_p(&x, 1, 1);"))[0]
+
+
+@pytest.mark.parametrize("name", ["putmem_signal", "putmem_signal_nbi", "long_put_signal", "put64_signal_nbi"])
+def test_puts_with_a_signal_that_is_set(name: str) -> None:
+    """Before 1.5 they had no argument for the operation, as in Sandia OpenSHMEM and Cray SHMEM."""
+    call = f"shmemx_{name}(&x, &y, 1, &s, 7, {{}}1);"
+    with_operation, without = (processes(FRAME.format(call.format(each))) for each in ("SHMEM_SIGNAL_SET, ", ""))
+    assert with_operation == without
+    assert processes(FRAME.format(call.format("SHMEM_SIGNAL_ADD, "))) != without
+    with pytest.raises(SourceError):
+        processes(FRAME.format(call.format("").replace("shmemx_", "shmem_")))
