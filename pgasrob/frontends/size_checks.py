@@ -99,7 +99,10 @@ class _Search:
         world = World(self.compiled, None, Facts())
         world.begin()
         self.machine = machine = Machine(world, Rank(Me()), MachineCall)
-        machine.begin()
+        try:
+            machine.begin()
+        except Problem:  # there is no beginning
+            return
         todo: list[tuple[Branch, Path]] = [(machine.branching.pending.pop(), ())]
         for _ in range(MOST_BRANCHES):
             if not todo:

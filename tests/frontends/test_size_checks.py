@@ -129,6 +129,16 @@ def test_what_needs_the_number_otherwise_is_refused(check: str) -> None:
         parse_c(mpi(check), "a.c").for_every_count()
 
 
+def test_what_no_rank_can_begin_is_refused_for_all_numbers_too() -> None:
+    program = parse_c("int data = 42;", "a.c")
+    with pytest.raises(SourceError) as on_two:
+        program.instantiate(2)
+    assert program.only is None
+    with pytest.raises(SourceError) as on_all:
+        program.for_every_count()
+    assert on_all.value.diagnostics == on_two.value.diagnostics
+
+
 def drawn_programs(seed: int) -> Iterator[CProgram]:
     """A random program with checks at its beginning in OpenSHMEM, and one in MPI that creates a window behind them."""
     one = Drawn(seed, "shmem_int_p(&x, 1, 0);", "shmem_barrier_all();", "shmem_global_exit(2);").beginning()
