@@ -10,6 +10,7 @@ from typing import Any
 
 from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.code import Call, CompiledFunction, Jump, Label, Unit
+from pgasrob.frontends.c.counted_loops import CountedLoop, counted_loop
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
 from pgasrob.frontends.c.liveness import Looked, live_slots, looked_at
 from pgasrob.frontends.c.needed import needed_slots
@@ -38,6 +39,8 @@ class Compiled:
     _names: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
     _loop_ends: dict[str, dict[int, int]] = field(default_factory=dict, init=False, repr=False)
     _known_loops: dict[tuple[str, Label], KnownLoop | None] = field(default_factory=dict, init=False, repr=False)
+
+    _counted_loops: dict[tuple[str, Label], CountedLoop | None] = field(default_factory=dict, init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Loops that are translated to Python cannot be pickled; they are found again.
@@ -104,6 +107,14 @@ class Compiled:
         if key not in self._known_loops:
             self._known_loops[key] = translated(function, head)
         return self._known_loops[key]
+
+    def counted_loop(self, function: CompiledFunction, head: Label) -> CountedLoop | None:
+        """The loop that begins at ``head``, if it is certain how often it is passed."""
+        key = function.name, head
+        if key not in self._counted_loops:
+            end = self.loops(function).get(head)
+            self._counted_loops[key] = None if end is None else counted_loop(function, head, end)
+        return self._counted_loops[key]
 
     @cached_property
     def named(self) -> frozenset[str]:

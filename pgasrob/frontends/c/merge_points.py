@@ -13,6 +13,7 @@ from pgasrob.frontends.c.issuing import Issuer
 from pgasrob.frontends.c.memory_access import Memory
 from pgasrob.frontends.c.nondeterminism import Leaf, leaves, only_leaves, range_of, replaced
 from pgasrob.frontends.c.problem import Problem, TryAgain
+from pgasrob.frontends.c.rank_position import MOST_INSTRUCTIONS
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.snapshots import Frame, Variables, various
 from pgasrob.frontends.c.symbolic import NumberNeeded
@@ -84,10 +85,20 @@ class MergePoints:
                 if self.position.heads[key] <= HOT or not self._run_known(key):
                     frame.pc += 1
                 return
+            self._look_at_the_end(key)
         most = LOOP_VALUES if unknown else KNOWN_LOOP_VALUES
         if self.facts.keeps_loops and self._is_to_be_kept():
             most = FEW_VALUES
         self.merge(most, head=True, silent=silent)
+
+    def _look_at_the_end(self, head: tuple[str, Label]) -> None:
+        """Raises :class:`Problem` where the loop at ``head`` is certain to come to too many instructions."""
+        frame, position = self.position.frame, self.position
+        loop = self.world.program.counted_loop(frame.function, frame.pc)
+        left = 0 if loop is None else loop.left(frame.slots)
+        if loop is not None and position.instructions + left * loop.instructions > MOST_INSTRUCTIONS:
+            passes = position.heads[head] + left
+            raise position.too_large(f"{position.rank} goes through a loop at least {passes:,} times")
 
     def _run_known(self, head: tuple[str, Label]) -> bool:
         """Run iterations in which everything is known, until one is to be compared with others. Whether there were
