@@ -324,6 +324,9 @@ THROUGH: dict[str, str] = {
     "recording/test_calls.py": """
         recording.recorded_answers recording.straight
     """,
+    "recording/test_damaged_traces.py": """
+        runtime.record.trace_appendix runtime.record.trace_reader
+    """,
     "recording/test_must_rma.py": """
         recording.simulated
     """,

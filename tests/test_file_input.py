@@ -38,10 +38,8 @@ READ_OTHERWISE = {
     # Files that this process writes, or has just had written in a folder of its own.
     "whole_files.py": "os.open os.open",
     "robustness/spin.py": "open read_bytes read_text",
-    "runtime/record/records.py": "open",
-    "runtime/record/trace.py": "open open",
+    "runtime/record/trace.py": "open",
     "runtime/reproduce/execute.py": "read_text",
-    "recording/recorded_answers.py": "read_text",
     # What is no file: a browser, C.
     "explore/serve.py": "open",
     "frontends/c/libc/shared_strings.py": "",

@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recording": {
         "analysis",
         "diagnostics",
+        "file_input",
         "frontends",
         "program",
         "races",

@@ -158,7 +158,7 @@ def race(options: RaceOptions) -> int:
     beside = None
     if options.analysis == "must-rma":
         in_json = options.output.format != "text"
-        beside = partial(report_alarms, front_end=found.front_end, reading=options.reading, in_json=in_json)
+        beside = partial(report_alarms, front_end=found.front_end, job=job, in_json=in_json)
     code_of = partial(code_of_races, expect=options.expect)
     return answer(found, results, _printer(options, found, known), writing, code_of, display, beside)
 

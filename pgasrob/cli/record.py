@@ -18,7 +18,7 @@ DEFAULT_LIMIT = "16G"
 EXAMPLES = """\b
 Exit code:
   0  the program ended with exit code 0 and is recorded to its end
-  2  it ended with another one or by a signal, cannot be run, or does not record
+  2  it ended with another one or by a signal, cannot be run, does not record, or has damaged its trace
   3  the time or the room for the trace was up
   130  Ctrl-C, SIGTERM or SIGHUP ended it
 The trace is whole up to that point wherever the program was run.
@@ -59,6 +59,7 @@ def record(options: RecordOptions) -> int:
     """
     from pgasrob.render.recorded_text import recorded_lines
     from pgasrob.runtime.child_processes import ended_by_signals
+    from pgasrob.runtime.record.records import TraceError
     from pgasrob.runtime.record.run import record as run
     from pgasrob.runtime.tools import ToolError
 
@@ -66,7 +67,7 @@ def record(options: RecordOptions) -> int:
         launcher = shlex.split(options.launcher or "")
         with ended_by_signals():
             recorded = run(options.command, options.nodes, options.output, options.timeout, options.limit, launcher)
-    except ToolError as error:
+    except (ToolError, TraceError) as error:
         refuse(f"pgasrob: {error}")
     except OSError as error:
         refuse(f"pgasrob: cannot write {options.output}: {error.strerror}")
@@ -76,4 +77,4 @@ def record(options: RecordOptions) -> int:
         return INTERRUPTED
     if recorded.timed_out or recorded.contents.full or recorded.contents.stopped:
         return UNKNOWN
-    return ERROR if recorded.exit_code else 0
+    return ERROR if recorded.exit_code or recorded.contents.damage else 0

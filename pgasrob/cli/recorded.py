@@ -48,8 +48,10 @@ def checked_traces(found: Found, reading: Reading, limits: Limits) -> Iterator[R
 
 
 def raced_traces(found: Found, job: Job) -> Iterator[RaceResult]:
-    """The answers about races as ``job`` asks about them, and beside these about robustness where it is asked for."""
+    """The answers about races as ``job`` asks about them, and beside these about robustness where it is asked for,
+    both within its limits."""
     from dataclasses import replace
+    from time import monotonic
 
     from pgasrob.recording.recorded_answers import check_trace, trace_races
     from pgasrob.render.races_json import races_to_json
@@ -57,32 +59,38 @@ def raced_traces(found: Found, job: Job) -> Iterator[RaceResult]:
     asked, reading, limits = job.races, job.reading, job.limits
     assert asked is not None
     for file in found.files:
+        started = monotonic()
         races = trace_races(file, asked, reading, limits)
         wanted = asked.robustness != "never" and races.verdict != "error"
-        robustness = check_trace(file, reading, limits) if wanted else None
+        robustness = check_trace(file, reading, limits, started) if wanted else None
         yield races_to_json(replace(races, robustness=robustness), asked.every)
 
 
-def report_alarms(result: RaceResult, front_end: FrontEnd, reading: Reading, in_json: bool) -> None:
+def report_alarms(result: RaceResult, front_end: FrontEnd, job: Job, in_json: bool) -> None:
     """Put beside the exact answer what MUST-RMA reports of one order: the recorded one, or of a program that of a
     simulated run. In text it is a paragraph of its own."""
-    from pgasrob.diagnostics import SourceError
-    from pgasrob.recording.memory_places import NotSupported
-    from pgasrob.recording.recorded_answers import alarm_lines
-    from pgasrob.runtime.record.records import TraceError
+    from dataclasses import replace
 
+    from pgasrob.diagnostics import SourceError
+    from pgasrob.recording.recorded_answers import alarm_lines
+
+    limits = job.limits
+    if limits.timeout is not None:  # which both answers share
+        left = limits.timeout - result["stats"]["seconds"]
+        limits = replace(limits, timeout=max(left, limits.timeout / 4))
     try:
-        lines = alarm_lines(result["file"], result["nodes"], front_end, reading)
-    except (SourceError, NotSupported, TraceError, OSError) as error:
-        reason = None if isinstance(error, SourceError) else str(error)
-        if reason and not in_json:
-            click.echo(f"{result['file']}: no answer by MUST-RMA: {reason}")
+        lines, reason = alarm_lines(result["file"], result["nodes"], front_end, job.reading, limits)
+    except SourceError:
         return
+    if in_json and reason is not None:
+        return
+    if reason is not None:
+        click.echo(f"{result['file']}: {'the rest is not known to' if lines else 'no answer by'} MUST-RMA: {reason}")
     exact = {tuple(sorted(side["line"] for side in race["accesses"])) for race in result["races"]}
     if in_json:
         result["must_rma"] = [list(pair) for pair in lines]
         return
-    if not lines:
+    if not lines and reason is None:
         click.echo(f"{result['file']}: MUST-RMA reports nothing for one order of its events.")
     for pair in lines:
         beside = "also a race in the exact answer" if pair in exact else "not in the exact answer below"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from pgasrob.program.expressions import GROWING, MOST_NODES
@@ -193,7 +196,10 @@ class Declared:
 
     def object_at(self, address: int) -> MemoryObject | None:
         """The memory object that the cell at ``address`` is in."""
-        return next((each for each in self.memory if 0 <= address - each.address < each.cells), None)
+        place = bisect_right(self.memory, address, key=attrgetter("address"))
+        # Most often it is the one before that place, for they are mostly in the order of their addresses.
+        nearest = self.memory[max(0, place - 1) : place]
+        return next((each for each in chain(nearest, self.memory) if 0 <= address - each.address < each.cells), None)
 
     def cell_name(self, address: int) -> str:
         """The name of the cell at ``address``: ``x``, or ``a[2]`` for an element of an array."""

@@ -14,6 +14,7 @@ Bytes = tuple[int, int]
 SYNC, BARRIER, BROADCAST, COLLECT, COLLECT_EQUAL, ALL_TO_ALL, _STRIDED, REDUCE_ALL, REDUCE, GATHER, SCATTER = range(11)
 SCAN, SCAN_BEFORE, REDUCE_SCATTER = range(11, 14)
 _EVERYBODY = {SYNC, BARRIER, COLLECT, COLLECT_EQUAL, ALL_TO_ALL, REDUCE_ALL, REDUCE_SCATTER}
+_ROOTED = {BROADCAST, REDUCE, GATHER, SCATTER}
 _IN_PLACE = (1, -1)
 """The addresses that stand for `MPI_IN_PLACE` in Open MPI and in MPICH."""
 
@@ -38,6 +39,8 @@ def flow(rank: int, members: tuple[int, ...], named: dict[str, int], brought: in
     if kind in (SYNC, BARRIER):
         return Flow(waits_for_all=True)
     if count < 0 or kind == _STRIDED or source in _IN_PLACE or to in _IN_PLACE:
+        return None
+    if kind in _ROOTED and root not in members:
         return None
     one, all_ = count * size, count * size * len(members)
     is_root = rank == root

@@ -10,7 +10,8 @@ static data of a module, a window), or internal memory of the library.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from pgasrob.program import commands
@@ -30,13 +31,13 @@ from pgasrob.runtime.record.records import (
     EndOfRegion,
     Group,
     Kind,
-    Log,
     Operation,
+    Record,
     Region,
     Return,
-    Trace,
     signed,
 )
+from pgasrob.runtime.record.trace_reader import Log, Trace
 
 WORLD, PLAIN = 1, -1
 NONBLOCKING, FETCHING, LOCAL, REQUEST = 1, 2, 8, 16
@@ -52,15 +53,13 @@ _WHOLE_WORD = (1 << 64) - 1
 
 class Lowering:
     """Lowers one trace. ``places``: the piece of memory of each place, ``made_up``: the places internal to a library,
-    ``static_starts``: for places of static data the module and where they begin in it, ``log``: that of the last
-    record read."""
+    ``static_starts``: for places of static data the module and where they begin in it."""
 
     def __init__(self, trace: Trace, source: Source) -> None:
         self._trace, self._spans = trace, Spans(trace, source)
         self._ranks = [RankCalls() for _ in range(trace.ranks)]
         self._places = Places(trace.ranks)
         self.places, self.made_up = self._places.numbers, self._places.made_up
-        self.log: Log | None = None
         self.static_starts: dict[int, tuple[int, int]] = {}
         self._queues: dict[tuple[object, ...], int] = {}
         self.ended: set[int] = set()
@@ -75,7 +74,6 @@ class Lowering:
 
     @property
     def queues(self) -> int:
-        """The number of queues."""
         return len(self._queues)
 
     def events(self) -> Iterator[Recorded]:
@@ -83,51 +81,58 @@ class Lowering:
         if self._trace.api == 3:
             raise NotSupported("the program uses both OpenSHMEM and MPI")
         for log, record in self._trace.in_order():
-            self.log, rank = log, self._ranks[log.rank]
-            match record:
-                case Access():
-                    yield from self._access(log.rank, record)
-                case Call():
-                    rank.pending = record
-                    if record.operation not in _DONE_AT_RETURN:
-                        yield from self._call(self._made(log.rank, record, ()))
-                case Return():
-                    call, rank.pending = rank.pending, None
-                    if call is not None and call.operation in _DONE_AT_RETURN:
-                        yield from self._call(self._made(log.rank, call, record.results))
-                    elif call is not None:
-                        try:
-                            yield from self._returned(self._made(log.rank, call, record.results))
-                        except NotSent as error:
-                            why = "returned before another rank called what it waits for"
-                            raise NotSupported(f"{call.function} {why}, {self._where(call)}") from error
-                case Region():
-                    self._places.begin(log.rank, record)
-                    if record.kind == STATIC and record.identity in log.modules:
-                        start = record.address - log.modules[record.identity].base
-                        self.static_starts[self._places.place(STATIC, record.identity)] = record.identity, start
-                    rank.known.clear()
-                case EndOfRegion():
-                    self._places.end(log.rank, record.region)
-                    rank.known.clear()
-                case Group(group, members):
-                    self._groups[group] = members
-                case End():
-                    self.ended.add(log.rank)
+            try:
+                yield from self._of(log, record)
+            except NotSent as error:
+                why = "returned before another rank called what it waits for"
+                raise NotSupported(f"{self._latest.function} {why}, {self._where(self._latest)}") from error
+
+    def _of(self, log: Log, record: Record) -> Iterator[Recorded]:
+        """The commands of the next record."""
+        rank = self._ranks[log.rank]
+        match record:
+            case Access():
+                yield from self._access(log.rank, record)
+            case Call():
+                if (left := rank.pending) is not None and left.operation in _DONE_AT_RETURN:
+                    raise NotSupported(f"{left.function} is not recorded to its end, {self._where(left)}")
+                rank.pending = record
+                if record.operation not in _DONE_AT_RETURN:
+                    yield from self._call(self._made(log.rank, record, ()))
+            case Return():
+                call, rank.pending = rank.pending, None
+                assert call is not None, "it is that of a call"
+                of = self._call if call.operation in _DONE_AT_RETURN else self._returned
+                yield from of(self._made(log.rank, call, record.results))
+            case Region():
+                if not self._places.begin(log.rank, record):
+                    raise self._trace.damaged("a region that is there already")
+                if record.kind == STATIC and record.identity in log.modules:
+                    start = record.address - log.modules[record.identity].base
+                    self.static_starts[self._places.place(STATIC, record.identity)] = record.identity, start
+                rank.known.clear()
+            case EndOfRegion():
+                self._places.end(log.rank, record.region)
+                rank.known.clear()
+            case Group(group, members):
+                if self._groups.setdefault(group, members) != members:
+                    raise self._trace.damaged("a group with other members than before")
+            case End():
+                self.ended.add(log.rank)
 
     def next_commands(self) -> Iterator[Recorded]:
         """The next commands of the ranks at the end of the trace: those of calls that had not returned."""
         for rank, each in enumerate(self._ranks):
             if each.pending is not None and each.pending.operation in _DONE_AT_RETURN - {Operation.LOCK_ALL}:
-                yield from list(self._call(self._made(rank, each.pending, ())))[:1]
+                with suppress(NotSupported, NotSent):
+                    yield from list(self._call(self._made(rank, each.pending, ())))[:1]
 
     # Records
 
     def _access(self, rank: int, access: Access) -> tuple[Recorded, ...]:
         key = (access.kind, access.flags, access.address, access.bytes, access.place)
         known = self._ranks[rank].known
-        found = known.get(key)
-        if found is None:
+        if (found := known.get(key)) is None:
             found = known[key] = tuple(self._accessed(rank, access))
         return found
 
@@ -152,6 +157,7 @@ class Lowering:
         return Const(self._queues.setdefault(what, len(self._queues)))
 
     def _made(self, rank: int, call: Call, results: tuple[int, ...]) -> Made:
+        self._latest = call
         return Made(rank, call, call.named(), results, self._spans.of(call.place))
 
     def _call(self, made: Made) -> Iterator[Recorded]:
@@ -192,9 +198,9 @@ class Lowering:
             case Operation.SET_LOCK | Operation.TEST_LOCK | Operation.CLEAR_LOCK:
                 yield from self._symmetric_lock(made)
             case Operation.WAIT | Operation.TEST_EXPOSURE | Operation.COMPLETE_REQUESTS | Operation.PROBE:
-                return  # when it returns
+                pass  # when it returns
             case Operation.WINDOW_SYNC | Operation.POINTER | Operation.CONTEXT_CREATE | Operation.EXIT:
-                return
+                pass
             case _:
                 yield from self._window_call(made)
 
@@ -237,7 +243,7 @@ class Lowering:
                 yield from self._window_fence(made)
             case Operation.LOCK | Operation.LOCK_ALL:
                 exclusive = named.get("exclusive_or_shared") == 1
-                for target in self._targets(named):
+                for target in self._targets(made):
                     lock = Const(self._places.own("window", named["window"], target))
                     test, add = ("==", -1) if exclusive else (">=", 1)
                     yield made.event(commands.AwaitAdd(Const(target), lock, test, Const(0), Const(add)), 1)
@@ -245,7 +251,7 @@ class Lowering:
                         self._ranks[rank].exclusive.add((named["window"], target))
             case Operation.UNLOCK | Operation.UNLOCK_ALL:
                 held = self._ranks[rank].exclusive
-                for target in self._targets(named):
+                for target in self._targets(made):
                     yield from self._complete(made, target)
                     lock = Const(self._places.own("window", named["window"], target))
                     change = 1 if (named["window"], target) in held else -1
@@ -266,10 +272,10 @@ class Lowering:
             if alone:
                 yield made.event(self._signals.receive("fence", window, member, rank, number))
         if not alone:
-            yield from self._arrive(made, self._windows[window], "fence of all", window)
+            yield from self._arrive(made, self._of_window(made), "fence of all", window)
             return
         number = self._signals.number("fences", window, rank)
-        others = [member for member in self._windows[window] if member != rank]
+        others = [member for member in self._of_window(made) if member != rank]
         for member in others:
             yield made.event(self._signals.send(member, "fence", window, rank, member, number), 1)
         self._ranks[rank].unmet[window] = dict.fromkeys(others, number)
@@ -288,7 +294,7 @@ class Lowering:
                     yield from self._depart(made, self._members(made, "parent"), "split", named["parent"])
             case Operation.WINDOW_FREE | Operation.WINDOW_FENCE:
                 if named["window"] not in self._ranks[rank].unmet:
-                    yield from self._depart(made, self._windows[named["window"]], "fence of all", named["window"])
+                    yield from self._depart(made, self._of_window(made), "fence of all", named["window"])
             case Operation.START:
                 for target in self._ranks[rank].epochs["started", named["window"]]:
                     yield made.event(signals.receive("post", named["window"], target, rank), 1)
@@ -324,9 +330,14 @@ class Lowering:
 
     def _members(self, made: Made, group: str) -> tuple[int, ...]:
         found = self._groups.get(made.named[group] & _WHOLE_WORD)
-        if found is None:
-            raise NotSupported(f"{made.call.function}, of ranks that are not known, {self._where(made.call)}")
-        return found
+        if found is not None and (made.rank in found or made.call.operation in _OF_A_GROUP):
+            return found
+        raise NotSupported(f"{made.call.function}, of ranks that are not known, {self._where(made.call)}")
+
+    def _of_window(self, made: Made) -> tuple[int, ...]:
+        if (found := self._windows.get(made.named["window"])) is not None and made.rank in found:
+            return found
+        raise NotSupported(f"{made.call.function}, on a window that is not known, {self._where(made.call)}")
 
     def _arrive(self, made: Made, members: tuple[int, ...], *what: object) -> Iterator[Recorded]:
         """The first half of a barrier of ``members``; that of the world needs no second one."""
@@ -418,10 +429,8 @@ class Lowering:
                 continue
             owner, place = at
             where, to = Const(place), None if owner == made.rank else Const(owner)
-            command: Command = commands.Load(_REGISTER, where, to)
-            if writes:
-                command = commands.Store(where, Const(0), to)
-            yield made.event(command, size)
+            made_so = commands.Store(where, Const(0), to) if writes else commands.Load(_REGISTER, where, to)
+            yield made.event(made_so, size)
 
     # Messages
 
@@ -485,8 +494,8 @@ class Lowering:
 
     # One-sided operations
 
-    def _targets(self, named: dict[str, int]) -> tuple[int, ...]:
-        return (named["rank"],) if "rank" in named else self._windows[named["window"]]
+    def _targets(self, made: Made) -> tuple[int, ...]:
+        return (made.named["rank"],) if "rank" in made.named else self._of_window(made)
 
     def _complete(self, made: Made, target: int, *, local: bool = False) -> Iterator[Recorded]:
         """The waits that complete the operations on the window to this ``target``, or to all."""
@@ -561,7 +570,7 @@ class Lowering:
         size = named["element"]
         if named["status"] or named["mode"] == 3:
             raise self._not_supported(made)
-        elements = list(range(named["elements"]))
+        elements: Sequence[int] = range(named["elements"])
         passed = call.operation is Operation.WAIT_UNTIL
         if named["mode"] == 2:
             if not results or not 0 <= signed(results[0]) < len(elements):
@@ -573,12 +582,10 @@ class Lowering:
             at = self._places.at(rank, named["address"] + number * size)
             if at is None or at[0] != rank:
                 raise NotSupported(f"{call.function} on memory that is not symmetric, {self._where(call)}")
-            where = Const(at[1])
+            where, atomic, relation = Const(at[1]), call.type or "int", _RELATIONS[named["comparison"]]
+            command: Command = commands.Load(_REGISTER, where, polling=True, atomic=atomic)
             if passed and call.operation is Operation.WAIT_UNTIL:
-                relation = _RELATIONS[named["comparison"]]
-                command: Command = commands.Await(where, relation, Const(named["value"]), atomic=call.type or "int")
-            else:
-                command = commands.Load(_REGISTER, where, polling=True, atomic=call.type or "int")
+                command = commands.Await(where, relation, Const(named["value"]), atomic=atomic)
             yield made.event(command, size)
 
     def _where(self, call: Call) -> str:

@@ -29,9 +29,13 @@ class Places:
         self._regions: list[dict[int, Region]] = [{} for _ in range(ranks)]
         self._starts: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]  # address, region
 
-    def begin(self, rank: int, region: Region) -> None:
+    def begin(self, rank: int, region: Region) -> bool:
+        """Whether there was none of that number."""
+        if region.region in self._regions[rank]:
+            return False
         self._regions[rank][region.region] = region
         insort(self._starts[rank], (region.address, region.region))
+        return True
 
     def end(self, rank: int, number: int) -> None:
         gone = self._regions[rank].pop(number, None)

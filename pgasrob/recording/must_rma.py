@@ -18,7 +18,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from math import inf
 from typing import Literal, NamedTuple
 
@@ -27,7 +27,10 @@ from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import Span
 from pgasrob.recording.events import Recorded, Recording, value_of
 from pgasrob.recording.straight import in_turn
+from pgasrob.robustness.watch import Watch
 
+BETWEEN_LOOKS = 4_096
+"""Events and pairs of accesses between two looks at the limits."""
 LOCK = "_lock"
 """How the names of made-up memory end in which a lock is."""
 
@@ -84,14 +87,14 @@ class _Access(NamedTuple):
     remote: bool
 
 
-def alarms(recording: Recording) -> list[Alarm]:
+def alarms(recording: Recording, watch: Watch | None = None) -> list[Alarm]:
     """What MUST-RMA reports of the recorded order, one for each pair of lines, in the order of the cells."""
-    return list(_Analysis(recording).alarms())
+    return list(_Analysis(recording, watch).alarms())
 
 
 class _Analysis:
-    def __init__(self, recording: Recording) -> None:
-        nodes = recording.nodes
+    def __init__(self, recording: Recording, watch: Watch | None) -> None:
+        nodes, self._watch, self._looked = recording.nodes, watch, 0
         self._objects = {
             address: memory
             for memory in recording.memory
@@ -99,17 +102,24 @@ class _Analysis:
         }
         self._clocks = [[0] * nodes for _ in range(nodes)]
         # Of each process and each other one the events at which it learned more of that, and how much it knew then.
-        self._heard: list[list[list[tuple[int, int]]]] = [[[] for _ in range(nodes)] for _ in range(nodes)]
+        self._heard: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         self._signals: dict[tuple[int, int], list[int]] = {}
         self._held: list[set[tuple[int, int]]] = [set() for _ in range(nodes)]
         self._open: list[list[_Operation]] = [[] for _ in range(nodes)]
         self._points: dict[tuple[int, int], list[_Access]] = defaultdict(list)
         self._made: list[tuple[int, int, Kind, _Operation, bool]] = []
         for events in in_turn(recording):
+            self._look()
             if events[0].command.kind == "barrier":
                 self._barrier()
             else:
                 self._event(events[0])
+
+    def _look(self) -> None:
+        """Look at the limits, now and then."""
+        self._looked += 1
+        if self._watch is not None and self._looked % BETWEEN_LOOKS == 0:
+            self._watch.look_around("must-rma", 0)
 
     # One order
 
@@ -125,7 +135,7 @@ class _Analysis:
         for other, count in enumerate(clock):
             if count > own[other]:
                 own[other] = count
-                self._heard[rank][other].append((own[rank], count))
+                self._heard[rank, other].append((own[rank], count))
 
     def _event(self, event: Recorded) -> None:
         rank, form = event.rank, core.lower(event.command)
@@ -224,19 +234,21 @@ class _Analysis:
             return operation.number, inf if operation.remote is None else operation.remote
         if operation.remote is None:
             return operation.known, inf
-        heard = self._heard[owner][operation.origin]
+        heard = self._heard[owner, operation.origin]
         place = bisect_left(heard, operation.remote, key=lambda each: each[1])
         return operation.known, heard[place][0] if place < len(heard) else inf
 
     def _met(self, regions: list[_Access], points: list[_Access]) -> Iterator[tuple[_Access, _Access]]:
         for region in regions:
             first = bisect_left(points, region.begin, key=lambda each: each.begin)
-            for point in points[first:]:
+            for point in islice(points, first, None):
+                self._look()
                 if point.begin >= region.end:
                     break
                 if region.begin < point.begin and conflict(region.kind, point.kind):
                     yield region, point
         for one, other in combinations(regions, 2):
+            self._look()
             if conflict(one.kind, other.kind) and one.operation is not other.operation and self._overlap(one, other):
                 yield one, other
 

@@ -95,9 +95,9 @@ class NativeExact:
         """Whether some accesses do not conflict because they commute."""
         return self._words.commuting
 
-    def look(self, races: bool, attacks: bool) -> bool:
-        """Look for these; whether all has been looked at."""
-        return self._kernel.look(races, attacks)
+    def look(self, races: bool, attacks: bool, seconds: float | None = None) -> bool:
+        """Look for these, for so many seconds; whether all has been looked at."""
+        return self._kernel.look(races, attacks, seconds)
 
     def races(self) -> Iterator[ShownRace]:
         """One for each pair of lines."""

@@ -84,16 +84,16 @@ def _fetching(
 
 def _pieces(named: dict[str, int], value: bool) -> Iterator[tuple[int, int, int]]:
     """The pieces of a transfer that are contiguous at both ends: the offset there, the offset here, the size."""
-    far = [number * named["stride"] for number in range(named["blocks"])]
+    far, near = named["stride"], named["local_stride"]
     if value:
-        yield from ((each, 0, named["block"]) for each in far)
+        yield from ((number * far, 0, named["block"]) for number in range(named["blocks"]))
         return
-    near = [number * named["local_stride"] for number in range(named["local_blocks"])]
     there, here, left_there, left_here = 0, 0, named["block"], named["local_block"]
-    while there < len(far) and here < len(near):
+    if not (left_there and left_here):
+        return
+    while there < named["blocks"] and here < named["local_blocks"]:
         size = min(left_there, left_here)
-        if size:
-            yield far[there] + named["block"] - left_there, near[here] + named["local_block"] - left_here, size
+        yield there * far + named["block"] - left_there, here * near + named["local_block"] - left_here, size
         left_there, left_here = left_there - size, left_here - size
         if not left_there:
             there, left_there = there + 1, named["block"]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import struct
 import time
-from collections import Counter
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pgasrob import twins
+from pgasrob import file_input, twins
 from pgasrob.diagnostics import Diagnostic
 from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program import core
@@ -33,7 +33,7 @@ from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import Crashed, LeftUndone, NoProgram, OutOfMemory, Reason, TooManyUpdates
-from pgasrob.robustness.stopping import until_limit
+from pgasrob.robustness.stopping import until_limit, within_limits
 from pgasrob.robustness.verdict import (
     RECORDED,
     Answer,
@@ -43,8 +43,10 @@ from pgasrob.robustness.verdict import (
     Verdict,
     Witness,
 )
-from pgasrob.robustness.watch import Watch
-from pgasrob.runtime.record.records import ENDED_FULL, ENDED_STOPPED, Trace, TraceError
+from pgasrob.robustness.watch import LimitReached, Watch
+from pgasrob.runtime.record.records import TraceError
+from pgasrob.runtime.record.trace_appendix import Appendix
+from pgasrob.runtime.record.trace_reader import ENDED_FULL, ENDED_STOPPED, Trace
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.race import Race
 from pgasrob.semantics.replay import ReplayError, replay
@@ -55,7 +57,6 @@ if TYPE_CHECKING:
 SUFFIX = ".pgastrace"
 SIMULATED_SEED, MOST_SIMULATED = 0, 10_000
 """The seed, and the most commands, of the simulated run of a program that stands in for a recorded one."""
-LARGEST_SOURCE = 1 << 22
 NOT_ALL = "further calls and accesses were not looked at"
 GOING_THROUGH = "while going through the trace"
 MOST_NAMED = 3
@@ -121,46 +122,56 @@ class RecordedTrace:
 
     def __init__(self, path: str, watch: Watch | None = None) -> None:
         self.path, self._watch = path, watch
-        self._trace = Trace(Path(path))
+        self._trace = Trace(Path(path), self._look)
         self.nodes = self._trace.ranks
-        lines = Counter(file for file, line, _ in self._trace.lines().values() if line)
+        self._appendix = self._trace.appendix or Appendix()
+        lines = Counter(file for file, line, _ in self._appendix.sites.values() if line)
         first, *others = [file for file, _ in lines.most_common()] or [""]
-        texts = {file: _text(file) for file in others}
-        self.source = Source(first or path, _text(first), shows_commands=False, others=texts)
-        self.program = Path(str(next(iter(self._trace.about.get("command") or []), path))).name
+        texts = {file: self._appendix.source(file) for file in others}
+        self.source = Source(first or path, self._appendix.source(first), shows_commands=False, others=texts)
+        match self._trace.about:
+            case {"command": [str(command), *_]} if command.isprintable():
+                self.program = Path(command).name
+            case _:
+                self.program = Path(path).name
         self.events = 0
         self._lowering: Lowering | None = None
+        self._error: NotSupported | TraceError | None = None
+
+    def _look(self) -> None:
+        if self._watch is not None:
+            self._watch.look_around("recorded", self.events)
 
     def segments(self) -> Iterator[Recording]:
-        """The recording, segment by segment. Raises :class:`NotSupported` and :class:`TraceError`."""
+        """The recording, segment by segment. Raises :class:`NotSupported` and :class:`TraceError` behind what could be
+        read."""
         for log in self._trace.logs():
             if log.thread:
                 raise NotSupported(f"rank {log.rank} has several threads, of whose order nothing is recorded")
         lowering = self._lowering = Lowering(self._trace, self.source)
         names: dict[int, str] = {}
-        symbols: dict[int, list[tuple[int, int, str]]] = {}
-        for module, offset, size, name in (self._trace.appendix or {}).get("symbols", ()):
-            symbols.setdefault(module, []).append((offset, size, name))
+        symbols: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
+        for module, offset, size, name in sorted(self._appendix.symbols):
+            symbols[module].append((offset, size, name))
 
         def called(address: int) -> str:
             place, offset = address >> SHIFT, address & ((1 << SHIFT) - 1)
             if place in lowering.static_starts:
                 module, start = lowering.static_starts[place]
-                for first, size, name in symbols.get(module, ()):
-                    if first <= start + offset < first + size:
+                at = bisect_right(symbols[module], start + offset, key=itemgetter(0)) - 1
+                if at >= 0:
+                    first, size, name = symbols[module][at]
+                    if start + offset < first + size:
                         return f"{name}+{start + offset - first}" if start + offset > first else name
             if place not in names:
                 names.update({number: _name(*what) for what, number in lowering.places.items()})
             return f"{names[place]}+{offset}" if offset else names[place]
 
-        waiting: Recording | None = None
         for events in segments(self._lowered(lowering), self.nodes):
-            if waiting is not None:
-                yield waiting
             segment = Segment(self.nodes, lowering.queues, events, list(lowering.next_commands()), lowering.made_up)
-            waiting = in_cells(self.program, self.source, segment, called)
-        if waiting is not None:
-            yield waiting
+            yield in_cells(self.program, self.source, segment, called)
+        if self._error is not None:
+            raise self._error
         if self._trace.ended == ENDED_FULL:
             raise NotSupported("the trace is full, and what came after was not recorded: record with a larger --limit")
         if self._trace.ended == ENDED_STOPPED:
@@ -183,15 +194,15 @@ class RecordedTrace:
         return tuple(FoundIllegalCall(call, rank) for call, rank in found)
 
     def _lowered(self, lowering: Lowering) -> Iterator[Recorded]:
+        """The commands up to what cannot be read: what comes before has its answers."""
         try:
             for event in lowering.events():
                 self.events += 1
-                if self._watch is not None and self.events % BETWEEN_LOOKS == 0:
-                    self._watch.look_around("recorded", self.events)
+                if self.events % BETWEEN_LOOKS == 0:
+                    self._look()
                 yield event
-        except (IndexError, KeyError, ValueError, struct.error) as error:
-            byte = 0 if lowering.log is None else lowering.log.byte
-            raise TraceError(f"the trace is damaged at byte {byte}: {error!r}") from error
+        except (NotSupported, TraceError) as error:
+            self._error = error
 
 
 def _name(*what: object) -> str:
@@ -205,12 +216,6 @@ def _name(*what: object) -> str:
         case ("lock" | "window", *_):
             return f"{what[0]} {' of rank '.join(map(str, what[1:]))}{must_rma.LOCK}"
     return str(what[0])
-
-
-def _text(file: str) -> str:
-    if not file or not os.path.isfile(file) or os.path.getsize(file) > LARGEST_SOURCE:
-        return ""
-    return Path(file).read_text(encoding="utf-8", errors="replace")
 
 
 @dataclass
@@ -245,14 +250,17 @@ def _go_through(path: str, watch: Watch, look: Callable[[RecordedTrace], None]) 
     return gone
 
 
-def check_trace(path: str, reading: Reading = DEFAULT_READING, limits: Limits | None = None) -> Verdict:
+def check_trace(
+    path: str, reading: Reading = DEFAULT_READING, limits: Limits | None = None, started: float | None = None
+) -> Verdict:
     """Whether a happens-before cycle hides in the runs that a trace file stands for, whether its calls are legal, and
     whether accesses race in these runs; `unknown` where a limit is hit.
 
-    States, which ``limits`` count, are the recorded commands here.
+    States, which ``limits`` count, are the recorded commands here; its time counts from when it ``started``
+    (`time.monotonic`).
     """
-    watch = Watch(limits or Limits(), None, time.monotonic())
-    looked = _Looked(reading)
+    watch = Watch(limits or Limits(), None, time.monotonic() if started is None else started)
+    looked = _Looked(reading, watch)
     gone = _go_through(path, watch, looked.look)
     answer = Verdict(path, None, None, RECORDED, "unknown", gone.reason, reading=reading, errors=gone.errors)
     if gone.trace is not None:
@@ -286,6 +294,7 @@ class _Looked:
     there is one, and a race for each two lines."""
 
     reading: Reading
+    watch: Watch
     violation: Witness | None = None
     reason: Reason | None = None
     races: dict[tuple[int, int], Race] = field(default_factory=dict)
@@ -298,10 +307,10 @@ class _Looked:
                 self._look_for_a_cycle(exact)
             if exact.has_commuting_updates:
                 exact = twins.recorded_answers(recording, _racing(self.reading))
-            self.races_left = _note_races(exact, False, self.races) or self.races_left
+            self.races_left = _note_races(exact, self.watch, False, self.races) or self.races_left
 
     def _look_for_a_cycle(self, exact: NativeExact) -> None:
-        if not exact.look(races=False, attacks=True):
+        if not _look(exact, self.watch, attacks=True):
             self.reason = self.reason or TooMuch()
             return
         try:
@@ -325,11 +334,22 @@ def _racing(reading: Reading) -> Reading:
     return Reading(reading.failed_polls, "all")
 
 
-def _note_races(exact: NativeExact, strict: bool, races: dict[tuple[int, int], Race]) -> Reason | None:
+def _look(exact: NativeExact, watch: Watch, *, races: bool = False, attacks: bool = False) -> bool:
+    """Have the kernel look within the time that is left. Raises :class:`LimitReached` where that is up."""
+    timeout = watch.limits.timeout
+    until = None if timeout is None else watch.started + timeout
+    done = exact.look(races, attacks, None if until is None else until - time.monotonic())
+    if not done and until is not None and time.monotonic() > until:
+        raise LimitReached(watch.late())
+    return done
+
+
+def _note_races(exact: NativeExact, watch: Watch, strict: bool, races: dict[tuple[int, int], Race]) -> Reason | None:
     """Add the races of a recording to ``races``; why these may not be all, None where they are."""
-    left = None if exact.look(races=True, attacks=False) else TooMuch()
+    left = None if _look(exact, watch, races=True) else TooMuch()
     try:
         for shown in exact.races():
+            watch.look_around("recorded", 0)
             race = race_of(shown, strict)
             races.setdefault(race.lines, race)
     except (NoRun, NotEnabled, ReplayError) as error:
@@ -353,7 +373,7 @@ def trace_races(
         nonlocal reason
         for recording in trace.segments():
             exact = twins.recorded_answers(recording, _racing(reading), asked.strict)
-            reason = _note_races(exact, asked.strict, races) or reason
+            reason = _note_races(exact, watch, asked.strict, races) or reason
             if races and not asked.every:
                 return
 
@@ -364,11 +384,13 @@ def trace_races(
     if gone.trace is not None:
         answer = replace(answer, program=gone.trace.program, nodes=gone.trace.nodes)
     reason = gone.reason or reason
-    if gone.errors or isinstance(reason, NoKernel):
+    if isinstance(reason, NoKernel) or (gone.errors and not races):
         return replace(answer, verdict="error" if gone.errors else "unknown", reason=reason)
     verdict: Literal["race", "no race", "unknown"] = "race" if races else "no race" if reason is None else "unknown"
-    reason = reason if asked.every or not races else None
-    return replace(answer, verdict=verdict, races=tuple(races.values()), reason=reason, stats=_stats(gone.trace, watch))
+    if races:
+        reason = LeftUndone(NOT_ALL, reason) if gone.errors and reason else reason if asked.every else None
+    found = replace(answer, verdict=verdict, races=tuple(races.values()), reason=reason, errors=())
+    return replace(found, stats=_stats(gone.trace, watch))
 
 
 def race_of(shown: ShownRace, strict: bool) -> Race:
@@ -386,32 +408,42 @@ def race_of(shown: ShownRace, strict: bool) -> Race:
     return Race(pairs.kind(sides[0], sides[1]), (accesses[0], accesses[1]), run)
 
 
-def trace_alarms(path: str) -> list[must_rma.Alarm]:
-    """What MUST-RMA reports of the order in a trace file. Raises :class:`TraceError`, :class:`NotSupported`."""
-    lines: dict[tuple[int, int], must_rma.Alarm] = {}
-    for recording in RecordedTrace(path).segments():
-        for alarm in must_rma.alarms(recording):
-            lines.setdefault(alarm.lines, alarm)
-    return list(lines.values())
+def trace_alarms(path: str, watch: Watch | None = None) -> Iterator[must_rma.Alarm]:
+    """What MUST-RMA reports of the order in a trace file. Raises :class:`TraceError`, :class:`NotSupported` and, at a
+    limit of ``watch``, :class:`LimitReached`."""
+    for recording in RecordedTrace(path, watch).segments():
+        yield from must_rma.alarms(recording, watch)
 
 
-def alarm_lines(path: str, nodes: int | None, front_end: FrontEnd | None, reading: Reading) -> list[tuple[int, int]]:
+def alarm_lines(
+    path: str, nodes: int | None, front_end: FrontEnd | None, reading: Reading, limits: Limits
+) -> tuple[list[tuple[int, int]], str | None]:
     """The pairs of lines that MUST-RMA reports of one order of events: that in the trace file ``path``, or that of a
-    simulated run of the program there. Raises :class:`TraceError`, :class:`NotSupported`, :class:`SourceError`."""
-    if path.endswith(SUFFIX):
-        return [alarm.lines for alarm in trace_alarms(path)]
-    from pgasrob.recording.simulated import recorded, sc_run
+    simulated run of the program there; and why these may not be all. Raises :class:`SourceError`."""
 
-    loaded = load(path, front_end)
-    nodes = nodes or loaded.default_count
-    instance = (loaded if isinstance(loaded, Program) else loaded.program(nodes)).instantiate(nodes, reading)
-    run = recorded(instance, sc_run(instance, SIMULATED_SEED, MOST_SIMULATED))
-    return [alarm.lines for alarm in must_rma.alarms(run)]
+    def work(watch: Watch) -> None:
+        if path.endswith(SUFFIX):
+            lines.update((alarm.lines, None) for alarm in trace_alarms(path, watch))
+            return
+        from pgasrob.recording.simulated import recorded, sc_run
+
+        loaded = load(path, front_end)
+        count = nodes or loaded.default_count
+        instance = (loaded if isinstance(loaded, Program) else loaded.program(count)).instantiate(count, reading)
+        run = recorded(instance, sc_run(instance, SIMULATED_SEED, MOST_SIMULATED))
+        lines.update((alarm.lines, None) for alarm in must_rma.alarms(run, watch))
+
+    lines: dict[tuple[int, int], None] = {}
+    try:
+        stopped = within_limits(limits, GOING_THROUGH, work)
+        reason = None if stopped is None else str(stopped.reason)
+    except (TraceError, NotSupported, OSError) as error:
+        reason = str(error)
+    return list(lines), reason
 
 
 def _diagnostic(path: str, error: Exception) -> Diagnostic:
     if isinstance(error, OSError):
-        return Diagnostic(
-            "PG001", f"cannot read the file: {error.strerror}", path, hint="check the name and the rights"
-        )
+        what, hint = file_input.why(error)
+        return Diagnostic("PG001", f"cannot read the file: {what}", path, hint=hint)
     return Diagnostic("PG001", str(error), path)

@@ -10,7 +10,8 @@ from pgasrob.program.declarations import Source
 from pgasrob.program.expressions import Const
 from pgasrob.program.statements import Line, Span
 from pgasrob.recording.events import Recorded
-from pgasrob.runtime.record.records import Call, Place, Trace
+from pgasrob.runtime.record.records import Call, Place
+from pgasrob.runtime.record.trace_reader import Trace
 
 
 class Request(NamedTuple):

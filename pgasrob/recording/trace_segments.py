@@ -24,12 +24,16 @@ MASK = (1 << SHIFT) - 1
 
 
 def segments(events: Iterable[Recorded], nodes: int) -> Iterator[list[Recorded]]:
-    """The events of each segment, the barrier at its end included."""
+    """The events of each segment, the barrier at its end included. Raises :class:`NotSupported` behind them where a
+    rank went on from a barrier that not all ranks have come to."""
     held: list[Recorded] = []
     pending: list[set[int]] = [set() for _ in range(nodes)]
     arrived: dict[str, int] = defaultdict(int)
     waiting: list[bool] = [False] * nodes
     for event in events:
+        if waiting[event.rank]:
+            yield held
+            raise NotSupported(f"rank {event.rank} went on before all had come to a barrier, in line {event.span.line}")
         held.append(event)
         if isinstance(event.command, commands.Load | commands.Store):
             continue

@@ -32,6 +32,8 @@ def recorded_lines(recorded: Recorded, timeout: float | None) -> list[str]:
     if contents.forks:
         forked = f"{contents.forks:,} processes" if contents.forks > 1 else "a process"
         lines.append(f"what {forked} that ranks forked did is not recorded")
+    if contents.damage:
+        lines.append(contents.damage)
     if contents.nameless:
         lines.append(f"no names and lines could be written to the trace: {contents.nameless}")
     if cut:

@@ -33,8 +33,8 @@ def seconds(command: list[str], environment: dict[str, str]) -> float:
 @click.option("--runs", default=5, show_default=True)
 def main(runs: int) -> None:
     """Prints a table of seconds, slowdowns and bytes."""
-    from pgasrob.runtime.record.records import Trace
     from pgasrob.runtime.record.trace import look
+    from pgasrob.runtime.record.trace_reader import Trace
     from pgasrob.runtime.tools import launch
 
     click.echo("| program | plain, s | sanitizer, s | recorded, s | sanitizer / plain | recorded / plain "

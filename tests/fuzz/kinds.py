@@ -7,9 +7,7 @@ generator: files in the folder, and a case of what is run on them.
 from __future__ import annotations
 
 import json
-import lzma
 import sqlite3
-import struct
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -21,8 +19,9 @@ from typing import Any
 from click.testing import CliRunner
 
 from pgasrob.batch.store import DIGEST_BYTES
-from pgasrob.runtime.record.records import ABOUT, APPENDIX, HEADER_BYTES
 from tests.fuzz.damage import JUNK, damaged, damaged_bytes, damaged_json
+from tests.recording.damaged_traces import damaged as damaged_trace
+from tests.recording.damaged_traces import samples
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "programs"
@@ -130,41 +129,17 @@ def _litmus(random: Random, file: str) -> tuple[str, ...]:
 
 
 def _traces(folder: Path) -> Maker:
-    """Recordings of small programs: the header, the records, or the appendix are damaged, or any bytes."""
-    samples = [lzma.decompress(file.read_bytes()) for file in sorted(SAMPLES.glob("*.pgastrace.xz"))]
+    """Recordings of small programs: bytes are changed, or what a reader looks at, with and without the right sums."""
+    of = samples()
 
     def make(random: Random) -> Case:
-        sample = bytearray(random.choice(samples))
-        (start,) = struct.unpack_from("<Q", sample, APPENDIX)
-        match random.choice(("any", "header", "records", "records", "appendix")):
-            case "header":
-                _damage_words(random, sample, range(0, ABOUT, 4), "<I")
-            case "records":
-                _damage_words(random, sample, range(HEADER_BYTES, start, 8), "<Q")
-            case "appendix":
-                appendix = damaged_json(random, json.loads(sample[start:]), [])
-                sample[start:] = appendix
-                struct.pack_into("<QQ", sample, APPENDIX, start, len(appendix))
-            case _:
-                sample = bytearray(damaged_bytes(random, bytes(sample), samples))
-        Path("fuzzed.pgastrace").write_bytes(sample)
+        sample = random.choice(of)
+        content = damaged_bytes(random, sample, of) if random.random() < 0.3 else damaged_trace(random, sample)
+        Path("fuzzed.pgastrace").write_bytes(content)
         command = random.choice((("check",), ("race", "--all"), ("race", "--analysis", "must-rma")))
         return Case((*command, "fuzzed.pgastrace", *LIMITS, *random.choice(((), ("--format", "json")))))
 
     return make
-
-
-def _damage_words(random: Random, trace: bytearray, places: range, form: str) -> None:
-    """Change some words, most of which are 0, in one of these places each."""
-    most = (1 << 8 * struct.calcsize(form)) - 1
-    words = [struct.unpack_from(form, trace, place)[0] for place in places]
-    full = [place for place, word in zip(places, words, strict=True) if word]
-    for _ in range(random.choice((1, 1, 2, 6))):
-        place = random.choice(full if random.random() < 0.9 else places)
-        (word,) = struct.unpack_from(form, trace, place)
-        flipped = word ^ 1 << random.randrange(most.bit_length())
-        other = random.choice((word + 1, word - 1, flipped, random.choice(words), 0, most))
-        struct.pack_into(form, trace, place, other & most)
 
 
 def printed(*arguments: str) -> str:

@@ -14,14 +14,13 @@ from pgasrob.runtime.record.records import (
     EndOfRegion,
     Group,
     Kind,
-    Log,
     Operation,
     Record,
     Region,
     Return,
-    Trace,
     signed,
 )
+from pgasrob.runtime.record.trace_reader import Log, Trace
 
 PROGRAMS = Path(__file__).parent / "programs"
 ADDRESSES = {
@@ -73,7 +72,7 @@ class Telling:
         """By its symbol, else by the newest region, else "own": the stack."""
         module = self.log.modules.get(0)
         assert module is not None and self.appendix is not None
-        for of, offset, size, name in self.appendix["symbols"]:
+        for of, offset, size, name in self.appendix.symbols:
             if of == 0 and offset <= value - module.base < offset + size:
                 inside = value - module.base - offset
                 return f"{name}+{inside}" if inside else name

@@ -110,6 +110,8 @@ void pgasrob_mpi_begin(int level, const char *function, void *caller) {
     pgasrob_begin(API_MPI, rank, size);
     if (!pgasrob_begun) return;
     pgasrob_call(OP_INITIALISE, 0, function, NULL, caller, WORDS((word)rank, (word)size, SIGNED(level)));
+    /* Nobody records anything else before all have their call in the trace. */
+    PMPI_Barrier(MPI_COMM_WORLD);
     pgasrob_return(OP_INITIALISE, NULL, 0);
 }
 

@@ -1,5 +1,7 @@
 //! The answers for a recorded trace.
 
+use std::time::{Duration, Instant};
+
 use pyo3::prelude::*;
 
 use crate::python::guarded;
@@ -14,7 +16,7 @@ type ToldAttack = (u32, u8, u32, u8, Option<u32>, bool, bool);
 /// The answers for one recorded trace, given as ``words`` (``pgasrob/recording/native_recordings.py``).
 ///
 /// ``excluded``: a square with 1 for two facts of which no accesses race. ``limit``: how much may be looked at. ``look``
-/// says whether that was enough.
+/// says whether that was enough, and its ``seconds``.
 #[pyclass(module = "pgasrob._kernel")]
 pub struct Recorded {
     answers: Answers,
@@ -29,9 +31,12 @@ impl Recorded {
         Ok(Recorded { answers: guarded(|| Answers::new(&words, nodes, cells, strict, excluded, limit))?? })
     }
 
-    fn look(&mut self, py: Python<'_>, races: bool, attacks: bool) -> PyResult<bool> {
+    #[pyo3(signature = (races, attacks, seconds=None))]
+    fn look(&mut self, py: Python<'_>, races: bool, attacks: bool, seconds: Option<f64>) -> PyResult<bool> {
         let answers = &mut self.answers;
-        Ok(!matches!(py.detach(|| guarded(|| answers.look(races, attacks)))?, Err(GaveUp)))
+        let left = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
+        let until = left.and_then(|left| Instant::now().checked_add(left));
+        Ok(!matches!(py.detach(|| guarded(|| answers.look(races, attacks, until)))?, Err(GaveUp)))
     }
 
     #[getter]

@@ -1,6 +1,7 @@
 //! Which accesses of a recorded trace race, and whether an attack hides in it (`pgasrob/reference/recordings.py`).
 
 use std::collections::HashSet;
+use std::time::Instant;
 
 use crate::memory::Result;
 use crate::recorded::delaying::Delaying;
@@ -42,7 +43,12 @@ pub struct Answers {
     /// How many events have been looked at, and may be: beyond that nobody waits.
     effort: u64,
     limit: u64,
+    /// When the time is up.
+    until: Option<Instant>,
 }
+
+/// How much is looked at between two looks at the clock.
+const BETWEEN_LOOKS: u64 = 1 << 14;
 
 /// Too much to look at.
 pub struct GaveUp;
@@ -62,11 +68,13 @@ impl Answers {
             attacks: Vec::new(),
             effort: 0,
             limit,
+            until: None,
         })
     }
 
-    /// Looks for races, one for each pair of places, and for attacks, up to the first that waits for nothing.
-    pub fn look(&mut self, races: bool, attacks: bool) -> std::result::Result<(), GaveUp> {
+    /// Looks for races, one for each pair of places, and for attacks, up to the first that waits for nothing, until then.
+    pub fn look(&mut self, races: bool, attacks: bool, until: Option<Instant>) -> std::result::Result<(), GaveUp> {
+        self.until = until;
         if races {
             self.both_stand()?;
         }
@@ -170,7 +178,13 @@ impl Answers {
 
     fn take(&mut self, more: u64) -> std::result::Result<(), GaveUp> {
         self.effort += more;
-        if self.effort + self.delaying.looked_at > self.limit { Err(GaveUp) } else { Ok(()) }
+        self.may_go_on(0)
+    }
+
+    /// Whether so many more may be looked at.
+    fn may_go_on(&self, more: u64) -> std::result::Result<(), GaveUp> {
+        let late = self.until.is_some_and(|until| Instant::now() > until);
+        if late || self.effort + more + self.delaying.looked_at > self.limit { Err(GaveUp) } else { Ok(()) }
     }
 
     fn source(&self, number: u32, step: usize) -> Entry {
@@ -219,12 +233,12 @@ impl Answers {
 
     /// The races between next commands of two ranks.
     fn both_stand(&mut self) -> std::result::Result<(), GaveUp> {
-        let mut found = Vec::new();
+        let (mut found, mut looked, mut then) = (Vec::new(), 0, BETWEEN_LOOKS);
         for cell in 0..self.trace.cells.len() {
             let ranks = &self.trace.cells[cell].of_rank;
+            let mut seen = HashSet::new();
             for (own, (rank, entries)) in ranks.iter().enumerate() {
                 for (of, others) in &ranks[..own] {
-                    let mut looked = 0;
                     for entry in entries.iter().filter(|entry| !entry.step) {
                         // Those of the other rank that can be next when this is: what its past has not, and whose past
                         // has not this.
@@ -235,17 +249,19 @@ impl Answers {
                             if self.trace.count_after(*of, other.index, *rank, true) > entry.index {
                                 break;
                             }
+                            let places = self.places(other, entry);
                             if !other.step
                                 && self.races(other, entry)
-                                && !self.known.contains(&self.places(other, entry))
+                                && !self.known.contains(&places)
+                                && seen.insert(places)
                             {
                                 found.push((*other, *entry));
                             }
                         }
-                    }
-                    self.effort += looked;
-                    if self.effort > self.limit {
-                        return Err(GaveUp);
+                        if looked > then {
+                            self.may_go_on(looked)?;
+                            then = looked + BETWEEN_LOOKS;
+                        }
                     }
                 }
             }
@@ -253,7 +269,7 @@ impl Answers {
                 self.report(one, other);
             }
         }
-        Ok(())
+        self.take(looked)
     }
 
     /// The races of a pending step, with next commands of ranks and with later steps.
