@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pgasrob import file_input, twins
-from pgasrob.diagnostics import Diagnostic
+from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program import core
 from pgasrob.program.declarations import Source
@@ -439,6 +439,10 @@ def alarm_lines(
         reason = None if stopped is None else str(stopped.reason)
     except (TraceError, NotSupported, OSError) as error:
         reason = str(error)
+    except SourceError:
+        raise
+    except Exception as error:
+        reason = internal_error(error, path).message
     return list(lines), reason
 
 
