@@ -154,9 +154,6 @@ SLOW: dict[str, str] = {
     "frontends/c/test_unknown_values.py": """
         every_value_counts what_is_only_moved_costs_nothing
     """,
-    "frontends/test_fuzz.py": """
-        nothing_but_source_errors/4
-    """,
     "frontends/test_looping_c.py": """
         loops_that_are_kept_say_the_same/2
     """,

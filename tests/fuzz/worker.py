@@ -17,7 +17,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -41,6 +41,7 @@ def without_other_processes() -> None:
         return work(*arguments)
 
     bounded.run = run
+    server.default_converter = cache(server.default_converter)
     server.DEBOUNCE = 0.0
 
 
