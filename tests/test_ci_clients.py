@@ -166,7 +166,13 @@ def test_the_steps_of_the_action(tmp_path: Path) -> None:
     assert (code, outputs) == (2, {"exit-code": "2"})
     kinds = [line.partition(",")[0] for line in printed.splitlines() if line.startswith("::")]
     assert kinds == ["::error file=src/one_to_one.pgas"] * 2 + ["::error file=absent.pgas"]
+    shutil.copy(ONE_TO_ONE / "one_to_one.pgas", work / "--help.pgas")
+    code, printed, _ = do("Check", work, runner, paths="*.pgas")
+    assert code == 1 and "::error file=--help.pgas" in printed, "an option is what `arguments` has alone"
+    (work / "--help.pgas").unlink()
     log = work / "pgasrob.sarif"
+    assert len(json.loads(log.read_text())["runs"][0]["results"]) == 1
+    assert do("Check", work, runner, paths="src/*.pgas absent.pgas", arguments="-n 2,3 --jobs 1")[0] == 2
     assert len(json.loads(log.read_text())["runs"][0]["results"]) == 3
     old = str(log.rename(work / "of before.sarif"))
     code, printed, outputs = do("Check", work, runner, baseline=old, arguments="-n 2", sarif="new.sarif")

@@ -51,8 +51,8 @@ class CheckOptions:
         help="Leave assertions and deadlocks open after so many SC states that are looked at for them alone; 0: never.")
     limits: BatchLimits = group(BatchLimits, what="check")
     cluster: str | None = option("--cluster", metavar="ADDRESS",
-        help="Check on the workers of the Dask scheduler there (tcp://host:8786), one job per thread of theirs. The "
-        "same pgasrob has to be on all machines.")
+        help="Check on the workers of the Dask scheduler there (tcp://host:8786, or tls:// with certificates), one "
+        "job per thread of theirs. The same pgasrob has to be on all machines.")
     resume: str | None = resume_option()
     output: OutputOptions = group(OutputOptions, runs="the run")
     expect: bool = flag("--expect", help="Compare every verdict with the program's header `// expect: ...`.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
@@ -58,6 +58,7 @@ def lsp(options: LspOptions) -> None:
     the text. Needs the extra `lsp`.
     """
     try:
+        from pgasrob.lsp.messages import Messages, log_to_stderr
         from pgasrob.lsp.server import server
         from pgasrob.lsp.settings import Settings
         from pgasrob.robustness.limits import Limits
@@ -72,4 +73,8 @@ def lsp(options: LspOptions) -> None:
     settings = Settings(options.nodes, limits, options.races, options.front_end, options.reading)
     # The server closes what it writes to at its end.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
-        server(settings).start_io(stdout=out)
+        log_to_stderr()
+        messages = Messages(sys.stdin.buffer, lambda text: click.echo(f"pgasrob: {text}", err=True))
+        server(settings).start_io(cast(BinaryIO, messages), out)
+    if messages.refused is not None:
+        refuse(f"pgasrob: {messages.refused}")

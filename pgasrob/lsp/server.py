@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
+from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
@@ -44,6 +45,13 @@ class ProtocolWithUtf16Columns(LanguageServerProtocol):
         if params.capabilities.general is not None:
             params.capabilities.general.position_encodings = None
         return (yield from super().lsp_initialize(params))
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """What ``data`` is in the protocol. What is wrong with it is the editor's doing, and none of the server's."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcInternalError as error:
+            raise JsonRpcInvalidParams() from error
 
 
 @dataclass(eq=False, slots=True)

@@ -72,10 +72,13 @@ BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def cell(value: object) -> object:
-    """``value`` in a CSV file: truth as in JSON, nothing for None, and no text that a spreadsheet computes."""
+    """``value`` in a CSV file: truth as in JSON, nothing for None, and no text that a spreadsheet computes or on which
+    a terminal acts."""
     if value is None or isinstance(value, bool):
         return "" if value is None else str(value).lower()
-    return f"'{value}" if isinstance(value, str) and value.startswith(BEGINS_A_FORMULA) else value
+    if not isinstance(value, str):
+        return value
+    return f"'{visible(value)}" if value.startswith(BEGINS_A_FORMULA) else visible(value)
 
 
 class JsonLines(Printer[R]):

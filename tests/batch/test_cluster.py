@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -31,8 +32,10 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Resources
 from pgasrob.robustness.reasons import Interruption, Reason, StateLimit, WorkerDied
 from pgasrob.robustness.watch import Progress
+from tests.cli.commands import QUIET
 
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 ROOT = Path(__file__).parents[2]
 
 FAKE = """
@@ -394,7 +397,7 @@ def test_clusters_that_are_not_there(fakes: Any, monkeypatch: pytest.MonkeyPatch
     worker = next(iter(fakes.scheduler.workers))
     with pytest.raises(ClusterError, match=r"no Dask scheduler at .* \(what is there is a Worker\)"):
         list(check_on_cluster([], at(worker), told))
-    with pytest.raises(ClusterError, match=r"no Dask scheduler at tls://.* \(TLS expects"):
+    with pytest.raises(ClusterError, match=r"no Dask scheduler at tls://.* \(TLS expects.*takes certificates that"):
         list(check_on_cluster([], at(fakes.scheduler_address.replace("tcp", "tls")), told))
     monkeypatch.setattr(client, "CONNECT", 0.5)
     silence = pytest.raises(ClusterError, match=r"no Dask scheduler at .* \(TimeoutError\)")
@@ -449,3 +452,66 @@ def test_the_command_line(fakes: Any) -> None:
     for nowhere in ("nonsense://x", ""):
         refused = run(program, "--cluster", nowhere)
         assert refused.exit_code == 2 and f"no Dask scheduler at {nowhere}" in refused.stderr
+
+
+# TLS
+
+TLS = "DASK_DISTRIBUTED__COMM__TLS__"
+"""How the manual has it that certificates are given."""
+
+
+def certificate(folder: Path, name: str) -> tuple[str, str]:
+    """The files of a certificate that is its own authority, and of its key."""
+    cert, key = str(folder / f"{name}.pem"), str(folder / f"{name}.key")
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(
+        ["openssl", "req", "-x509", *kind, "-keyout", key, "-out", cert, *names], capture_output=True, check=True
+    )
+    return cert, key
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_a_scheduler_with_tls_answers_those_with_a_certificate_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cert, key = certificate(tmp_path, "own")
+    other = certificate(tmp_path, "other")
+    parties = {
+        f"tls_{party}_{what}": file
+        for party in ("scheduler", "worker", "client")
+        for what, file in (("cert", cert), ("key", key))
+    }
+    secured = distributed.Security(tls_ca_file=cert, require_encryption=True, **parties)
+    program = ROOT / "programs/one_to_one/one_to_one_wait.pgas"
+
+    environment = {f"{TLS}CA_FILE": cert, f"{TLS}CLIENT__CERT": cert, f"{TLS}CLIENT__KEY": key}
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+        security=secured,
+        protocol="tls",
+        host="127.0.0.1",
+        env={"PYTHONPATH": str(ROOT)},
+    ) as made:
+        address = made.scheduler_address
+        assert address.startswith("tls://127.0.0.1:")
+        answered = subprocess.run(
+            [sys.executable, "-m", "pgasrob", "check", str(program), "--brief", "--cluster", address],
+            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT), **environment}, capture_output=True, text=True,
+            check=False, timeout=600,
+        )  # fmt: skip
+        assert (answered.returncode, answered.stderr) == (0, QUIET) and "robust on 2 nodes" in answered.stdout
+        monkeypatch.setattr(client, "CONNECT", 1.0)
+        refused = pytest.raises(
+            ClusterError, match=r"no Dask scheduler at tls://.*takes certificates that the scheduler"
+        )
+        for authority, mine in ((cert, other), (other[0], (cert, key))):
+            given = {"ca-file": authority, "client.cert": mine[0], "client.key": mine[1]}
+            settings = {f"distributed.comm.tls.{name}": file for name, file in given.items()}
+            with dask.config.set(settings), refused:  # as the variables set them
+                list(check_on_cluster([], at(address), told))
+        with pytest.raises(ClusterError, match="no Dask scheduler at tcp://"):
+            list(check_on_cluster([], at(address.replace("tls", "tcp")), told))

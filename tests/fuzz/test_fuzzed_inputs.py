@@ -17,7 +17,7 @@ from tests.fuzz.kinds import KINDS, LIMITS, MEMORY, SECONDS
 from tests.fuzz.watched import Tally, fuzz, wrong
 from tests.support import examples
 
-NOT_YET = ("c", "explore", "lsp")
+NOT_YET = ("c", "lsp")
 """Kinds of which some inputs still break something."""
 
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from pgasrob.cli import cli
 from pgasrob.render.findings import github
+from pgasrob.render.printers import cell
 from tests.render.test_diagnosis_text import NOT_ROBUST
 from tests.render.test_sarif import VALIDATOR
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
@@ -132,6 +133,15 @@ def test_csv(command: str) -> None:
 def test_no_cell_is_a_formula() -> None:
     Path("=1+1.pgas").write_text(ROBUST)
     assert run("check =1+1.pgas --format csv").stdout.splitlines()[1].startswith("'=1+1.pgas,2,robust,")
+
+
+def test_no_cell_has_a_control_character() -> None:
+    """An escape of a terminal, a line end, one that turns the direction of writing; what they are is to be read."""
+    name = "a\x1b[2J\n\x07\u202eb.pgas"
+    Path(name).write_text(ROBUST)
+    found = CliRunner().invoke(cli, ["check", name, "--format", "csv"]).stdout
+    assert found.splitlines()[1].startswith("a\\x1b[2J\\n\\x07\\u202eb.pgas,2,robust,")
+    assert cell("\t=1+1") == "'\\t=1+1"
 
 
 @pytest.mark.parametrize(

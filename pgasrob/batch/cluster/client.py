@@ -49,6 +49,10 @@ _Name = tuple[int, int]
 DO_JOB = "__import__('pgasrob.batch.cluster.worker', fromlist=['do_job']).do_job(*arguments)"
 """What a worker evaluates. The function itself could not be unpickled where there is no pgasrob: the scheduler would
 refuse it, and a worker would go down instead of reporting an ImportError."""
+TLS_HINT = (
+    "tls:// takes certificates that the scheduler trusts: DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+    "DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY name their files"
+)
 AHEAD = 2
 """Jobs that are handed out for every thread of the cluster, so that none waits for the next one."""
 
@@ -82,9 +86,8 @@ def _connected(address: str) -> Client:
         return Client(address, timeout=CONNECT, set_as_default=False, name="pgasrob")
     except (OSError, TypeError, ValueError) as error:  # TypeError: an encrypted address without certificates
         why = str(error) or type(error).__name__
-        raise ClusterError(
-            f"no Dask scheduler at {address} ({why}); `dask scheduler` starts one and says its address"
-        ) from None
+        hint = TLS_HINT if address.startswith("tls://") else "`dask scheduler` starts one and says its address"
+        raise ClusterError(f"no Dask scheduler at {address} ({why}); {hint}") from None
 
 
 async def _greet(address: str) -> None:
