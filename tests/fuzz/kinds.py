@@ -7,6 +7,7 @@ generator: files in the folder, and a case of what is run on them.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from threading import Event
 from typing import Any
 
 from click.testing import CliRunner
@@ -41,7 +43,7 @@ class Case:
 
     arguments: tuple[str, ...] = ()
     stdin: bytes = b""
-    work: Callable[[], None] | None = None
+    work: Callable[[], object] | None = None
     shown: str | None = None
 
 
@@ -407,6 +409,13 @@ def _edited(folder: Path) -> Maker:
     return make
 
 
+def _breaking(folder: Path) -> Maker:
+    """What the watching is tested with."""
+    ways: list[Callable[[], object]] = [lambda: None, os.abort, lambda: None, Event().wait, lambda: 1 // 0]
+    left = iter(ways[int((folder.name).rpartition("-")[2]) :])  # the first number is in the name of the folder
+    return lambda random: Case(work=next(left))
+
+
 KINDS: dict[str, Callable[[Path], Maker]] = {
     "c": _of_text(".c", C_WORDS, lambda random, file: _asked(random, file, True)),
     "pgas": _of_text(".pgas", PGAS_WORDS, lambda random, file: _asked(random, file, False)),
@@ -421,3 +430,4 @@ KINDS: dict[str, Callable[[Path], Maker]] = {
     "lsp": _edited,
 }
 """Functions that open a kind in a folder, which is the working directory, too."""
+ALL = {**KINDS, "breaking": _breaking}

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+from tests.fuzz import watched
 from tests.fuzz.damage import damaged, damaged_json
 from tests.fuzz.kinds import KINDS, LIMITS, MEMORY, SECONDS
 from tests.fuzz.watched import Tally, fuzz, wrong
@@ -50,6 +52,18 @@ def test_nothing_breaks(kind: str, tmp_path: Path) -> None:
 def test_what_counts_as_broken(found: dict[str, Any], what: list[str]) -> None:
     whole = {"code": 0, "err": "", "out": "", "seconds": 0.0, "bytes": 0, **found}
     assert list(wrong(("check", "x.c", *LIMITS), whole)) == what
+
+
+def test_a_process_that_dies_or_does_not_answer_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """And the inputs behind it are tried all the same."""
+    monkeypatch.setattr(watched, "PATIENCE", 3.0)
+    found = list(fuzz("breaking", range(5), 0, tmp_path, tmp_path / "kept"))
+    assert [(each.number, each.what) for each in found] == [
+        (1, f"the process ended with {-signal.SIGABRT}"),
+        (3, "no answer after 3 s"),
+        (4, "an internal error; exit code -1"),
+    ]
+    assert "ZeroDivisionError" in found[2].err and (tmp_path / "kept" / "breaking-4" / ".stderr").exists()
 
 
 def test_damage_is_the_same_each_time_and_of_all_sorts() -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.fuzz.kinds import KINDS, Case
+from tests.fuzz.kinds import ALL, Case
 
 ROOM = 6 << 30
 """Bytes of address space, so that what asks for too much memory leaves the machine alone."""
@@ -118,7 +118,7 @@ def main(kind: str, seed: str, first: str, count: str) -> None:
     report = partial(print, file=os.fdopen(os.dup(1), "w"), flush=True)
     if kind in ("lsp", "explore"):
         without_other_processes()
-    make = KINDS[kind](Path.cwd())
+    make = ALL[kind](Path.cwd())
     for number in range(int(first), int(first) + int(count)):
         case = make(Random(f"{kind} {seed} {number}"))
         report(json.dumps({"number": number, "arguments": case.arguments}))
