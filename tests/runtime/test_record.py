@@ -6,13 +6,14 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 from pgasrob.recording.recorded_answers import check_trace
 from pgasrob.runtime.interposed import declarations, functions
-from pgasrob.runtime.record import mpi, openshmem, records, trace, trace_reader
+from pgasrob.runtime.record import build, mpi, openshmem, records, trace, trace_reader
 from pgasrob.runtime.record.records import Access, Call, End, Kind, Operation
 from pgasrob.runtime.record.trace_reader import Trace
 from tests.runtime.recorded import PROGRAMS, built, pgasrob, told, traced
@@ -347,3 +348,36 @@ def test_an_object_and_a_library_of_the_program_record_too(tmp_path: Path) -> No
 def test_the_options_of_the_program_need_no_dashes_before_them(tmp_path: Path) -> None:
     found = pgasrob("record", tmp_path / "absent", "--verbose", "-x")
     assert found.returncode == 2 and "there is no program" in found.stderr
+
+
+@pytest.mark.parametrize("damage", ["a bit", "cut", "gone", "new", "no digests", "empty digests"])
+def test_a_damaged_runtime_in_the_cache_is_compiled_again(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be linked into the program."""
+    made: list[Path] = []
+
+    def compile(c_compiler: str, library: str, sources: dict[str, str], into: Path) -> None:
+        made.append(into)
+        (into / "mark.o").write_bytes(b"one object")
+        (into / "trace.o").write_bytes(b"another one")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(build, "generated", lambda *_: {})
+    monkeypatch.setattr(build, "_compile", compile)
+    kept = build.runtime("true", "mpi")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert build.runtime("true", "mpi") == kept and len(made) == 1
+    files = {path.name: path.read_bytes() for path in kept.iterdir()}
+    if damage == "new":
+        (kept / "more.o").write_bytes(b"")
+    elif damage in ("gone", "no digests"):
+        (kept / ("trace.o" if damage == "gone" else build.DIGESTS)).unlink()
+    elif damage == "empty digests":
+        (kept / build.DIGESTS).write_bytes(b"")
+    else:
+        (kept / "mark.o").write_bytes({"a bit": b"ona object", "cut": b"one ob"}[damage])
+    with pytest.warns(UserWarning, match=r"record-\w+ is damaged: the recording runtime is compiled again"):
+        assert build.runtime("true", "mpi") == kept
+    assert {path.name: path.read_bytes() for path in kept.iterdir()} == files and len(made) == 2

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +33,8 @@ SHARED = SOURCES.parent
 NOT_LINKING = ("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "--help", "-dumpversion")
 IN_MEMORY = ("memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strncpy")
 """Functions of the C library whose accesses the runtime records."""
+DIGESTS = "sha256sums"
+"""The file with the digests of the others in a folder of the cache."""
 MARK = b"pgasrob records: "
 """Marks a program that records; the name of the library follows."""
 
@@ -71,22 +75,40 @@ def instrumenting(compiler: str) -> list[str]:
 
 
 def runtime(c_compiler: str, library: Library) -> Path:
-    """The folder with the compiled runtime, which is cached. Raises ``ToolError``."""
+    """The folder with the compiled runtime, which is cached, and compiled again when it is damaged. Raises
+    ``ToolError``."""
     sources = generated(c_compiler, library)
     for path in (*SOURCES.glob("*.[ch]"), *SHARED.glob("*.[ch]")):
         sources[f"{path.parent.name}/{path.name}"] = path.read_text(encoding="utf-8")
     version = subprocess.run([c_compiler, "--version"], capture_output=True, text=True, check=False).stdout
-    key = hashlib.sha256(repr((c_compiler, version, sorted(sources.items()))).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((c_compiler, version, DIGESTS, sorted(sources.items()))).encode()).hexdigest()[:16]
     kept = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "pgasrob", f"record-{key}")
+    if kept.exists() and not _is_whole(kept):
+        warnings.warn(f"{kept} is damaged: the recording runtime is compiled again", stacklevel=2)
+        shutil.rmtree(kept)
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as made:
             whole = Path(made, "whole")
             whole.mkdir()
             _compile(c_compiler, library, sources, whole)
+            (whole / DIGESTS).write_text(_digests(whole), encoding="ascii")
             with suppress(OSError):  # another build has made it meanwhile
                 os.rename(whole, kept)
     return kept
+
+
+def _is_whole(kept: Path) -> bool:
+    """Whether each file in the folder is as it was made, and none is missing or new."""
+    with suppress(OSError):
+        return file_input.read(kept / DIGESTS) == _digests(kept).encode()
+    return False
+
+
+def _digests(folder: Path) -> str:
+    """A line with a digest for each file in the folder."""
+    files = sorted(path for path in folder.iterdir() if path.name != DIGESTS)
+    return "".join(f"{hashlib.sha256(file_input.read(path)).hexdigest()}  {path.name}\n" for path in files)
 
 
 def generated(c_compiler: str, library: Library) -> dict[str, str]:
