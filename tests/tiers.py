@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Sequence
 from zlib import crc32
 
-TRACED = ("tests/cli/", "tests/test_corpus", "tests/test_lectures", "tests/program/", "tests/semantics/")
-"""Where the quick tests begin that line coverage is measured in: the command line on the corpus, and the core."""
+TRACED = ("tests/cli/", "tests/test_corpus")
+"""Where the quick tests begin that line coverage is measured in: the command line on the corpus."""
 
 SLOW: dict[str, str] = {
     "analysis/test_futures.py": """

@@ -33,7 +33,7 @@ ABOUT_A_CALL = "PG160"
 
 ALONE = {
     "shmem_init", "shmem_finalize", "shmem_my_pe", "shmem_n_pes", "shmem_fence", "shmem_quiet", "shmem_barrier_all",
-    "shmem_global_exit", "shmem_malloc", "shmem_calloc", "shmem_free",
+    "shmem_sync_all", "shmem_global_exit", "shmem_malloc", "shmem_calloc", "shmem_free",
     "MPI_Init", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Barrier", "MPI_Abort", "MPI_Alloc_mem",
     "gaspi_proc_init", "gaspi_proc_term", "gaspi_proc_rank", "gaspi_proc_num",
 }  # fmt: skip

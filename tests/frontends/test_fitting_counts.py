@@ -102,7 +102,7 @@ def test_what_names_no_call_that_could_communicate_is_lowered_once(
     """#include <shmem.h>
     int main(void) { shmem_init(); int me = shmem_my_pe(), n = shmem_n_pes(); long *a = shmem_malloc(n * 8);
       long *b = shmem_calloc(n, 8); *a = me; shmem_fence(); *b = *a; shmem_quiet(); shmem_barrier_all();
-      shmem_free(a); shmem_free(b); if (me == 3) shmem_global_exit(1); shmem_finalize(); }""",
+      shmem_sync_all(); shmem_free(a); shmem_free(b); if (me == 3) shmem_global_exit(1); shmem_finalize(); }""",
     """#include <mpi.h>
     int main(void) { long *a; MPI_Init(0, 0); int me, n; MPI_Comm_rank(MPI_COMM_WORLD, &me);
       MPI_Comm_size(MPI_COMM_WORLD, &n); MPI_Alloc_mem(8 * n, MPI_INFO_NULL, &a); a[me] = n;
