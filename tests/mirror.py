@@ -294,11 +294,17 @@ THROUGH: dict[str, str] = {
         program.builder program.declaration_rules program.expression_rules program.habits
         program.statement_rules program.vocabulary
     """,
+    "program/test_gathering.py": """
+        program.reached_values
+    """,
     "program/test_polls.py": """
         program.live_registers program.looks program.walks
     """,
     "program/test_printer.py": """
         program.program
+    """,
+    "program/test_raised_flags.py": """
+        program.later_writes
     """,
     "program/test_structure.py": """
         program.declarations

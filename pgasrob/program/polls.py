@@ -90,8 +90,7 @@ class _Polls:
         alike = not symbols or all(_is_alike(transition.form) for transition in automaton.transitions)
         self._looks = Looks(self._walks, self.fails) if alike else None
         known = constant(rank)
-        raised = {} if flags is None or known is None else flags.of(known)
-        self._gathering = Gathering(self._walks, raised, flags.merges, flags.shown) if flags and raised else None
+        self._gathering = None if flags is None or known is None else Gathering(self._walks, flags)
         self._failing: dict[tuple[int, int], Expr] = {}
         self._out = out
         self._quiet = [[each.target for each in leaving if is_quiet(each.form)] for leaving in out]
@@ -119,7 +118,7 @@ class _Polls:
         fails, spins = self.fails(state, transition), True
         if fails == FALSE and self._looks is not None:
             fails, spins = self._looks.fails(transition)
-        gathers = FALSE if self._gathering is None else self._gathering.fails(transition)
+        gathers = FALSE if self._gathering is None else self._gathering.fails(state, transition)
         fails = either(fails, gathers)
         if fails == FALSE:
             return transition

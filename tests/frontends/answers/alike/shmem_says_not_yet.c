@@ -1,7 +1,7 @@
 // nodes: 2
 #include <shmem.h>
 #include <stdio.h>
-/* says when it has to wait */
+/* says for which it has to wait: "a" alone, which has been put first, no SC run prints */
 static long a, b;
 int main(void) {
     shmem_init();
