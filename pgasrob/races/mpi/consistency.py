@@ -8,7 +8,7 @@ consistency order is a part of it, and what is ordered consistently (1) is what 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from pgasrob.frontends.apis.mpi.window_calls import SyncKind
@@ -33,8 +33,7 @@ class Orders:
         self.hb = closed(len(execution.actions), (*execution.po, *self.synchronised))
         rules = [*RULES, *(UNIFIED if model == "unified" else ())]
         self.rules = {rule.__name__: [*rule(self)] for rule in rules if rule.__name__ not in without}
-        consistent = (*self.coso, *(edge for edges in self.rules.values() for edge in edges))
-        self.co = closed(len(execution.actions), consistent)
+        self.co = self._closed(self.rules)
 
     def before(self, one: int, other: int) -> bool:
         """Whether ``one`` happens before ``other``."""
@@ -46,7 +45,20 @@ class Orders:
 
     def consistent(self, one: int, other: int) -> bool:
         """Whether they are ordered by consistent happens-before (21)."""
-        return bool(self.co[one] >> other & 1 or self.co[other] >> one & 1)
+        first, second = self.execution.actions[one], self.execution.actions[other]
+        in_shared = first.is_local and second.is_local and first.rank != second.rank
+        co = self._co_in_shared if in_shared else self.co
+        return bool(co[one] >> other & 1 or co[other] >> one & 1)
+
+    @cached_property
+    def _co_in_shared(self) -> list[int]:
+        """Consistency order as it is between loads and stores of two ranks: a call that communicates takes earlier
+        stores of its rank along to its target (19), but does not synchronise the window for who loads there."""
+        return self._closed({name: edges for name, edges in self.rules.items() if name != issued_after.__name__})
+
+    def _closed(self, rules: Mapping[str, Iterable[Edge]]) -> list[int]:
+        edges = (*self.coso, *(edge for edges in rules.values() for edge in edges))
+        return closed(len(self.execution.actions), edges)
 
     @cached_property
     def local(self) -> dict[int, list[Action]]:
@@ -244,15 +256,20 @@ def win_sync(orders: Orders) -> Iterator[Edge]:
 
 
 def shared(orders: Orders) -> Iterator[Edge]:
-    """12.2.3 of MPI-4.1, for loads and stores of others in shared windows: what a rank's call of synchronisation on the
-    window has made visible is seen by who synchronises on it later."""
+    """12.2.3 of MPI-4.1, for loads and stores of others in shared windows: calls that synchronise the window (12.5)
+    order those of their rank, as MPI_Win_sync does, and what that has made visible sees who synchronises it later, or
+    waits for that in such a call."""
     if orders.execution.shared is None:
         return
-    calls = orders.execution.synchronisations
+    of_buffers = ("request", "flush_local", "flush_local_all")
+    calls = [each for each in orders.execution.synchronisations if each.call.kind not in of_buffers]
+    for call in calls:
+        yield from orders.as_ordered(call.actions, orders.local[call.rank])
     for one in calls:
         for other in calls:
-            if one.rank != other.rank and one.call.window == other.call.window and orders.before(one.done, other.begin):
-                yield one.begin, other.done
+            last = other.actions[-1]
+            if one.rank != other.rank and one.call.window == other.call.window and orders.before(one.done, last):
+                yield one.begin, last
 
 
 def issued_after(orders: Orders) -> Iterator[Edge]:

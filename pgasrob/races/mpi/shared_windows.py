@@ -89,7 +89,8 @@ class _Looked:
                 count += 1
                 self._session.watch.look_around("executions", 0, f"looking at execution {count}")
                 orders = Orders(execution, "unified")
-                for race in without_sync(execution, orders, exposed):
+                # A store that may not be seen says more than a load before a store.
+                for race in sorted(without_sync(execution, orders, exposed), key=lambda race: not race.first.writes):
                     self._note(instance, orders, race)
         except GaveUp as why:
             self.ended = WindowsLeft(str(why))
@@ -140,7 +141,9 @@ def _missing(orders: Orders, one: Action, other: Action) -> Iterator[Side]:
         for call in calls
     )
     before = any(
-        call.rank == other.rank and orders.co[call.done] >> other.number & 1 and orders.before(one.number, call.begin)
+        call.rank == other.rank
+        and orders.co[call.done] >> other.number & 1
+        and orders.before(one.number, call.actions[-1])
         for call in calls
     )
     if not behind:

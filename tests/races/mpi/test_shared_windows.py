@@ -45,6 +45,17 @@ MESSAGE = (
     " if (me == 1) MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
 )
 LOCK, UNLOCK = "MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);", "MPI_Win_unlock(0, win);"
+PSCW = (
+    "MPI_Group all, two; int other = 1 - me; MPI_Comm_group(MPI_COMM_WORLD, &all);"
+    " MPI_Group_incl(all, 1, &other, &two);"
+    " if (me == 0) {{ MPI_Win_post(two, 0, win); MPI_Win_wait(win); seen = mine[0]; }}"
+    " else {{ MPI_Win_start(two, 0, win); {} MPI_Win_complete(win); }}"
+)
+ACQUIRE = (
+    "int zero = 0, one = 1, got = 1; do { MPI_Compare_and_swap(&one, &zero, &got, MPI_INT, 0, 1, win);"
+    " MPI_Win_flush(0, win); } while (got);"
+)
+RELEASE = "MPI_Accumulate(&zero, 1, MPI_INT, 0, 1, 1, MPI_INT, MPI_REPLACE, win); MPI_Win_flush(0, win);"
 BOTH = "behind the {0} and before the {1}"
 
 
@@ -80,8 +91,16 @@ LOADED = BOTH.format("store", "load")
         # A fence of the window synchronises on it, and so do locks.
         ((FENCE, STORE, FENCE, LOAD, FENCE), []),
         ((LOCK, STORE, UNLOCK, BARRIER, LOCK, LOAD, UNLOCK), []),
+        ((f"for (int k = 0; k < 2; k++) {{ {LOCK} first[0]++; {UNLOCK} }}",), []),
         ((ALL, STORE, NONE_LEFT, BARRIER, ALL, LOAD, NONE_LEFT), []),
         ((STORE, BARRIER, ALL, LOAD, NONE_LEFT), [(0, 3, "behind the store")]),
+        ((PSCW.format("first[0] = 5;"),), []),
+        ((ALL, STORE, "if (me == 0) MPI_Win_flush(0, win);", BARRIER, SYNC, LOAD, NONE_LEFT), []),
+        ((ALL, STORE, "if (me == 0) MPI_Win_flush_local(0, win);", BARRIER, SYNC, LOAD, NONE_LEFT),
+         [(1, 5, "behind the store")]),
+        # A lock made of atomics orders what it guards, but that has to be synchronised before the lock is given up.
+        ((ALL, ACQUIRE, "first[0]++;", SYNC, RELEASE, NONE_LEFT), []),
+        ((ALL, ACQUIRE, "first[0]++;", RELEASE, NONE_LEFT), [(2, 2, "behind the store")]),
         # So does a load that a store comes after: MPI-4.1 added these calls to its example (12.23).
         ((ALL, LOAD, BARRIER, STORE, NONE_LEFT), [(1, 3, BOTH.format("load", "store"))]),
         ((ALL, LOAD, SYNC, BARRIER, SYNC, STORE, NONE_LEFT), []),
