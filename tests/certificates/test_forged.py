@@ -216,6 +216,18 @@ def test_ranks_that_there_are_not_keep_nobody_from_a_barrier(tmp_path: Path) -> 
 # What is checked of a certificate, one by one
 
 
+@pytest.mark.parametrize("name", ["infeasible", "states"])
+@pytest.mark.parametrize("value", [0, [], None, "", {"set": []}])
+def test_what_is_said_of_sources_and_states_is_a_mapping(name: str, value: Json) -> None:
+    """Also where there are none: who accepts a certificate counts them."""
+    robust, _ = SIBLINGS["no sources"]
+    certificate = written(robust)
+    certificate["parts"][0][name] = {}
+    assert reason(robust, certificate) is None
+    certificate["parts"][0][name] = value
+    assert "no mapping" in str(reason(robust, certificate))
+
+
 def drop_registers(certificate: Json) -> None:
     certificate["parts"][0]["files"][0][1][1] = {"set": []}
 

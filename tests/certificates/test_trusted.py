@@ -117,7 +117,16 @@ def test_of_c_the_front_end_is_trusted(tmp_path: Path) -> None:
     of_pgas = CHECKER | PROGRAM | AROUND | POLLS | COMMAND | LIMITS | FOLDERS
     assert {name for name in found - of_pgas if name.startswith("robustness")} == {"robustness.load"}
     assert {name.partition(".")[0] for name in found - of_pgas} == {"analysis", "frontends", "program", "robustness"}
-    assert size(found) < 25_000
+    assert size(found) < 27_000
+
+
+def test_what_the_front_end_has_made_can_be_checked_without_it(tmp_path: Path) -> None:
+    """By a certificate of what `pgasrob show` prints."""
+    command = [sys.executable, "-m", "pgasrob", "show", "programs/c/openshmem/message_passing_fence.c", "-n", "2"]
+    printed = tmp_path / "printed.pgas"
+    printed.write_text(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    path = certificate(printed, tmp_path)
+    assert loaded("pgasrob.certificates.check", printed, path) - FOLDERS - POLLS == CHECKER | PROGRAM | AROUND
 
 
 def test_exit_codes_of_the_checker_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

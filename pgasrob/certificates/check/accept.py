@@ -33,6 +33,8 @@ def read(text: str) -> dict[str, Any]:
     counts = found["frame"] or [found["nodes"]]
     if found["format"] != FORMAT or found["reading"] not in READINGS or any(type(each) is not int for each in counts):
         raise ValueError(f"it is not of format {FORMAT}, or names no node count or no reading")
+    if any(type(part[each]) is not dict for part in found["parts"] for each in ("infeasible", "states")):
+        raise ValueError("what it says of sources, or states, is no mapping")
     return found
 
 
