@@ -83,9 +83,7 @@ def _with_shared_windows(session: Session, verdict: Verdict) -> Verdict:
         return verdict  # a limit has ended it before the program was on its nodes
     every = () if verdict.every is None else verdict.every.checked
     counts = [verdict.nodes] if verdict.nodes is not None else [each.nodes for each in every]
-    having = [
-        nodes for nodes in counts if any(each.kind == Kind.WINDOW_SYNC for each in program.program(nodes).assumptions)
-    ]
+    having = [nodes for nodes in counts if program.rests_on(Kind.WINDOW_SYNC, nodes)]
     if not having:
         return verdict
     from pgasrob.races.mpi.shared_windows import with_missing_syncs

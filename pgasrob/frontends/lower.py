@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pgasrob.frontends.c.compiled import Compiled
     from pgasrob.frontends.c.driver import Marks
     from pgasrob.frontends.fitting_counts import Fitting
+    from pgasrob.program.assumptions import Kind
     from pgasrob.program.count_note import CountNote, Only
     from pgasrob.program.instance import Instance
     from pgasrob.program.outside_memory import Place
@@ -106,6 +107,10 @@ class CProgram(Displayed):
         """The program of the calculus with marks that say which call of MPI each command comes from, for
         `races.mpi`."""
         return self._lowered(self._count(nodes), "calls")
+
+    def rests_on(self, kind: Kind, nodes: int) -> bool:
+        """Whether the program on ``nodes`` nodes assumes something of this ``kind``."""
+        return any(each.kind is kind for each in self.program(nodes).assumptions)
 
     def with_places(self, nodes: int, terminal: bool) -> tuple[Program, tuple[Place, ...]]:
         """The program of the calculus in which files, and the ``terminal`` if asked for, are cells that calls access;

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Span
@@ -220,7 +221,12 @@ class Verifier:
         return next((each for each in found if each != "alike"), "alike")
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
-        found = check(Session(Question(program, nodes, Robustness(effect=False), limits=self._limits_left)))
+        session = Session(Question(program, nodes, Robustness(effect=False), limits=self._limits_left))
+        found = check(session)
+        if not isinstance(program, Program) and found.legal and program.rests_on(Kind.WINDOW_SYNC, nodes):
+            from pgasrob.races.mpi.shared_windows import with_missing_syncs
+
+            found = with_missing_syncs(session, program, [nodes], found)
         without_run = found.verdict == "not robust" and found.witness is None
         # A violation of which a limit has left no run says nothing about what would mend it.
         return replace(found, verdict="unknown") if without_run else found

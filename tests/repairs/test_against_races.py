@@ -209,3 +209,28 @@ def test_a_limit_leaves_races_open(monkeypatch: pytest.MonkeyPatch) -> None:
     program = parse_c(SHMEM % NOT_READY, "some.c")
     verifier = Verifier(program, partial(parse_c, file="some.c"), (2,), Limits(), 10)
     assert [each.answer for each in verifier.races] == ["unknown"]
+
+
+def test_a_barrier_between_accesses_to_a_shared_window_is_no_repair() -> None:
+    """It takes MPI_Win_sync on both sides as well (MPI-4.1, 12.2.3)."""
+    text = """// shared-memory: all
+#include <mpi.h>
+int main(int argc, char **argv) {
+    int me, unit, *mine, *first, seen = 0; MPI_Aint size; MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    MPI_Win_shared_query(win, 0, &size, &unit, &first);
+    MPI_Win_lock_all(0, win);
+    if (me == 0)
+        mine[0] = 7;
+    if (me == 1)
+        seen = first[0];
+    MPI_Win_unlock_all(win);
+    MPI_Finalize();
+    return seen;
+}
+"""
+    found = repaired(text)
+    assert not found.answers
+    assert any("without MPI_Win_sync behind the store and before the load" in each.why for each in found.rejected)
