@@ -19,7 +19,7 @@ from tests.fuzz.kinds import KINDS, LIMITS, MEMORY, SECONDS
 from tests.fuzz.watched import Tally, fuzz, wrong
 from tests.support import examples
 
-NOT_YET = ("c", "lsp")
+NOT_YET = ("c",)
 """Kinds of which some inputs still break something."""
 
 
