@@ -16,7 +16,8 @@ from pgasrob.program.graphs import reached
 
 class Write(NamedTuple):
     """A write of ``value`` (None: any) to ``cell`` by a command of ``rank``, ``at_issue`` or by its step number
-    ``step``. The command leaves control state ``place[0]`` as its transition number ``place[1]``."""
+    ``step``; or it ``adds`` the value there. The command leaves control state ``place[0]`` as its transition number
+    ``place[1]``."""
 
     cell: Cell
     rank: int
@@ -24,6 +25,7 @@ class Write(NamedTuple):
     value: int | None
     place: tuple[int, int] = (0, 0)
     step: int = 0
+    adds: bool = False
 
 
 class _Pending(NamedTuple):
@@ -51,6 +53,10 @@ class LaterWrites:
         if late.place == early.place:
             return late.step > early.step
         return not late.at_issue and self._overtakes(early, late)
+
+    def is_repeated(self, write: Write) -> bool:
+        """Whether the command of ``write`` may be issued more than once."""
+        return write.place[0] in self.ahead(write.rank, self._edge(write).target)
 
     def _edge(self, write: Write) -> Transition:
         return self._automata[write.rank].out[write.place[0]][write.place[1]]

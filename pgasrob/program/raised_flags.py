@@ -89,6 +89,8 @@ class Flags:
 
     def _flag(self, cell: Cell, rank: int, phase: int | None) -> Flag | None:
         writes = self._arriving(cell, rank, phase)
+        if any(write.adds for write in self._writes[cell]):
+            return self._counter(cell, rank, writes)
         before = {self.initial(cell), *(write.value for write in self._writes[cell] if _is_early(write, rank))}
         values = {*before, *(write.value for write in writes)}
         if None in values or len(values) > MOST_VALUES or not writes:
@@ -104,6 +106,21 @@ class Flags:
         if all({*later[value]} >= {*arriving} for value in arriving if value not in before) and len(arriving) > 1:
             return None  # it says nothing to have seen one
         return Flag(tuple(sorted(each for each in before if each is not None)), tuple(arriving), later)
+
+    def _counter(self, cell: Cell, rank: int, writes: Sequence[Write]) -> Flag | None:
+        """A cell that is counted up by ``writes``, each once."""
+        start, own = self.initial(cell), any(_is_early(write, rank) for write in self._writes[cell])
+        if start is None or own or any(not each.adds or self._order.is_repeated(each) for each in writes):
+            return None
+        values = {start}
+        for write in writes:
+            if write.value is None or write.value <= 0:
+                return None
+            values |= {each + write.value for each in values}
+            if len(values) > MOST_VALUES:
+                return None
+        found = tuple(sorted(values))
+        return Flag((start,), found[1:], {each: found[place:] for place, each in enumerate(found)})
 
     def _may_follow_one(self, late: Write, early: Iterable[Write]) -> bool:
         return any(self._order.may_follow(late, each) for each in early)
@@ -125,7 +142,10 @@ class Flags:
             return False
         left = self._arriving(cell, rank, phase)
         for flag, value in seen:
-            raised = [write for write in self._arriving(flag, rank, phase) if write.value in (value, None)]
+            writes = self._arriving(flag, rank, phase)
+            raised = [each for each in writes if each.value in (value, None)]
+            if any(each.adds for each in writes):
+                continue
             early = {self.initial(flag), *(each.value for each in self._writes.get(flag, ()) if _is_early(each, rank))}
             if raised and not early & {value, None}:
                 left = [each for each in left if self._may_follow_one(each, raised)]
@@ -181,13 +201,13 @@ class Flags:
         match form:
             case core.Immediate(access, update=update):
                 for cell in self._cells(access.cell, rank) if access.writes else ():
-                    yield Write(cell, rank, True, _value(update))
+                    yield Write(cell, rank, True, _value(update), adds=_adds(update))
             case core.Transfer(steps=steps, update=update):
                 for number, step in enumerate(steps):
                     if step.access.writes and not _copies(form):
-                        value = _value(update) if step.kind == "popb" else None
+                        by = update if step.kind == "popb" else None
                         for cell in self._cells(step.access.cell, rank):
-                            yield Write(cell, rank, False, value, step=number)
+                            yield Write(cell, rank, False, _value(by), step=number, adds=_adds(by))
             case core.Assign() | core.Test() | core.Wait() | core.Fence() | core.Bundle() | core.Barrier():
                 return
             case _:
@@ -205,7 +225,7 @@ class Flags:
         """What ``cell`` may hold when ``copy`` reads it: what the rank has stored there last, if nobody else writes
         it."""
         rank, (state, number) = copy.rank, copy.place
-        if any(write.rank != rank or not write.at_issue or write.value is None for write in writes):
+        if any(write.rank != rank or not write.at_issue or write.adds or write.value is None for write in writes):
             return (None,)
         out = self._automata[rank].out
         held: list[set[int | None]] = [set() for _ in out]
@@ -317,10 +337,14 @@ def _range(condition: Expr, register: int) -> range | None:
 
 
 def _value(update: core.Update[Expr] | None) -> int | None:
-    """The value that an update leaves, if it changes anything; None: any."""
-    if update is None or update.operation not in core.CHOOSING or update.operand is None:
+    """The value that an update leaves, if it changes anything, or adds; None: any."""
+    if update is None or update.operand is None or (update.operation not in core.CHOOSING and not _adds(update)):
         return None
     return constant(update.operand)
+
+
+def _adds(update: core.Update[Expr] | None) -> bool:
+    return update is not None and update.operation == "add"
 
 
 def _source(form: core.Transfer[Place, Expr]) -> Place | None:

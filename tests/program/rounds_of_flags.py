@@ -1,5 +1,5 @@
-"""Random programs in which rank 1 looks at flags in rounds and does something with each that has come: it marks it in
-memory of its own or in the bits of a register, reads data, counts, goes on to a next phase; right and wrong ones."""
+"""Random programs in which rank 1 looks at flags, or counters, in rounds and does something with each that has come: it
+marks it in memory of its own or in the bits of a register, reads data, goes on to a next phase; right and wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class _Rounds:
         self.nodes = 3 if self.chance(0.2) else 2
         self.kind = random.choice(("marks", "bits", "indexed"))
         self.data = self.chance(0.5)
-        self.phases = 2 if self.chance(0.35) else 1
+        self.counts = self.chance(0.2)
+        self.phases = 1 if self.counts else 2 if self.chance(0.35) else 1
         self.order = random.sample((0, 1), 2)
         self.looked = random.sample((0, 1), 2)
         self.relation = random.choice(("==", ">=", "!="))
@@ -45,7 +46,13 @@ class _Rounds:
                     found.append(f"put({value}, 1, d + {flag}, q);")
                     between = ("fence(q, 1);", "wait(q);", "fence(q);", "")
                     found.append(self.random.choices(between, (3, 3, 1, 2))[0])
-                found.append(f"put({value}, 1, x + {flag}, {'q' if self.chance(0.9) else 'p'});")
+                queue = "q" if self.chance(0.9) else "p"
+                raises = (
+                    f"update(add, 1, 1, x + {flag}, {queue});"
+                    if self.counts
+                    else f"put({value}, 1, x + {flag}, {queue});"
+                )
+                found += [raises] * (self.random.choice((1, 2, 2)) if self.counts else 1)
             if self.chance(0.8):
                 found.append("wait(q);")
             if phase < self.phases and self.chance(0.8):
@@ -91,6 +98,7 @@ class _Rounds:
         return " ".join(found)
 
     def round(self, phase: int) -> str:
+        phase += self.counts and self.chance(0.8)
         test = f"s {self.relation} {phase if self.relation != '!=' else phase - 1}"
         if self.kind == "indexed":
             seen = self.seen(0, phase).replace("+ 0", "+ i")

@@ -38,7 +38,9 @@ def flags_of(rank: int, first: str, second: str = "skip;") -> dict[str, tuple[in
         ("mem[src] <- 1; put(src, 1, x, q); mem[src] <- 2; put(src, 1, x, q);", "skip;", {}),  # two values
         ("put(one, 1, x, q); update(set, 2, 1, x, q);", "skip;", {}),
         ("update(set, 1, 1, x, q); update(set, 0, 1, x, q);", "skip;", {}),  # it is taken down again
-        ("update(add, 1, 1, x, q);", "skip;", {}),
+        ("update(add, 1, 1, x, q);", "skip;", {"x@1": (1, (0,))}),
+        ("update(add, 1, 1, x, q);", "mem[x] <- 0;", {}),  # it may be before or after
+        ("update(add, 1, 1, x, q); update(set, 1, 1, x, q);", "skip;", {}),
         ("write(one, 1, x, q);", "skip;", {"x@1": (1, (0,))}),  # the source keeps its value
         (
             "update(set, 1, 1, x, q);",
@@ -93,6 +95,12 @@ def test_a_cell_with_many_values_is_no_flag() -> None:
         ("bundle; put(one, 1, x, q); bundle; signal(set, 2, 1, x, q);", None),
         ("put(one, 1, x, q); notify(set, 2, 1, x, q);", {0: (0, 1, 2), 1: (1, 2), 2: (2,)}),
         ("put(one, 1, x, f); notify(set, 2, 1, x, q);", None),
+        ("update(add, 1, 1, x, q); update(add, 1, 1, x, q);", {0: (0, 1, 2), 1: (1, 2), 2: (2,)}),
+        ("update(add, 2, 1, x, q); update(add, 1, 1, x, q);", {0: (0, 1, 2, 3), 1: (1, 2, 3), 2: (2, 3), 3: (3,)}),
+        ("update(add, 1, 1, x, q); update(add, -1, 1, x, q);", None),
+        ("update(add, r, 1, x, q);", None),
+        ("update(xor, 1, 1, x, q);", None),
+        ("while (r < 2) { update(add, 1, 1, x, q); r <- r + 1; }", None),
     ],
 )
 def test_what_may_arrive_later(first: str, later: dict[int, tuple[int, ...]] | None) -> None:
