@@ -61,3 +61,10 @@ async def test_commands_of_the_compiler_say_how_files_are_read(tmp_path: Path) -
         editor.open(send, SEND.replace("SENDER);", "SENDER); shmem_fence();", 1))  # it has no main: it is part of it
         await editor.until(lambda: uri in editor.published)
         assert not editor.published[uri][1]
+
+
+async def test_a_header_that_builds_generate_may_be_missing(tmp_path: Path) -> None:
+    main, text = tmp_path / "main.c", f'#include "config.h"\n{HEADER}int data, flag;\nint main(void) {{ send(); }}\n'
+    async with started("-n", "2", "--no-races", "--define-missing-config") as editor:
+        (found,) = await editor.findings(editor.open(main, text))
+        assert found.code == "PG125"  # and not that the header is missing
