@@ -113,7 +113,7 @@ class Compiled:
         key = function.name, head
         if key not in self._counted_loops:
             end = self.loops(function).get(head)
-            self._counted_loops[key] = None if end is None else counted_loop(function, head, end)
+            self._counted_loops[key] = None if end is None else counted_loop(function, head, end, self.unit.functions)
         return self._counted_loops[key]
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pgasrob.frontends.c.code import (
@@ -19,8 +19,17 @@ from pgasrob.frontends.c.code import (
     Slot,
 )
 from pgasrob.frontends.c.liveness import COMPUTES, reads
+from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.values import Known, Value
 
+ENDING = frozenset(
+    words(
+        "exit _exit _Exit quick_exit abort longjmp siglongjmp _longjmp pthread_exit execv execvp execl execlp raise "
+        "kill shmem_global_exit shmem_finalize MPI_Abort MPI_Finalize gaspi_proc_term ARMCI_Error ARMCI_Cleanup "
+        "gasnet_exit gex_System_Exit"
+    )
+)
+"""Functions behind which the run may not go on."""
 DEEPEST = 8
 """So deep is looked into what is computed for a bound."""
 LEAST = 4
@@ -51,11 +60,14 @@ class CountedLoop:
         return abs(way) // abs(step) if towards else 0
 
 
-def counted_loop(function: CompiledFunction, head: Label, end: Label) -> CountedLoop | None:
-    """The loop from ``head`` to ``end``, if it is one that counts and has no other loop inside."""
+def counted_loop(
+    function: CompiledFunction, head: Label, end: Label, functions: Mapping[str, CompiledFunction]
+) -> CountedLoop | None:
+    """The loop from ``head`` to ``end``, if it is one that counts and has no other loop inside. ``functions``: those of
+    the program, which it may call."""
     body, inside = function.code[head + 1 : end + 1], range(head, end + 1)
     branches = [each for each in body if isinstance(each, Branch)]
-    if not branches or any(isinstance(each, Call | Return | LoopHead) for each in body):
+    if not branches or any(isinstance(each, Return | LoopHead) for each in body) or not _returns(body, functions):
         return None
     targets = [each.to for each in body if isinstance(each, Jump)]
     targets += [to for each in branches[1:] for to in (each.yes, each.no)]
@@ -76,6 +88,20 @@ def counted_loop(function: CompiledFunction, head: Label, end: Label) -> Counted
         return None
     sign = 1 if step.operator == "+" else -1
     return CountedLoop(counter, relation, bound, step.right, sign, LEAST if branches[1:] else end - head + 1)
+
+
+def _returns(body: Sequence[Instruction], functions: Mapping[str, CompiledFunction]) -> bool:
+    """Whether the run goes on behind all calls in ``body``."""
+    called = {each.function for each in body if isinstance(each, Call)}
+    todo = list(called)
+    for name in todo:
+        if not isinstance(name, str) or name in ENDING:
+            return False
+        if name in functions:
+            further = {each.function for each in functions[name].code if isinstance(each, Call)} - called
+            called |= further
+            todo += further
+    return True
 
 
 def _written(body: Sequence[Instruction], slot: Slot) -> list[Instruction]:

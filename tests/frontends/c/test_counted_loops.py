@@ -9,27 +9,27 @@ import pytest
 
 from pgasrob.diagnostics import SourceError
 from pgasrob.frontends.c import merge_points
-from pgasrob.frontends.c.code import CompiledFunction, LoopHead
+from pgasrob.frontends.c.code import LoopHead
 from pgasrob.frontends.c.counted_loops import CountedLoop, counted_loop
 from pgasrob.frontends.c.values import Known
 from pgasrob.frontends.lower import parse_c
 from tests.support import examples
 
 FRAME = """#include <shmem.h>
+#include <stdlib.h>
+static long twice(long k) {{ return 2 * k; }} static int ends(void) {{ shmem_finalize(); exit(0); }}
+static int over(long k) {{ if (k > 9000) ends(); return twice(k); }}
 static long table[1 << 28]; static int x, small[8];
 int main(void) {{ shmem_init(); int n = 1 << 28; long found = 0; {}
   shmem_long_p(&table[5], 1, 1); shmem_finalize(); }}"""
 
 
-def main_of(body: str) -> CompiledFunction:
-    return parse_c(FRAME.format(body)).compiled.unit.functions["main"]
-
-
 def loop_of(body: str) -> CountedLoop | None:
-    function = main_of(body)
+    unit = parse_c(FRAME.format(body)).compiled.unit
+    function = unit.functions["main"]
     head = next(place for place, each in enumerate(function.code) if isinstance(each, LoopHead))
     end = max(place for place, each in enumerate(function.code) if getattr(each, "to", None) == head)
-    return counted_loop(function, head, end)
+    return counted_loop(function, head, end, unit.functions)
 
 
 LONG = [
@@ -37,6 +37,8 @@ LONG = [
     "for (int i = 0; i < n; i += 2) { if (i % 3) table[i] = 1; else table[i] = 2; }",
     "for (int i = n - 1; i >= 0; --i) table[i] = 3;",
     "int i = 0; while (i != n) table[i++] = 3;",
+    "for (long i = 0; i < n; i++) table[i] = rand();",
+    "for (long i = 0; i < n; i++) table[i] = twice(i);",
     "for (unsigned i = 0; i <= n / 2 - 1u; i++) table[i] = 3;",
 ]
 
@@ -69,6 +71,10 @@ def test_what_may_end_early_is_executed(body: str) -> None:
     loop = loop_of(body)
     assert loop is None or "i < 9000;" in body
     assert parse_c(FRAME.format(body)).program(2)
+
+
+def test_a_call_may_end_the_run() -> None:
+    assert loop_of("for (long i = 0; i < n; i++) if (over(i) > 9) x = 1;") is None
 
 
 def test_a_loop_is_looked_at_where_it_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
