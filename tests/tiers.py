@@ -469,8 +469,12 @@ SLOW: dict[str, str] = {
     "runs/test_simulate.py": """
         biases_delay_more_or_less loops_of_the_corpus runs_are_maximal_and_are_among_all
     """,
+    "runtime/test_child_processes.py": """
+        no_process_is_left_of_a_program_that_hangs reproduce_leaves_nothing
+    """,
     "runtime/test_record.py": """
         a_killed_program_leaves_what_it_did cxx runs_are_the_accesses_of_the_loops
+        the_program_goes_on_when_there_is_no_room_on_the_disk
         the_program_goes_on_when_the_trace_is_full time_and_room_are_limited
     """,
     "runtime/test_reproduce.py": """

@@ -200,6 +200,19 @@ def test_records(path: Path, wrong: list[bytes], said: str) -> None:
     assert found.verdict == "error" and f"damaged at byte {byte}" in str(found.reason)
 
 
+def test_what_comes_before_damage_is_answered_for_without_a_barrier_behind_it(path: Path) -> None:
+    """Rank 1 has read what makes the run not robust, and nothing else is whole."""
+    logs = records(path)
+    last = max(index for index, record in enumerate(logs[1, 0]) if record[0] == 1)
+    logs[1, 0] = [*logs[1, 0][: last + 1], b"\x7f" + bytes(7)]
+    path.write_bytes(packed(path.read_bytes(), logs))
+    assert check_trace(str(path)).verdict == "not robust"
+    assert [race.lines for race in trace_races(str(path), Races(every=True)).races] == [(17, 21)]
+    logs[1, 0] = [*logs[1, 0][: last - 1], b"\x7f" + bytes(7)]  # neither of two longs is read
+    path.write_bytes(packed(path.read_bytes(), logs))
+    assert check_trace(str(path)).verdict == "error"
+
+
 def test_operands(path: Path) -> None:
     """Of the first put each: what no library is called with is found, and all else is answered for."""
     logs = records(path)

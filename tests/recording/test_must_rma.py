@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from pgasrob.program.program import Program
 from pgasrob.recording import must_rma
 from pgasrob.recording.must_rma import alarms
 from pgasrob.recording.simulated import recorded, sc_run
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
+from pgasrob.robustness.watch import LimitReached, Watch
 from tests.support import examples
 
 CORPUS = Path(__file__).parents[2] / "programs" / "c" / "mpi"
@@ -103,3 +106,20 @@ BROKEN = {
 def test_broken_code_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(must_rma._Analysis, *BROKEN[name])
     assert any(reported(corpus_instance(FIGURES / f"{each}.c"), 0) != ONE_ORDER[each] for each in ONE_ORDER)
+
+
+def test_it_ends_at_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are many events, and where pairs of accesses are many."""
+    instance = corpus_instance(FIGURES / "figure_1.c")
+    run = recorded(instance, sc_run(instance, 0, MOST_COMMANDS))
+    looks = Counter[str]()
+
+    class Counting(Watch):
+        def look_around(self, phase: str, states: int, doing: str = "") -> None:
+            looks[phase] += 1
+
+    monkeypatch.setattr(must_rma, "BETWEEN_LOOKS", 1)
+    found = alarms(run, Counting(Limits(), None, time.monotonic()))
+    assert found == alarms(run) and looks["must-rma"] == 17
+    with pytest.raises(LimitReached, match="the time limit"):
+        alarms(run, Watch(Limits(timeout=1), None, time.monotonic() - 2))

@@ -62,3 +62,9 @@ def test_fences_change_what_the_kernel_answers() -> None:
 def test_what_takes_too_long_is_not_decided() -> None:
     each = next(each for each in drawn(range(10_000, 10_100)) if each.cyclic)
     assert not NativeExact(each.recording, each.strict, limit=0).look(races=True, attacks=True)
+
+
+def test_the_kernel_looks_at_the_clock() -> None:
+    each = next(drawn(range(10_000, 10_020)))
+    for seconds, done in ((0.0, False), (-1.0, False), (60.0, True), (None, True)):
+        assert NativeExact(each.recording).look(races=True, attacks=True, seconds=seconds) is done

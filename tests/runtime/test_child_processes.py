@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from pgasrob.recording.recorded_answers import check_trace
+from pgasrob.runtime import child_processes
 from pgasrob.runtime.child_processes import Terminated, ended_by_signals, finished, run, signals
 from tests.runtime.recorded import PROGRAMS, built
 from tests.tools import needs
@@ -166,3 +167,26 @@ def test_what_a_command_has_started_ends_with_it() -> None:
     with pytest.raises(KeyboardInterrupt), ended_by_signals():
         finished(["sh", "-c", f"kill -TERM $PPID; {script}"])
     assert not started_by(os.getpid())
+
+
+@needs("mpicc")
+def test_what_is_left_of_a_killed_command(tmp_path: Path) -> None:
+    """Launchers get a signal, and ranks look after themselves, where the launcher cannot."""
+    source = tmp_path / "rank.c"
+    source.write_text("#include <unistd.h>\nint main(void) { for (;;) pause(); }\n")
+    parent = Path(child_processes.__file__).with_name("parent.c")
+    subprocess.run(["gcc", "-w", source, parent, "-o", tmp_path / "rank", "-lpthread"], check=True)
+    deaf = ("sh", "-c", f"trap '' TERM; {tmp_path}/rank; true")
+    script = "import sys; from pgasrob.runtime.child_processes import run; run(sys.argv[1:])"
+    for command, count in ((("sleep", "1000"), 1), (deaf, 2)):
+        running = subprocess.Popen([sys.executable, "-c", script, *command])
+        until(lambda: len(started_by(running.pid)) == count and named(running.pid, command[0] == "sh"))  # noqa: B023
+        running.kill()
+        running.wait()
+        until(lambda: not started_by(running.pid))  # noqa: B023
+
+
+def named(process: int, with_rank: bool) -> bool:
+    """Whether what ``process`` has started is no copy of it any more."""
+    names = [Path("/proc", str(each), "comm").read_text().strip() for each in started_by(process)]
+    return sorted(names) == (["rank", "sh"] if with_rank else ["sleep"])

@@ -195,7 +195,7 @@ def test_the_program_goes_on_when_there_is_no_room_on_the_disk(tmp_path: Path) -
     whole = path.read_bytes()
     path.write_bytes(whole[:40] + bytes(16) + whole[56 : int.from_bytes(whole[40:48], "little")])  # no appendix
     size = path.stat().st_size
-    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size + 1000},) * 2)\n"
     script = f"from pathlib import Path\nfrom pgasrob.runtime.record.trace import finish\n{limited}"
     finished = subprocess.run(
         [sys.executable, "-c", f"{script}print(finish(Path({str(path)!r})).nameless)"], capture_output=True, text=True

@@ -56,6 +56,9 @@ _FIXED: dict[int, int] = {
 }  # fmt: skip
 """The words of other records; the rest have their length in the first word, as some of these, and at least so many:"""
 _LEAST: dict[int, int] = {Kind.RUN: 4, Kind.CALL: 3, Kind.RETURN: 2, Kind.STRING: 1, Kind.GROUP: 2}
+_PLAIN, _UPDATE = (1, 2), 5
+"""The kinds of loads and stores, and of the last of other accesses but those of loops."""
+_KINDS = {int(kind): kind for kind in Kind}
 _NUMBER = (1 << 48) - 1
 _NO_VALUE = 0x40
 _VIEW, _REGION_KINDS = 5, range(1, 6)
@@ -87,6 +90,9 @@ class Log:
         number, pending = -1, None
         for words, at, first, size in self.spans():
             kind = first & 0xFF
+            if kind <= _UPDATE:
+                yield self._access(words, at, first)
+                continue
             if kind == Kind.RUN:
                 yield from self._run(words[at + 1 : at + size])
                 continue
@@ -122,7 +128,9 @@ class Log:
                 self.byte = start + CHUNK_HEADER_BYTES + 8 * at
                 if self.ended:
                     raise self.damaged("a record behind the end of the log")
-                size = self._size(first)
+                size = _ACCESS_WORDS[first >> 8 & 7] if first & 0xFF in _PLAIN else self._size(first)
+                if not size:
+                    raise self.damaged("a record of a wrong length")
                 if at + size > last:
                     raise self.damaged("a record that goes beyond its chunk")
                 yield words, at, first, size
@@ -136,11 +144,9 @@ class Log:
             raise lost
 
     def _size(self, first: int) -> int:
-        """The words of a record."""
+        """The words of a record that is no load or store; 0: it cannot have so many."""
         kind, given = first & 0xFF, first >> 16 & 0xFFFF
-        if kind in (Kind.LOAD, Kind.STORE):
-            size = _ACCESS_WORDS[first >> 8 & 7]
-        elif kind in _FIXED:
+        if kind in _FIXED:
             size = _FIXED[kind]
             if kind in (Kind.SITE, Kind.MODULE, Kind.REGION, Kind.END_OF_REGION) and given != size:
                 size = 0
@@ -150,8 +156,6 @@ class Log:
                 size = 0
         else:
             raise self.damaged(f"a record of kind {kind:#x}, which is not known")
-        if not size:
-            raise self.damaged("a record of a wrong length")
         return size
 
     def place(self, pc: int) -> Place:
@@ -195,8 +199,6 @@ class Log:
     def _record(self, words: memoryview, at: int, first: int, size: int) -> Record | None:
         kind = first & 0xFF
         match kind:
-            case Kind.LOAD | Kind.STORE | Kind.LOAD_RANGE | Kind.STORE_RANGE | Kind.UPDATE:
-                return self._access(words, at, first)
             case Kind.STRING | Kind.SITE | Kind.MODULE:
                 self.note(words, at, first, size)
                 return None
@@ -233,14 +235,14 @@ class Log:
                 return End(rest[0])
 
     def _access(self, words: memoryview, at: int, first: int) -> Access:
-        kind, log2, pc = Kind(first & 0xFF), first >> 8 & 7, words[at + 1]
+        kind, log2, pc = _KINDS[first & 0xFF], first >> 8 & 7, words[at + 1]
         flags, address, size = first >> 8 & 0xF8, first >> 16, 1 << log2
         place = self.place(pc & 0xFFFFFFFF)
-        if kind in (Kind.LOAD_RANGE, Kind.STORE_RANGE):
+        if kind is Kind.LOAD_RANGE or kind is Kind.STORE_RANGE:
             size = words[at + 2]
         if address + size > ADDRESSES or flags & 0x88:
             raise self.damaged("an access that cannot be")
-        if kind in (Kind.LOAD, Kind.STORE):
+        if kind is Kind.LOAD or kind is Kind.STORE:
             value = None if flags & _NO_VALUE else pc >> 32 if size < 8 else words[at + 2]
             return Access(kind, flags & ~_NO_VALUE, address, size, place, value)
         if kind is not Kind.UPDATE:
