@@ -154,17 +154,12 @@ def test_every_module_has_a_test_file_or_says_through_which_it_is_tested() -> No
 
 
 def members(room: str) -> list[str]:
-    return [name for name in graph_of_imports() if name.startswith(f"{room}.")]
-
-
-@cache
-def graph_of_imports() -> dict[str, set[str]]:
-    return imports(PACKAGE)
+    return [name for name in imports(PACKAGE) if name.startswith(f"{room}.")]
 
 
 def reached(test: Path) -> set[str]:
     """The modules that a test file may execute: those it imports, and what these import, lazily or not."""
-    graph = graph_of_imports()
+    graph = imports(PACKAGE)
     found: set[str] = set()
     left = []
     for node in ast.walk(ast.parse(test.read_text(encoding="utf-8"))):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Set
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "pgasrob"
@@ -163,6 +164,7 @@ def modules(package: Path) -> dict[str, Path]:
     return found
 
 
+@cache
 def imports(package: Path) -> dict[str, set[str]]:
     """Every module below ``package`` with the others that it imports. ``import_module("...")`` of a text counts."""
     paths = modules(package)

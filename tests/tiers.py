@@ -33,8 +33,7 @@ SLOW: dict[str, str] = {
         the_witness_is_in_both_languages
     """,
     "automata/test_intersection.py": """
-        pruning_loses_no_word several_acceptors_all_have_a_say
-        the_intersection_accepts_exactly_the_common_words
+        pruning_loses_no_word several_acceptors_all_have_a_say the_intersection_accepts_exactly_the_common_words
     """,
     "batch/test_checker.py": """
         several_processes_say_what_one_says
@@ -42,8 +41,8 @@ SLOW: dict[str, str] = {
     "batch/test_cluster.py": """
         a_cluster_says_what_one_process_says a_job_that_kills_its_workers_ends_as_unknown
         a_large_exploration_is_handed_out_in_parts clusters_that_are_not_there
-        limits_hold_on_the_workers_and_progress_is_told the_command_line
-        the_job_of_a_killed_worker_is_done_again without_workers_nothing_waits_for_ever
+        limits_hold_on_the_workers_and_progress_is_told the_command_line the_job_of_a_killed_worker_is_done_again
+        without_workers_nothing_waits_for_ever
     """,
     "bench/test_bench.py": """
         every_size_is_a_program/2 scaled_families_are_robust_programs/4 variants_are_not_robust/3
@@ -69,6 +68,12 @@ SLOW: dict[str, str] = {
     "cli/test_check.py": """
         a_memory_limit_gives_unknown colour_is_for_terminals engines
     """,
+    "cli/test_check_cpu.py": """
+        what_keeps_a_load_of_c_behind_a_store
+    """,
+    "cli/test_exit_codes.py": """
+        of_c_what_is_left_open_counts
+    """,
     "cli/test_many.py": """
         ctrl_c_prints_what_is_known files_that_are_no_programs
     """,
@@ -78,6 +83,9 @@ SLOW: dict[str, str] = {
     "cli/test_shared_steps.py": """
         progress_is_shown_on_a_terminal_and_cleared
     """,
+    "cli/test_thrift.py": """
+        every_output_says_what_is_assumed_of_output
+    """,
     "course/test_notebook.py": """
         the_beginning_of_a_notebook_runs
     """,
@@ -85,7 +93,7 @@ SLOW: dict[str, str] = {
         nothing_falls_off_a_slide/3 solutions_can_be_left_out
     """,
     "drawing/test_layered.py": """
-        edges_lead_downwards_but_for_cycles
+        edges_lead_downwards_but_for_cycles nothing_overlaps
     """,
     "drawing/test_mermaid.py": """
         every_run_of_the_corpus_is_in_the_grammar
@@ -94,22 +102,23 @@ SLOW: dict[str, str] = {
         its_way_leads_to_a_cycle_and_no_earlier
     """,
     "explore/test_page.py": """
-        all_of_it_fits_a_projector back_another_way_and_forks_lose_nothing
-        c_is_explored_too_and_a_link_opens_the_same choices_lead_to_a_violation_that_is_marked
-        the_text_is_edited_beside_the_run
+        all_of_it_fits_a_projector back_another_way_and_forks_lose_nothing c_is_explored_too_and_a_link_opens_the_same
+        choices_lead_to_a_violation_that_is_marked the_text_is_edited_beside_the_run
     """,
     "explore/test_server.py": """
-        it_serves_this_machine_alone_and_ends_on_ctrl_c
-        what_takes_too_long_is_given_up_and_the_next_is_answered
-    """,
-    "export/test_promela_expressions.py": """
-        random_expressions
+        it_serves_this_machine_alone_and_ends_on_ctrl_c what_takes_too_long_is_given_up_and_the_next_is_answered
     """,
     "export/test_promela.py": """
         spin_accepts_many_ranks_and_long_programs
     """,
+    "export/test_promela_expressions.py": """
+        random_expressions
+    """,
     "frontends/apis/gaspi/test_rma.py": """
         a_waitsome_over_16_slots
+    """,
+    "frontends/apis/mpi/test_rules.py": """
+        one_mistake_is_one_finding
     """,
     "frontends/apis/test_flags.py": """
         many_messages
@@ -141,12 +150,22 @@ SLOW: dict[str, str] = {
     "frontends/c/compiler/test_fuzz_compiler.py": """
         any_text deep_and_long_programs/3 mutated_programs pieces
     """,
+    "frontends/c/libc/test_callbacks.py": """
+        what_has_been_put_is_sorted what_is_searched_is_found
+    """,
+    "frontends/c/libc/test_outside.py": """
+        an_answer_goes_both_ways
+    """,
     "frontends/c/libc/test_shared_strings.py": """
         each_byte_that_a_function_accesses_is_an_access/5
-        every_pointer_of_the_table_is_followed_or_refused_or_only_an_address what_is_read_gives_the_result
+        every_pointer_of_the_table_is_followed_or_refused_or_only_an_address what_cannot_be_said_is_refused
+        what_is_read_gives_the_result
     """,
     "frontends/c/test_arrivals.py": """
         random_programs_keep_their_verdicts
+    """,
+    "frontends/c/test_asked.py": """
+        one_value_is_branched_by_alike values_that_may_differ_are_not
     """,
     "frontends/c/test_machine.py": """
         pure_c_does_what_gcc_says/4
@@ -154,11 +173,20 @@ SLOW: dict[str, str] = {
     "frontends/c/test_unknown_values.py": """
         every_value_counts what_is_only_moved_costs_nothing
     """,
+    "frontends/test_answers.py": """
+        a_program_is_wrong_in_one_way_until_it_is_repaired
+    """,
     "frontends/test_looping_c.py": """
         loops_that_are_kept_say_the_same/2
     """,
+    "frontends/test_projects.py": """
+        kernels the_kernels_answer_what_their_headers_expect
+    """,
     "frontends/test_random_c.py": """
         the_programs_are_worth_comparing the_verdicts_agree/3
+    """,
+    "frontends/test_several_files.py": """
+        repairs_are_of_all_files
     """,
     "frontends/test_text.py": """
         the_text_has_the_automata_of_the_program/5
@@ -170,11 +198,25 @@ SLOW: dict[str, str] = {
         a_change_ends_the_search what_is_not_known_is_shown
     """,
     "lsp/test_features.py": """
-        repairs_are_offered_at_a_violation_and_make_it_robust repairs_of_c
-        the_verdict_stands_above_the_program
+        repairs_are_offered_at_a_violation_and_make_it_robust repairs_of_c the_verdict_stands_above_the_program
     """,
     "lsp/test_project.py": """
         commands_of_the_compiler_say_how_files_are_read
+    """,
+    "models/corerma/test_random.py": """
+        outcomes_are_those_of_all_executions sets_of_rules_that_forbid the_machine_of_atomic_programs the_oracle_agrees
+    """,
+    "models/generate/test_corerma_tests.py": """
+        one_memory_has_the_outcomes_of_the_axioms what_a_test_says_is_so
+    """,
+    "models/generate/test_distinguish.py": """
+        store_buffering_tells_tso_from_sc
+    """,
+    "models/networks/test_differences.py": """
+        every_difference_of_random_programs_is_one_of_the_ways
+    """,
+    "models/networks/test_robustness.py": """
+        executions_and_runs_agree the_monitor_says_what_every_run_one_by_one_says
     """,
     "models/pgas/test_pgas.py": """
         outcomes_are_those_of_the_rules sequential_runs_are_those_of_sc
@@ -187,32 +229,42 @@ SLOW: dict[str, str] = {
     "models/rdma_tso/test_premises.py": """
         what_is_implied_changes_nothing
     """,
+    "models/store_buffers/test_cycle_search.py": """
+        the_search_finds_what_trying_every_run_finds
+    """,
     "models/test_sc_and_tso.py": """
         rdma_tso_without_operations_is_tso_on_small_programs
     """,
     "oracle/test_extensions.py": """
         hypothesis_programs_can_be_printed_and_run memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
-        memo_and_no_memo_agree_with_loops some_random_programs_depend_on_every_rule
-        statistics_of_random_programs
+        memo_and_no_memo_agree_with_loops some_random_programs_depend_on_every_rule statistics_of_random_programs
     """,
     "oracle/test_oracle.py": """
-        hypothesis_programs_can_be_printed_and_run litmus memo_and_no_memo_agree
-        memo_and_no_memo_agree_hypothesis memo_and_no_memo_agree_with_loops
-        random_programs_are_reproducible_and_keep_to_what_is_asked statistics_of_random_programs
+        hypothesis_programs_can_be_printed_and_run litmus memo_and_no_memo_agree memo_and_no_memo_agree_hypothesis
+        memo_and_no_memo_agree_with_loops random_programs_are_reproducible_and_keep_to_what_is_asked
+        statistics_of_random_programs
     """,
     "oracle/test_readings.py": """
-        fewer_events_and_fewer_conflicts_make_fewer_violations memo_and_no_memo_agree
-        other_programs_have_one_verdict taking_failed_iterations_out_of_random_programs_says_the_same
-        taking_failed_iterations_out_says_the_same
+        fewer_events_and_fewer_conflicts_make_fewer_violations memo_and_no_memo_agree other_programs_have_one_verdict
+        taking_failed_iterations_out_of_random_programs_says_the_same taking_failed_iterations_out_says_the_same
     """,
     "oracle/test_unrolling.py": """
         unrolled_polls_are_waits
+    """,
+    "program/test_certain.py": """
+        random_expressions
     """,
     "program/test_control.py": """
         an_automaton_issues_what_the_statements_do
     """,
     "program/test_expressions.py": """
         evaluation_alone specialised_expressions_mention_registers_only values_and_faults_are_those_of_c
+    """,
+    "program/test_gathering.py": """
+        robust_programs_that_gather_end_as_sc_runs_do the_oracle_says_the_same
+    """,
+    "program/test_illegal_calls.py": """
+        every_number_of_nodes every_search_of_sc_runs_finds_the_same
     """,
     "program/test_instance.py": """
         the_ways_from_command_to_command_are_bounded the_ways_of_all_ranks_count_together
@@ -233,6 +285,9 @@ SLOW: dict[str, str] = {
     """,
     "races/mpi/test_model.py": """
         each_rule_matters random_programs some_rules_follow_from_the_others
+    """,
+    "races/test_consequences.py": """
+        the_answer_is_that_of_the_oracle
     """,
     "races/test_elements.py": """
         random_programs
@@ -296,6 +351,9 @@ SLOW: dict[str, str] = {
     "render/test_automata_lib.py": """
         the_same_program_gives_the_same_file
     """,
+    "render/test_diagnosis_text.py": """
+        what_is_said
+    """,
     "render/test_double_values.py": """
         the_page_steps_through_doubles
     """,
@@ -324,8 +382,7 @@ SLOW: dict[str, str] = {
         what_events_say_adds_up witnesses_hold_up_before_the_oracle
     """,
     "render/test_run_svg.py": """
-        a_long_run_takes_little_time every_run_of_the_corpus_is_well_formed
-        no_text_lies_on_another_in_a_browser
+        a_long_run_takes_little_time every_run_of_the_corpus_is_well_formed no_text_lies_on_another_in_a_browser
     """,
     "render/test_run_tikz.py": """
         every_run_of_the_corpus_is_plain_ascii_and_balanced it_can_be_read_into_slides
@@ -337,8 +394,14 @@ SLOW: dict[str, str] = {
     "render/test_witness_file.py": """
         mutants_are_refused_or_can_be_drawn
     """,
+    "repairs/test_against_races.py": """
+        a_barrier_that_leaves_no_race
+    """,
     "repairs/test_corpus.py": """
         a_repair_or_a_reason brute_force_finds_nothing_cheaper the_cheapest/3
+    """,
+    "repairs/test_displays.py": """
+        what_is_new_is_what_no_run_has_shown
     """,
     "repairs/test_every_repair.py": """
         nothing_in_the_catalogue_is_cheaper
@@ -346,14 +409,18 @@ SLOW: dict[str, str] = {
     "repairs/test_further.py": """
         the_cheapest/3
     """,
+    "repairs/test_output_order.py": """
+        nothing_goes_that_changes_what_is_seen output_may_be_in_any_order_where_that_is_said_and_files_may_not
+    """,
     "repairs/test_search.py": """
-        nothing_cheaper_than_what_brute_force_finds what_is_learned_of_grown_sets_changes_no_answer
+        a_repair_has_one_barrier_at_most nothing_cheaper_than_what_brute_force_finds
+        what_is_learned_of_grown_sets_changes_no_answer
     """,
     "repairs/test_seeded.py": """
         the_fix_by_hand_or_a_cheaper_one
     """,
     "repairs/test_thrift.py": """
-        a_halo_with_too_much_comes_back_to_the_thrifty_one
+        a_halo_with_too_much_comes_back_to_the_thrifty_one no_set_saves_more
     """,
     "robustness/every_n/test_c1.py": """
         random_programs_do_the_same
@@ -371,12 +438,24 @@ SLOW: dict[str, str] = {
     "robustness/every_n/test_every_count_check.py": """
         options_that_are_about_some_number
     """,
+    "robustness/every_n/test_growing.py": """
+        no_proof_of_a_random_program_is_wrong what_is_not_robust_is_not_proved
+    """,
     "robustness/every_n/test_named_views.py": """
         no_proof_of_a_random_program_is_wrong
     """,
+    "robustness/every_n/test_pair_states.py": """
+        no_proof_of_random_rounds_is_wrong
+    """,
+    "robustness/every_n/test_proved_facts.py": """
+        nothing_that_is_proved_of_a_random_program_is_wrong
+    """,
     "robustness/every_n/test_soundness.py": """
-        no_proof_of_a_random_program_is_wrong no_proof_of_random_messages_is_wrong
-        without_a_rule_there_is_a_wrong_proof
+        no_proof_of_a_random_program_is_wrong no_proof_of_random_messages_is_wrong without_a_rule_there_is_a_wrong_proof
+    """,
+    "robustness/every_n/test_tables.py": """
+        a_rank_that_ends_between_the_halves_of_a_barrier halves_of_a_barrier random_programs
+        what_is_not_known_of_all_ranks_is_refused
     """,
     "robustness/reduction/test_elements.py": """
         random_programs
@@ -387,29 +466,32 @@ SLOW: dict[str, str] = {
         no_violation_of_the_corpus_is_lost ranks_that_are_alike_are_looked_at_once what_cannot_fault_does_not
         what_is_looked_at_is_linear_in_ranks/3
     """,
+    "robustness/test_barriers_and_exits.py": """
+        every_engine_finds_what_the_oracle_finds
+    """,
     "robustness/test_check.py": """
         a_fault_far_away_ends_the_search a_memory_limit_gives_unknown
-        a_robust_verdict_waits_for_all_sc_runs_where_one_may_fault
-        a_violation_of_a_small_program_leaves_nothing_open
+        a_robust_verdict_waits_for_all_sc_runs_where_one_may_fault a_violation_of_a_small_program_leaves_nothing_open
     """,
     "robustness/test_cycle_types.py": """
         z_accepts_the_marked_words_with_an_edge_between_the_marked_events
         z_of_a_cycle_type_is_the_intersection_of_its_pairs
     """,
     "robustness/test_definition.py": """
-        a_violation_is_found_exactly_when_some_computation_is_violating
-        choices_at_a_barrier_do_not_hold_the_caller_up loops the_violation_replays_to_a_cycle
+        a_violation_is_found_exactly_when_some_computation_is_violating choices_at_a_barrier_do_not_hold_the_caller_up
+        loops the_violation_replays_to_a_cycle
     """,
     "robustness/test_effect_search.py": """
-        loops_put_nothing_off_for_ever what_is_seen_of_maximal_runs_is_what_all_of_them_show
+        a_loop_that_never_ends_leaves_it_open loops_put_nothing_off_for_ever
+        what_is_seen_of_maximal_runs_is_what_all_of_them_show
     """,
     "robustness/test_engines_agree.py": """
         a_poll_that_reads_a_stale_value_is_a_violation_and_waiting_is_none/5 all_engines_and_the_oracle_agree
         all_engines_and_the_oracle_agree_on_further_commands
-        all_engines_and_the_oracle_agree_on_further_commands_in_loops
-        all_engines_and_the_oracle_agree_on_loops sc_facts_carry_over_to_all_computations_of_a_robust_program
-        the_engines_agree_where_every_operation_meets_every_other the_litmus_programs/4
-        the_random_programs_are_no_sham verdict_assertions_deadlock_and_faults_are_those_of_the_oracle
+        all_engines_and_the_oracle_agree_on_further_commands_in_loops all_engines_and_the_oracle_agree_on_loops
+        sc_facts_carry_over_to_all_computations_of_a_robust_program
+        the_engines_agree_where_every_operation_meets_every_other the_litmus_programs/4 the_random_programs_are_no_sham
+        verdict_assertions_deadlock_and_faults_are_those_of_the_oracle
     """,
     "robustness/test_explanation.py": """
         every_program_of_the_corpus_is_explained
@@ -422,14 +504,16 @@ SLOW: dict[str, str] = {
     """,
     "robustness/test_native_attack.py": """
         any_subset_of_the_reductions expressions_of_all_types mangled_tables_are_refused_or_mean_something
-        more_barriers_than_the_kernel_passes_at_a_time queue_ids_that_are_known_only_in_the_search
-        random_programs random_programs_with_the_extended_calculus
-        reductions_keep_deadlocks_beside_false_assumes reductions_of_what_real_apis_promise/2
-        reductions_on_random_programs/2 reductions_on_the_corpus the_corpus threads_change_nothing
-        what_real_apis_promise
+        more_barriers_than_the_kernel_passes_at_a_time queue_ids_that_are_known_only_in_the_search random_programs
+        random_programs_with_the_extended_calculus reductions_keep_deadlocks_beside_false_assumes
+        reductions_of_what_real_apis_promise/2 reductions_on_random_programs/2 reductions_on_the_corpus the_corpus
+        threads_change_nothing what_real_apis_promise
     """,
     "robustness/test_normal_form.py": """
         y_accepts_exactly_the_normal_form_computations/2
+    """,
+    "robustness/test_portfolio.py": """
+        what_settles_what
     """,
     "robustness/test_product.py": """
         a_violation_is_a_marked_normal_form_computation_with_a_cycle_of_its_type
@@ -458,13 +542,18 @@ SLOW: dict[str, str] = {
         above_the_subtrees_every_command_is_tried the_answer_of_the_parts_is_that_of_the_whole
         the_parts_have_every_trace_once
     """,
+    "robustness/test_traces_agree.py": """
+        contended_programs_agree
+    """,
     "robustness/test_turns.py": """
         the_default_settles_what_one_engine_settles/4
     """,
+    "robustness/test_why.py": """
+        of_random_programs_all_that_is_said_is_so
+    """,
     "runs/test_outcomes.py": """
         no_run_to_an_outcome_is_shorter_than_its_example robust_programs_have_no_network_only_outcome
-        runs_are_the_longest_computations the_definition_engine_has_the_same_outcomes
-        the_oracle_counts_as_many_runs
+        runs_are_the_longest_computations the_definition_engine_has_the_same_outcomes the_oracle_counts_as_many_runs
     """,
     "runs/test_simulate.py": """
         biases_delay_more_or_less loops_of_the_corpus runs_are_maximal_and_are_among_all
@@ -481,6 +570,9 @@ SLOW: dict[str, str] = {
         a_program_of_two_files_with_macros_and_headers a_source_that_is_read_late an_assertion_fails
         everything_held_back values_where_nothing_is_printed
     """,
+    "runtime/test_reproduce_schedule.py": """
+        the_turns_are_a_run_with_the_same_memory
+    """,
     "semantics/test_accesses.py": """
         every_access_of_a_computation_is_possible
     """,
@@ -491,6 +583,12 @@ SLOW: dict[str, str] = {
     "semantics/test_happens_before.py": """
         the_cycle_is_a_shortest_one_and_closes_up the_cycle_of_a_computation_is_a_shortest_one_and_closes_up
     """,
+    "semantics/test_monitor.py": """
+        the_monitor_finds_a_cycle_exactly_when_the_graph_of_all_commands_has_one
+    """,
+    "semantics/test_polls_and_facts.py": """
+        facts_do_not_depend_on_failed_polls
+    """,
     "semantics/test_replay.py": """
         a_long_run_is_no_trouble a_mutated_computation_is_rejected_or_a_path_of_x
         the_oracle_accepts_the_same_runs_line_by_line the_paths_of_x_replay_to_the_same_state
@@ -500,8 +598,8 @@ SLOW: dict[str, str] = {
         every_violation_of_the_corpus_is_an_sc_run_and_one_command/2
     """,
     "semantics/test_sequential.py": """
-        deadlocks_beside_false_assumes_agree_with_the_oracle
-        sc_runs_are_the_computations_in_which_steps_directly_follow the_facts_agree_with_the_oracle
+        deadlocks_beside_false_assumes_agree_with_the_oracle sc_runs_are_the_computations_in_which_steps_directly_follow
+        the_facts_agree_with_the_oracle
     """,
     "semantics/test_state_space.py": """
         dropping_idle_fences_changes_no_language queues_can_always_be_emptied
@@ -527,8 +625,7 @@ SLOW: dict[str, str] = {
         sentences_about_verdicts_are_true_and_shown
     """,
     "test_paper.py": """
-        lemma_6_the_last_issued_event_can_be_cancelled
-        theorem_5_a_program_is_robust_iff_it_has_no_normal_form_violation
+        lemma_6_the_last_issued_event_can_be_cancelled theorem_5_a_program_is_robust_iff_it_has_no_normal_form_violation
     """,
     "test_readme.py": """
         commands_print_what_is_shown/2

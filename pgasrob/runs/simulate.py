@@ -29,7 +29,6 @@ BIASES: dict[Bias, int] = {"late": 1, "even": 4, "early": 7}
 """In how many of eight cases a pending step is next, where a command could be issued as well."""
 EIGHTS = 8
 Wanted = Literal["violation", "assertion", "deadlock", "fault"]
-WANTED: tuple[Wanted, ...] = ("violation", "assertion", "deadlock", "fault")
 
 _Word = tuple[Letter, ...]
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pgasrob.models.generate.conventions import LETTER, NEAREST, Conventions
+from pgasrob.models.generate.conventions import LETTER, Conventions
 from pgasrob.models.generate.corerma_tests import generate
 from tests.bench.tables import count, seconds, table, times
 
 HERE = Path(__file__).parent
+NEAREST = replace(LETTER, own_reads=False, write_pairs="both", interacting=False, processes="distinct")
+"""Of the conventions that were tried those whose counts are nearest to Table 6; they are not near."""
 TABLE_6 = {
     ("R1", 1): (8, 863, 1492),
     ("R1", 2): (9, 1040, 3616),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.models.generate.conventions import LETTER, NEAREST
-from tests.bench.table_6 import TABLE_6, measured
+from pgasrob.models.generate.conventions import LETTER
+from tests.bench.table_6 import NEAREST, TABLE_6, measured
 from tests.bench.tables import count
 
 DOCUMENT = (Path(__file__).parent / "LITMUS.md").read_text()

@@ -54,7 +54,7 @@ def drawn(seed: int) -> str:
 @pytest.mark.usefixtures("short_rows")
 def test_random_programs() -> None:
     told: Counter[str] = Counter()
-    for seed in range(examples(60, nightly=20_000)):
+    for seed in range(examples(60, nightly=5_000)):
         whole = parse(drawn(seed)).instantiate()
         found = represented(whole, worthwhile=2)
         expected = None if found is None else pairs(whole)

@@ -68,7 +68,7 @@ def compare(seed: int) -> Counter[str]:
 
 def test_random_programs_with_facts() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(examples(14, nightly=5_000)):
+    for seed in range(examples(14, nightly=3_000)):
         seen.update(compare(seed))
     assert seen["race"] > 4 and seen["no race"] > 1, seen
     assert all(seen[f"{kind} counts"] for kind in FACTS), seen

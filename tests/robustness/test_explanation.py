@@ -32,13 +32,13 @@ from pgasrob.semantics.accesses import access_of, conflict
 from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
-from tests.support import FURTHER, SHARING, examples, instance, is_normal_form, one_to_one, tiny_instances
+from tests.support import FURTHER, SHARING, examples, instance, is_normal_form, one_to_one, sampled, tiny_instances
 from tests.support import ONE_TO_ONE as BODY
 from tests.support import program as parsed
 from tests.test_paper import NORMAL_FORM, SIGMA, TAU, relation
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
-CORPUS = sorted(path for path in PROGRAMS.glob("*/*.pgas") if path.parent.name != "lectures")
+CORPUS = sampled(sorted(path for path in PROGRAMS.glob("*/*.pgas") if path.parent.name != "lectures"), 2)
 ONE_TO_ONE = PROGRAMS / "one_to_one" / "one_to_one.pgas"
 
 
@@ -85,9 +85,9 @@ def test_every_program_of_the_corpus_is_explained() -> None:
     verdicts = [(found.verdict.verdict, found.run is None, found.cycle is None) for found in map(explained, CORPUS)]
     assert set(verdicts) <= {("robust", False, True), ("robust", True, True), ("not robust", False, False),
                              ("error", True, True)}  # fmt: skip
-    assert verdicts.count(("not robust", False, False)) > 100
-    assert verdicts.count(("robust", False, True)) > 100
-    assert sum(found.origin == "check" for found in violating()) > 5  # those that the product takes too long for
+    assert verdicts.count(("not robust", False, False)) > 50
+    assert verdicts.count(("robust", False, True)) > 50
+    assert sum(found.origin == "check" for found in violating()) > 2  # those that the product takes too long for
 
 
 # The computation

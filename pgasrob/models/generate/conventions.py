@@ -55,8 +55,6 @@ class Conventions:
 DEFAULT = Conventions()
 LETTER = replace(DEFAULT, observable=False)
 """Only what section 6.1 asks for."""
-NEAREST = replace(LETTER, own_reads=False, write_pairs="both", interacting=False, processes="distinct")
-"""Of the conventions that were tried those whose counts are nearest to Table 6; they are not near."""
 
 
 class UnknownConvention(ValueError):

@@ -19,8 +19,6 @@ KINDS = ("lR", "lW", "CAS", "F", "P", "nlR", "nrW", "nrR", "nlW", "nF")
 """The types of events (Definition 4.1), in the order of the rows and columns."""
 NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 ROWS = "ABCDEFGHIJ"
-WITH_QUEUE_PAIR = frozenset(("P", "nlR", "nrW", "nrR", "nlW", "nF"))
-"""Types whose labels name a remote node. For all others `sqp` is the same as `no`."""
 INSTANTANEOUS = frozenset(KINDS) - {"lW", "nlW", "nrW"}
 """Inst: issued and observable at once."""
 

@@ -73,11 +73,6 @@ class Action:
         assert isinstance(self.call, RmaCall), "a virtual communication action has one"
         return self.call
 
-    @property
-    def sync(self) -> SyncCall:
-        assert isinstance(self.call, SyncCall), "a synchronisation action has one"
-        return self.call
-
 
 Edge = tuple[int, int]
 """From the number of an action to that of another one."""

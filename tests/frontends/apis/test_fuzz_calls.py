@@ -14,6 +14,7 @@ import pytest
 from pgasrob.diagnostics import SourceError
 from tests.frontends.apis.mpi import calls as mpi
 from tests.frontends.apis.openshmem import calls as openshmem
+from tests.support import examples
 
 ARGUMENT = re.compile(r"(?<=[(,])\s*[^(),;]+?(?=[,)])")
 VALUES = (
@@ -35,7 +36,7 @@ def pinned(api: str) -> list[str]:
 def test_mutated_calls(api: str, lowered: Callable[[str, int], str], seed: int) -> None:
     chosen, calls = random.Random(seed), pinned(api)
     assert len(calls) > 40
-    for _ in range(100):
+    for _ in range(examples(40, 100)):
         text = chosen.choice(calls)
         arguments = list(ARGUMENT.finditer(text))
         if not arguments:

@@ -232,7 +232,7 @@ def verdict(program: str, nodes: int) -> Verdict:
 
 
 @pytest.mark.parametrize("name", ALIKE)
-@pytest.mark.parametrize("nodes", [2, 3])
+@pytest.mark.parametrize("nodes", [pytest.param(2, marks=pytest.mark.nightly), 3])
 def test_one_value_is_branched_by_alike(name: str, nodes: int) -> None:
     found = verdict(ALIKE[name], nodes)
     assert (found.verdict, found.deadlock) == ("robust", False)

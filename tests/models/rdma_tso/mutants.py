@@ -41,11 +41,14 @@ from pgasrob.models.litmus.instructions import (
 )
 from pgasrob.models.litmus.litmus_program import Location, Program, Thread, straight
 from pgasrob.models.rdma_tso.expansion import NIC_WRITES, expand
-from pgasrob.models.rdma_tso.orders import CELLS, KINDS, WITH_QUEUE_PAIR, Rules, kinds_of
+from pgasrob.models.rdma_tso.orders import CELLS, KINDS, Rules, kinds_of
 from pgasrob.models.rdma_tso.orders import Cell as Order
 from pgasrob.models.rdma_tso.points import Edges, Graph
 from pgasrob.models.relations import joined
 from pgasrob.program.expressions import Const
+
+WITH_QUEUE_PAIR = frozenset(("P", "nlR", "nrW", "nrR", "nlW", "nF"))
+"""Types whose labels name a remote node. For all others `sqp` is the same as `no`."""
 
 
 @dataclass(frozen=True, slots=True)
