@@ -409,10 +409,32 @@ def _edited(folder: Path) -> Maker:
     return make
 
 
+COUNTING = "process { loop { update(add, 1, 0, counter, q); barrier; } }"
+KEPT: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    (
+        "rounds between barriers that are all different, gone through for deadlocks: 28 s in one piece",
+        f"program p; memory counter; queue q; {COUNTING}",
+        ("check", "kept.pgas", "-n", "16", "--engine", "attack", "--no-reduction", *LIMITS, *MOST_STATES),
+    ),
+)
+"""Inputs that took too long, and what they did, with the commands that got them."""
+
+
+def _kept(folder: Path) -> Maker:
+    number = iter(range(int(folder.name.rpartition("-")[2]), len(KEPT)))
+
+    def make(random: Random) -> Case:
+        _, text, arguments = KEPT[next(number)]
+        Path(arguments[1]).write_text(text)
+        return Case(arguments)
+
+    return make
+
+
 def _breaking(folder: Path) -> Maker:
     """What the watching is tested with."""
     ways: list[Callable[[], object]] = [lambda: None, os.abort, lambda: None, Event().wait, lambda: 1 // 0]
-    left = iter(ways[int((folder.name).rpartition("-")[2]) :])  # the first number is in the name of the folder
+    left = iter(ways[int(folder.name.rpartition("-")[2]) :])  # the first number is in the name of the folder
     return lambda random: Case(work=next(left))
 
 
@@ -430,4 +452,4 @@ KINDS: dict[str, Callable[[Path], Maker]] = {
     "lsp": _edited,
 }
 """Functions that open a kind in a folder, which is the working directory, too."""
-ALL = {**KINDS, "breaking": _breaking}
+ALL = {**KINDS, "breaking": _breaking, "kept": _kept}

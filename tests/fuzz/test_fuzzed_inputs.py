@@ -15,7 +15,7 @@ import pytest
 
 from tests.fuzz import watched
 from tests.fuzz.damage import damaged, damaged_json
-from tests.fuzz.kinds import KINDS, LIMITS, MEMORY, SECONDS
+from tests.fuzz.kinds import KEPT, KINDS, LIMITS, MEMORY, SECONDS
 from tests.fuzz.watched import Tally, fuzz, wrong
 from tests.support import examples
 
@@ -33,6 +33,10 @@ def test_nothing_breaks(kind: str, tmp_path: Path) -> None:
     assert tally.codes.total() == examples(200, 10_000)
     # Most are refused, but not all: what is damaged everywhere would be seen to be at once.
     assert kind == "explore" or len(tally.codes) > 1, tally
+
+
+def test_what_took_too_long_once_keeps_to_its_limits(tmp_path: Path) -> None:
+    assert list(fuzz("kept", range(len(KEPT)), 0, tmp_path)) == []
 
 
 @pytest.mark.parametrize(

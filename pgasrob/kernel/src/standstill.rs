@@ -119,13 +119,14 @@ impl Standstill {
         first: Vec<Arc<Round>>,
     ) -> Result<Option<Vec<Stay>>> {
         let tables = look.space.tables;
-        let mut order: Vec<Vec<Configuration>> = Vec::new();
+        let mut order: Vec<Arc<Vec<Configuration>>> = Vec::new();
+        let mut numbers: HashMap<Arc<Vec<Configuration>>, usize> = HashMap::new();
         let mut starts = Vec::new();
         for round in &first {
             append(&mut starts, copied(&round.configurations[0])?)?;
         }
-        append(&mut order, starts)?;
-        let (mut leads, mut rounds) = (Vec::new(), filled(Vec::new(), tables.nodes)?);
+        number_of(starts, &mut numbers, &mut order)?;
+        let (mut leads, mut whole) = (Vec::new(), Whole::new(tables)?);
         let mut phase = first;
         loop {
             let number = leads.len();
@@ -136,18 +137,12 @@ impl Standstill {
                 }
             }
             let Some(after) = self.behind_barriers(look, base, &phase)? else { return Ok(None) };
-            for (of_rank, round) in rounds.iter_mut().zip(phase) {
-                append(of_rank, round)?;
+            if !whole.add(tables, phase)? {
+                return Ok(None);
             }
-            let Some(so_far) = Whole::new(tables, rounds)? else { return Ok(None) };
-            rounds = so_far.rounds;
             let mut led = Vec::new();
             for starts in after {
-                let known = order.iter().position(|known| *known == starts);
-                append(&mut led, known.unwrap_or(order.len()))?;
-                if known.is_none() {
-                    append(&mut order, starts)?;
-                }
+                append(&mut led, number_of(starts, &mut numbers, &mut order)?)?;
             }
             append(&mut leads, led)?;
             if self.rounds.is_too_many(number + 1) {
@@ -161,7 +156,6 @@ impl Standstill {
                 append(&mut phase, round)?;
             }
         }
-        let Some(whole) = Whole::new(tables, rounds)? else { return Ok(None) };
         let mut back = filled(true, leads.len())?;
         for (rank, rounds) in whole.rounds.iter().enumerate() {
             let now = whole.key(tables, rank, &rounds[0].configurations[0])?;
@@ -242,6 +236,22 @@ impl Standstill {
     }
 }
 
+/// The number of where all ranks begin, a new one when it has not been met before.
+fn number_of(
+    starts: Vec<Configuration>,
+    numbers: &mut HashMap<Arc<Vec<Configuration>>, usize>,
+    order: &mut Vec<Arc<Vec<Configuration>>>,
+) -> Result<usize> {
+    if let Some(&known) = numbers.get(&starts) {
+        return Ok(known);
+    }
+    let (number, starts) = (order.len(), Arc::new(starts));
+    numbers.try_reserve(1)?;
+    numbers.insert(starts.clone(), number);
+    append(order, starts)?;
+    Ok(number)
+}
+
 /// The rounds of all ranks, and what decides what the ranks do in them.
 struct Whole {
     /// Those of each rank, one for each time between barriers.
@@ -249,53 +259,72 @@ struct Whole {
     /// The registers that do, rank by rank, and the cells, which ascend.
     registers: Vec<bool>,
     cells: Vec<usize>,
+    /// The cells of each rank that it uses, changes at some command, and whose values it changes; they ascend.
+    touched: Vec<[Vec<usize>; 3]>,
     /// Whether the rank passes other data on to another one, or takes it from there.
     passes: Vec<bool>,
 }
 
 impl Whole {
-    /// None when a rank changes what decides what another one does.
-    fn new(tables: &Tables, rounds: Vec<Vec<Arc<Round>>>) -> Result<Option<Self>> {
-        let nodes = tables.nodes;
-        let mut whole = Whole {
-            rounds,
-            registers: filled(false, nodes * tables.registers)?,
+    fn new(tables: &Tables) -> Result<Self> {
+        Ok(Whole {
+            rounds: filled(Vec::new(), tables.nodes)?,
+            registers: filled(false, tables.nodes * tables.registers)?,
             cells: Vec::new(),
-            passes: Vec::new(),
-        };
-        while whole.more_decides(tables)? {}
-        let mut touched = filled((Vec::new(), Vec::new(), Vec::new()), nodes)?;
-        for ((used, changed, changes), rounds) in touched.iter_mut().zip(&whole.rounds) {
-            for round in rounds {
-                for each in &round.commands {
-                    each.used.iter().try_for_each(|&cell| enter_sorted(used, cell))?;
-                    each.changed.iter().try_for_each(|&cell| enter_sorted(changed, cell))?;
-                }
-                round.changes.iter().try_for_each(|&cell| enter_sorted(changes, cell))?;
-            }
-        }
-        let decides = |cell: &&usize| whole.cells.binary_search(cell).is_ok();
-        let mut passes = filled(false, nodes)?;
-        for one in 0..nodes {
-            for other in (0..nodes).filter(|&other| other != one) {
-                let (used, (_, changed, changes)) = (&touched[one].0, &touched[other]);
-                if used.iter().filter(decides).any(|cell| changes.binary_search(cell).is_ok()) {
-                    return Ok(None);
-                }
-                if used.iter().any(|cell| !decides(&cell) && changed.binary_search(cell).is_ok()) {
-                    (passes[one], passes[other]) = (true, true);
-                }
-            }
-        }
-        whole.passes = passes;
-        Ok(Some(whole))
+            touched: filled([Vec::new(), Vec::new(), Vec::new()], tables.nodes)?,
+            passes: filled(false, tables.nodes)?,
+        })
     }
 
-    /// Adds what decides something by what is known to; whether that was anything new (`pgasrob/program/deciding.py`).
-    fn more_decides(&mut self, tables: &Tables) -> Result<bool> {
+    /// Adds a round of each rank; false when a rank changes what decides what another one does. There may be thousands:
+    /// all of them are gone through again only where the new ones bring something new.
+    fn add(&mut self, tables: &Tables, phase: Vec<Arc<Round>>) -> Result<bool> {
+        let first = self.rounds[0].len();
+        let mut new = first == 0;
+        for ((known, rounds), round) in self.touched.iter_mut().zip(&mut self.rounds).zip(phase) {
+            let size = |known: &[Vec<usize>; 3]| known.iter().map(Vec::len).sum::<usize>();
+            let before = size(known);
+            let [used, changed, changes] = known;
+            for each in &round.commands {
+                each.used.iter().try_for_each(|&cell| enter_sorted(used, cell))?;
+                each.changed.iter().try_for_each(|&cell| enter_sorted(changed, cell))?;
+            }
+            round.changes.iter().try_for_each(|&cell| enter_sorted(changes, cell))?;
+            new |= size(known) != before;
+            append(rounds, round)?;
+        }
+        let mut more = self.more_decides(tables, first)?;
+        new |= more;
+        while more {
+            more = self.more_decides(tables, 0)?;
+        }
+        Ok(!new || self.pass_on(tables.nodes))
+    }
+
+    /// Notes which ranks pass data on; false when that decides something.
+    fn pass_on(&mut self, nodes: usize) -> bool {
+        let decides = |cell: &&usize| self.cells.binary_search(cell).is_ok();
+        self.passes.fill(false);
+        for one in 0..nodes {
+            for other in (0..nodes).filter(|&other| other != one) {
+                let (used, [_, changed, changes]) = (&self.touched[one][0], &self.touched[other]);
+                if used.iter().filter(decides).any(|cell| changes.binary_search(cell).is_ok()) {
+                    return false;
+                }
+                if used.iter().any(|cell| !decides(&cell) && changed.binary_search(cell).is_ok()) {
+                    (self.passes[one], self.passes[other]) = (true, true);
+                }
+            }
+        }
+        true
+    }
+
+    /// Adds what decides something, in the rounds from the ``first`` one of each rank on, by what is known to; whether
+    /// that was anything new (`pgasrob/program/deciding.py`).
+    fn more_decides(&mut self, tables: &Tables, first: usize) -> Result<bool> {
         let mut new = false;
         for (rank, round) in
-            self.rounds.iter().enumerate().flat_map(|(rank, rounds)| rounds.iter().map(move |one| (rank, one)))
+            self.rounds.iter().enumerate().flat_map(|(rank, rounds)| rounds[first..].iter().map(move |one| (rank, one)))
         {
             let own = rank * tables.registers;
             for each in &round.commands {
@@ -422,11 +451,10 @@ impl Whole {
 
 /// How each rank stays that can do this by itself, without barriers; None when it is no state that stays.
 fn stays(tables: &Tables, guesses: bool, rounds: Vec<Arc<Round>>, idle: &[bool]) -> Result<Option<Vec<Stay>>> {
-    let mut of_ranks = Vec::new();
-    for round in rounds {
-        append(&mut of_ranks, vec![round])?;
+    let mut whole = Whole::new(tables)?;
+    if !whole.add(tables, rounds)? {
+        return Ok(None);
     }
-    let Some(whole) = Whole::new(tables, of_ranks)? else { return Ok(None) };
     let mut stays = Vec::new();
     for (rank, &idle) in idle.iter().enumerate() {
         let Some(stay) = whole.stay(tables, guesses, rank, idle)? else { return Ok(None) };
