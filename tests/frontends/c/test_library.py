@@ -128,20 +128,20 @@ int main(int argc, char **argv) { shmem_init(); int me = shmem_my_pe(); %s shmem
         ('errno = 0; long v = strtol("12", NULL, 10); assert(!errno && v == 12); assert(getpagesize() == 4096);',
          "hold"),
         ('char *name = strrchr(argv[0], \'/\'); name = name ? name + 1 : argv[0]; assert(name == argv[0]);', "hold"),
-        # What is read may be anything, and may not be there.
+        # What is read may be anything, and may not be there; whether a run reads what makes an assertion fail is open.
         ('FILE *f = fopen("data", "r"); assert(f != NULL);', "violated"),
         ('FILE *f = fopen("log", "w"); assert(f != NULL); fprintf(f, "%d", me); fclose(f);', "hold"),
         ('int n = 5; if (sscanf(getenv("N") ? "1" : "2", "%d", &n) == 1) assert(n == 2);', "hold"),
-        ('char line[20]; int n = 1; if (fgets(line, 20, stdin)) n = atoi(line); assert(n == 1);', "violated"),
+        ('char line[20]; int n = 1; if (fgets(line, 20, stdin)) n = atoi(line); assert(n == 1);', "unknown"),
         ('double v[3] = {0}; size_t n = fread(v, 8, 3, stdin); assert(n <= 3); if (v[1] == v[1]) assert(v[1] == 0);',
-         "violated"),
-        ('struct utsname u; uname(&u); assert(strcmp(u.nodename, "host") == 0);', "violated"),
+         "unknown"),
+        ('struct utsname u; uname(&u); assert(strcmp(u.nodename, "host") == 0);', "unknown"),
         ('char host[8]; gethostname(host, 8); int same = host[0] == host[0]; assert(same);', "hold"),
         ('char s[8]; memset(s, 1, 8); FILE *f = tmpfile(); fread(s + 2, 1, 2, f); assert(s[1] == 1 && s[4] == 1);',
          "hold"),
-        ('static int w; w = rand(); char *b = (char *)&w; b[0] = 1; assert(b[0] == 1); assert(b[1] == 0);', "violated"),
+        ('static int w; w = rand(); char *b = (char *)&w; b[0] = 1; assert(b[0] == 1); assert(b[1] == 0);', "unknown"),
         # So may the functions of values that other ranks decide, but those that are exact.
-        ("d = me; shmem_barrier_all(); double v = shmem_double_g(&d, 1); assert(exp(v) > 2);", "violated"),
+        ("d = me; shmem_barrier_all(); double v = shmem_double_g(&d, 1); assert(exp(v) > 2);", "unknown"),
         ("d = me + 0.5; shmem_barrier_all(); double v = shmem_double_g(&d, 1); assert(floor(v) == 1 && ceil(v) == 2);",
          "hold"),
         ("d = me - 2.5; shmem_barrier_all(); double v = shmem_double_g(&d, 0);"
@@ -150,7 +150,7 @@ int main(int argc, char **argv) { shmem_init(); int me = shmem_my_pe(); %s shmem
         # Sorting: what is known, and what takes part of nobody knows what.
         ('int a[3] = {3, 1, 2}; qsort(a, 3, sizeof(int), compare); assert(a[0] == 1 && a[2] == 3);', "hold"),
         ('double t[40]; for (int i = 0; i < 40; i++) { struct timeval n; gettimeofday(&n, 0); t[i] = n.tv_usec; }'
-         'qsort(t, 40, sizeof(double), by_time); assert(t[0] == t[39]);', "violated"),
+         'qsort(t, 40, sizeof(double), by_time); assert(t[0] == t[39]);', "unknown"),
         # Messages of text.
         ('char s[8]; snprintf(s, 8, "to %d", me); if (!me) shmem_putmem(text, s, strlen(s) + 1, 1);'
          'shmem_barrier_all();'

@@ -27,6 +27,6 @@ def test_the_size_of_a_status_and_of_datatypes() -> None:
     assert size_of(TYPES["MPI_Status"]) == 24
     for name, data in {"MPI_DOUBLE_INT": (0, 8, 16), "MPI_2INT": (0, 4, 8), "MPI_INT": (0, 0, 4)}.items():
         handle = CONSTANTS[name][1]
-        names, places, lower, extent, committed = handle.data  # type: ignore[union-attr]
-        assert (lower, places[-1], extent, committed) == (*data, NAMED), name  # type: ignore[index]
+        names, places, lower, extent, made, committed = handle.data  # type: ignore[union-attr]
+        assert (lower, places[-1], extent, made, committed) == (*data, (), NAMED), name  # type: ignore[index]
         assert len(names) == len(places)  # type: ignore[arg-type]

@@ -51,4 +51,4 @@ def test_what_is_read_of_a_known_string_is_known(body: str) -> None:
 
 def test_what_is_read_of_others_is_not() -> None:
     body = 'if (fgets(s, 8, stdin) && sscanf(s, "%d", &a) == 1) assert(a == 3);'
-    assert check(parse_c(TEXT.replace("%s", body, 1)), 2).assertions == "violated"
+    assert check(parse_c(TEXT.replace("%s", body, 1)), 2).assertions == "unknown"
