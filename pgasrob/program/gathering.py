@@ -258,7 +258,7 @@ class Gathering:
         condition = over(form.condition, dict(here.values)) if isinstance(form, core.Test) else TRUE
         for more in choices(atoms(condition), facts):
             # What cells hold is no condition on registers.
-            if truth(condition, more) and all(each in facts or min(registers_of(each)) >= 0 for each in more):
+            if truth(condition, more) and not any(_is_of_cells(each) for each in more if each not in facts):
                 yield more
 
     def _comes_to(self, goal: _Goal, start: _Configuration, facts: Facts) -> Collection[_Configuration] | None:
@@ -412,6 +412,11 @@ class Gathering:
             tests = (each.form for at in ahead for each in out[at] if isinstance(each.form, core.Test))
             self._tested[state, register] = any(register in registers_of(each.condition) for each in tests)
         return self._tested[state, register]
+
+
+def _is_of_cells(expr: Expr) -> bool:
+    """Whether ``expr`` depends on what cells hold (`Gathering._before`)."""
+    return any(index < 0 for index in registers_of(expr))
 
 
 def _sets(form: core.Form, register: int) -> bool:

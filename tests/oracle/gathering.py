@@ -1,19 +1,23 @@
 """Reads of several flags of which it does not matter which has been seen first, from their definition.
 
-A cell is a *flag* of a rank when one value alone is written to it but by the rank's own stores: once seen it stays. A
-read of a flag that is not there *gathers* when there is a configuration that the rank comes to when all flags are there
-that it reads, each once, and to which every other way comes, too, before any command but reads, awaits, assigns and
-assumes, and waits for the rank's own operations; each way has seen all of these flags there and waited for the same
-queues, reads no other cell, and comes there when they are all raised.
+A cell is a *flag* of a rank when one value alone is written to it but by the rank's own stores: once seen it stays. It
+has *settled* with a flag that has been seen when every put that writes it comes before every put of the flag. A read of
+a flag that is not there *gathers* when there is a configuration that the rank comes to when all flags are there that it
+reads, each once, and to which every other way comes, too, before any command but reads, awaits, assigns and assumes,
+and waits for the rank's own operations; each way has seen all of these flags there and waited for the same queues,
+reads no other cell that has not settled, whatever that holds, and comes there when they are all raised.
+
+Flags with several values, cells of a rank's own and data put by code with branches are none to the oracle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from typing import NamedTuple
 
 from .control import Edge
-from .expressions import Fault, compare, evaluate, wrap
+from .expressions import Fault, Name, compare, evaluate, wrap
 from .operations import Place
 from .syntax import (
     Assign,
@@ -21,6 +25,7 @@ from .syntax import (
     Await,
     AwaitAdd,
     CompareSwap,
+    Fence,
     Fetch,
     FetchAdd,
     FetchUpdate,
@@ -73,6 +78,8 @@ class Flags:
             for value in self._source(rank, state, put, [*known, *moved]):
                 writes += self._places(rank, put, "remote", False, value)
         self.of: list[dict[Place, tuple[int, set[int]]]] = [{} for _ in ranks]
+        self.writes, self.bodies = writes, [program.body(rank) for rank in ranks]
+        self.fifo = {queue.name for queue in program.queues if not queue.unordered}
         if any(write.place is None for write in writes):
             return
         for rank in ranks:
@@ -83,6 +90,44 @@ class Flags:
                 before = own | {self.initial[place[1]]}
                 if len(others) == 1 and None not in others | own and len(before) <= MOST_BEFORE:
                     self.of[rank][place] = (*others, before)
+
+    def settled(self, rank: int, place: Place, seen: frozenset[Place]) -> bool:
+        """Whether nothing arrives at `place` any more when `rank` has seen these flags."""
+        writes = [write for write in self.writes if not (write.at_issue and write.rank == rank)]
+        if any(write.place is None for write in writes):
+            return False
+        writers = {write.rank for write in writes if write.place == place}
+        raising = {flag: {write.rank for write in writes if write.place == flag} for flag in seen}
+        return not writers or any(
+            writers == by and len(by) == 1 and self._comes_first(*by, place, flag)
+            for flag, by in raising.items()
+            if flag in self.of[rank] and self.of[rank][flag][0] not in self.of[rank][flag][1]
+        )
+
+    def _comes_first(self, rank: int, place: Place, flag: Place) -> bool:
+        """Whether `rank`, in straight code, puts the last time to `place` before it puts to `flag`, with a wait or a
+        fence between, or in a FIFO queue."""
+        body = self.bodies[rank]
+        if not all(isinstance(each, Put | Wait | WaitLocal | Fence | Await | Store) for each in body):
+            return False
+        puts = {number: put for number, put in enumerate(body) if isinstance(put, Put)}
+        to = {number: self._own(self._value(rank, put, "rank"), put, "remote") for number, put in puts.items()}
+        queues = {queue: queue in map(Name, self.fifo) for queue in (put.queue for put in puts.values())}
+        return all(
+            first < second
+            and (
+                (puts[first].queue == puts[second].queue and queues[puts[first].queue])
+                or any(
+                    isinstance(each, Wait | Fence)
+                    and each.queue == puts[first].queue
+                    and (isinstance(each, Wait) or (each.rank is None and each.queue == puts[second].queue))
+                    for each in body[first:second]
+                )
+            )
+            for first in puts
+            for second in puts
+            if to[first] == place and to[second] == flag
+        )
 
     def _of(self, rank: int, command: Statement) -> Iterator[Write]:
         """The writes of a command that is no put."""
@@ -149,17 +194,24 @@ class Flags:
 
 
 class Gathers:
-    def __init__(self, flags: Flags, ways: Ways, at: Callable, moved: Callable) -> None:
+    def __init__(
+        self, flags: Flags, out: list[list[list[Edge]]], ways: Ways, at: Callable, moved: Callable
+    ) -> None:  # fmt: skip
         """``at``: the configuration at a state with these registers; ``moved``: registers with one changed."""
-        self.flags, self.ways, self.at, self.moved = flags, ways, at, moved
+        self.flags, self.out, self.ways, self.at, self.moved = flags, out, ways, at, moved
         self.cut = False
+        self.data = 0  # what cells hold that have settled
 
     def gathers(self, rank: int, place: Place, value: int, early: Configuration, there: Configuration) -> bool:
         """Whether a read of `place` gathers that gives `value`, which leads to `early`; to `there` if it is raised."""
         flags = self.flags.of[rank]
         if place not in flags or value == flags[place][0]:
             return False
-        return any(self._comes_to(rank, (early, frozenset()), goal) for goal in self._raised(rank, there, place))
+        for self.data in (0, 1, 5):
+            goals = self._raised(rank, there, place)
+            if not any(self._comes_to(rank, (early, frozenset()), goal) for goal in goals):
+                return False
+        return True
 
     def _raised(self, rank: int, start: Configuration, place: Place) -> list[Seen]:
         found: list[Seen] = []
@@ -190,6 +242,14 @@ class Gathers:
                     found.append(((self.at(rank, target, registers), here[1] | {waited}), None))
                 case Load() | Fetch() | Await():
                     place = (values.get("rank", rank), values["address"])
+                    register = getattr(command, "register", None)
+                    is_data = register is not None and not self._is_tested(rank, target, register)
+                    if is_data and self.flags.settled(rank, place, here[1]):
+                        fixed = not any(write.place in (place, None) for write in self.flags.writes)
+                        holds = self.flags.initial[place[1]] if fixed else self.data
+                        read = self.moved(registers, register, holds)
+                        found.append(((self.at(rank, target, read), here[1]), None))
+                        continue
                     if place not in self.flags.of[rank]:
                         if not raised:
                             return None
@@ -206,6 +266,18 @@ class Gathers:
                 case _ if not raised:
                     return None
         return None if ways is None and not raised else found
+
+    def _is_tested(self, rank: int, state: int, register: str) -> bool:
+        """Whether an assume may look at what `register` holds at `state`."""
+        found, unread = {state}, [state]
+        while unread:
+            for edge in self.out[rank][unread.pop()]:
+                if isinstance(edge.command, Assume) and register in _names(edge.command.condition):
+                    return True
+                if getattr(edge.command, "register", None) != register and edge.target not in found:
+                    found.add(edge.target)
+                    unread.append(edge.target)
+        return False
 
     def _comes_to(self, rank: int, start: Seen, goal: Seen) -> bool:
         ahead: dict[Seen, list[Seen]] = {}
@@ -233,3 +305,11 @@ class Gathers:
         }:
             there |= more
         return there >= set(ahead)
+
+
+def _names(expr: object) -> set[str]:
+    """The names in an expression."""
+    if isinstance(expr, Name):
+        return {expr.name}
+    parts = [getattr(expr, field.name) for field in fields(expr)] if is_dataclass(expr) else []
+    return set[str]().union(*map(_names, parts))

@@ -53,7 +53,8 @@ class Polls:
         self.live = [_live(out, names | {"me": rank}) for rank, out in enumerate(self.out)]
         self.ahead = [_quietly_ahead(out) for out in self.out]
         self.flags = Flags(program, automata, names)
-        self.gathering: Gathers | None = Gathers(self.flags, self._ways, self._at, self._with)  # None: none gathers
+        # None: none gathers
+        self.gathering: Gathers | None = Gathers(self.flags, self.out, self._ways, self._at, self._with)
         self._failed: dict[object, bool] = {}
         self._judged = 0  # reads judged for the one at hand
 

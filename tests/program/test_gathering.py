@@ -252,6 +252,10 @@ def test_data_of_flags_that_have_come_may_be_read_in_between(program: Instance, 
     assert is_violated(literal) is True
 
 
+def test_a_condition_that_faults_is_none_that_may_be_chosen() -> None:
+    assert with_flags(puts("x", "x + 1"), in_rounds("if (1 / 0) { k <- 1; }")).polls
+
+
 @pytest.mark.parametrize(
     ("patched", "name", "instead", "program", "lost"),
     [
@@ -304,13 +308,7 @@ def test_without_one_of_its_conditions_the_rule_loses_something(
 
 
 def both_answers(seed: int) -> tuple[bool | None, bool | None]:
-    """Whether the program of ``seed`` has a violation, by the oracle and by the package, for which no cell settles."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Flags, "settled", lambda *_: False)
-        return _both_answers(seed)
-
-
-def _both_answers(seed: int) -> tuple[bool | None, bool | None]:
+    """Whether the program of ``seed`` has a violation, by the oracle and by the package."""
     reading = readings.Reading("wait", "commuting")
     program = random_program(seed)
     expected = decide(program, max_runs=3_000, max_steps=40, reading=reading).violating

@@ -8,14 +8,15 @@ which is no error, are the `hard` ones: what it calls robust must be so there to
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
 from pgasrob import twins
 from pgasrob.api import check
-from pgasrob.program import certain, instance, walks
+from pgasrob.program import certain, instance, polls, raised_flags, walks
 from pgasrob.program.control import ControlAutomaton
+from pgasrob.program.declarations import Declared
 from pgasrob.program.instance import Instance
 from pgasrob.program.parser import parse
 from pgasrob.program.reading import Reading
@@ -213,7 +214,7 @@ def test_rounds_of_several_flags() -> None:
 
 def test_unless_one_flag_decides_polls_of_several_are_false_alarms(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walks, "holds", lambda expr: certain.FALSE if certain._is_unknown(expr) else expr)
-    monkeypatch.setattr(instance.Flags, "of", lambda *_: {})  # else most of them gather flags
+    monkeypatch.setattr(raised_flags.Flags, "of", lambda *_: {})  # else most of them gather flags
     monkeypatch.setattr(polling, "Gathers", lambda *_: None)
     seen = rounds_of_flags(range(1_000, 1_060), kernels)
     assert seen["a false alarm"] == 10 and seen["missed"] == 0, seen
@@ -237,15 +238,17 @@ def test_without_guards_programs_that_poll_have_other_verdicts(monkeypatch: pyte
 
     reading = readings.Reading("wait", "commuting")
     assert disagreements("polls", reading) == 0
-    monkeypatch.setattr(instance, "with_polls", unguarded)
+    monkeypatch.setattr(polls, "with_polls", unguarded)
     assert disagreements("polls", reading) >= 4
 
 
 def test_without_commuting_updates_programs_that_update_have_other_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     as_read = instance._as_read
 
-    def all_in_conflict(automaton: ControlAutomaton, reading: Reading, *others: int) -> ControlAutomaton:
-        return as_read(automaton, Reading(reading.failed_polls, "all"), *others)
+    def all_in_conflict(
+        program: Declared, automata: Sequence[ControlAutomaton], reading: Reading
+    ) -> list[ControlAutomaton]:
+        return as_read(program, automata, Reading(reading.failed_polls, "all"))
 
     reading = readings.Reading("wait", "commuting")
     assert disagreements("updates", reading) == 0
