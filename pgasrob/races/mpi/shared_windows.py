@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
 
 LOOKING = "while looking for a missing MPI_Win_sync"
+MOST_EXECUTIONS = 1_000
+"""So many are looked at: what is missing shows in the first one, and barriers of parts of the ranks give thousands that
+differ in nothing but who comes first."""
 
 
 def with_missing_syncs(session: Session, program: CProgram, counts: Sequence[int], verdict: Verdict) -> Verdict:
@@ -40,7 +43,8 @@ def with_missing_syncs(session: Session, program: CProgram, counts: Sequence[int
 
     Where all executions were looked at and it is missing nowhere the answer does not rest on `Kind.WINDOW_SYNC` any
     more; where a limit has ended that it is open whether all calls are legal. Of what the memory model does not cover,
-    and of numbers of nodes that were not looked at, the assumption is left.
+    of numbers of nodes that were not looked at, and where there are too many executions, the assumption is left; the
+    last of these is said.
     """
     for nodes in counts:
         if verdict.every is not None and nodes > LAST_COUNT:
@@ -61,6 +65,9 @@ def _with_found(verdict: Verdict, looked: _Looked, ended: Reason | None) -> Verd
     if ended is not None:
         left = verdict.reason or LeftUndone("it is open whether MPI_Win_sync is missing", ended)
         return replace(verdict, legal="no" if verdict.legal == "no" else "unknown", reason=left)
+    if looked.left is not None:
+        left = LeftUndone("MPI_Win_sync may be missing where nobody has looked (window-sync is assumed)", looked.left)
+        return replace(verdict, reason=verdict.reason or left)
     if looked.covered and verdict.every is None:
         kept = tuple(each for each in verdict.assumptions if each.kind != Kind.WINDOW_SYNC)
         return replace(verdict, assumptions=kept)
@@ -70,13 +77,15 @@ def _with_found(verdict: Verdict, looked: _Looked, ended: Reason | None) -> Verd
 class _Looked:
     """What the executions of ``program`` on ``nodes`` nodes have shown: one finding for each place.
 
-    ``covered``: whether the model covers what they do; ``ended``: why they may not be all.
+    ``covered``: whether the model covers what they do; ``left``: why not all were looked at; ``ended``: why there may
+    be others.
     """
 
     def __init__(self, session: Session, program: CProgram, nodes: int) -> None:
         self._session, self._program, self._nodes = session, program, nodes
         self.found: dict[IllegalCall, FoundIllegalCall] = {}
         self.covered = True
+        self.left: Reason | None = None
         self.ended: Reason | None = None
 
     def look(self) -> None:
@@ -87,13 +96,15 @@ class _Looked:
         try:
             for execution in executions(instance, stuck=True):
                 count += 1
+                if count > MOST_EXECUTIONS:
+                    raise GaveUp(f"there are more than {MOST_EXECUTIONS:,}")
                 self._session.watch.look_around("executions", 0, f"looking at execution {count}")
                 orders = Orders(execution, "unified")
                 # A store that may not be seen says more than a load before a store.
                 for race in sorted(without_sync(execution, orders, exposed), key=lambda race: not race.first.writes):
                     self._note(instance, orders, race)
         except GaveUp as why:
-            self.ended = WindowsLeft(str(why))
+            self.left = WindowsLeft(str(why))
         except NotCovered:
             self.covered = False
         if self.ended is None and marked.gaps:

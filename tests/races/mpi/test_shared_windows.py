@@ -8,12 +8,14 @@ from pgasrob.batch.answer import about_robustness
 from pgasrob.frontends.apis.mpi.rules import WINDOW_SYNC
 from pgasrob.frontends.lower import parse_c
 from pgasrob.program.assumptions import Kind
-from pgasrob.races.mpi import consistency, decide, executions, shared_windows
+from pgasrob.races.mpi import consistency, decide, shared_windows
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, RobustnessOnEveryCount, Synchronisation
+from pgasrob.robustness.reasons import TimeLimit
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.synchronisation import synchronised
 from pgasrob.robustness.verdict import Verdict
+from pgasrob.robustness.watch import LimitReached
 
 TEXT = """// shared-memory: all
 #include <mpi.h>
@@ -160,8 +162,24 @@ def test_atomics_of_c_are_left_to_the_assumption() -> None:
     assert (findings(verdict), verdict.legal, rests_on_it(verdict)) == ([], "yes", True)
 
 
-def test_a_limit_leaves_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executions, "MOST_EXECUTIONS", 0)
+def test_where_there_are_too_many_executions_it_is_assumed_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    locked = f"for (int k = 0; k < 2; k++) {{ {LOCK} first[0]++; {UNLOCK} }}"
+    monkeypatch.setattr(shared_windows, "MOST_EXECUTIONS", 3)
+    verdict = answer(locked)
+    found = synchronised(verdict)
+    assert found is not None and found.answer == "yes" and rests_on_it(verdict)
+    assert str(verdict.reason) == (
+        "MPI_Win_sync may be missing where nobody has looked (window-sync is assumed): not all executions with shared "
+        "windows were looked at: there are more than 3"
+    )
+    assert findings(answer(locked, BARRIER, LOAD)) == [(0, 2, "before the load")]  # it shows in the first one
+
+
+def test_a_limit_of_time_leaves_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*given: object, **more: object) -> None:
+        raise LimitReached(TimeLimit(60, shared_windows.LOOKING))
+
+    monkeypatch.setattr(shared_windows, "executions", late)
     verdict = answer(ALL, STORE, SYNC, BARRIER, SYNC, LOAD, NONE_LEFT)
     found = synchronised(verdict)
     assert found is not None and found.answer == "unknown"
