@@ -157,6 +157,9 @@ THROUGH: dict[str, str] = {
     "frontends/c/test_arrivals.py": """
         frontends.c.cells frontends.c.driver frontends.c.world
     """,
+    "frontends/c/test_asked.py": """
+        frontends.c.together
+    """,
     "frontends/c/test_moved.py": """
         frontends.c.moved_memory
     """,

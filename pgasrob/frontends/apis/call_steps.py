@@ -7,6 +7,7 @@ from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis.interface import Call, Look, Outcome, Way
+from pgasrob.frontends.c.together import Bringing
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Unknown, Value
 from pgasrob.program.assumptions import Kind
@@ -87,6 +88,7 @@ class Steps:
         self.commands: list[object] = []
         self.stores: list[tuple[Address, Value, CType]] = []
         self.state: dict[str, Hashable] = {}
+        self.brought: Bringing | None = None
 
     def do(self, *commands: object) -> None:
         """Add commands or statements."""
@@ -148,7 +150,9 @@ class Steps:
         return number
 
     def outcome(self, result: Given = UNDEFINED) -> Outcome:
-        return Outcome(self.call.do(*self.commands), as_value(result), tuple(self.stores), self.state)
+        return Outcome(
+            self.call.do(*self.commands), as_value(result), tuple(self.stores), self.state, brought=self.brought
+        )
 
     def look(self, condition: Expr, yes: Way | None, no: Way | None = None) -> Look:
         """The commands as a look at memory that decides between two ways to go on."""

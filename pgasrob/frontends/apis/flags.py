@@ -20,6 +20,7 @@ from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Outcome, Way
 from pgasrob.frontends.apis.transfers import combined, element, value_at
 from pgasrob.frontends.c.symbolic import EVERYONE
+from pgasrob.frontends.c.together import Bringing
 from pgasrob.frontends.c.types import CType, Floating
 from pgasrob.frontends.c.values import Address
 from pgasrob.program.assumptions import Kind
@@ -169,15 +170,26 @@ def end_phase(steps: Steps, group: Group, collective: str) -> None:
 
 
 def exchange(
-    steps: Steps, group: Group, values: Sequence[Expr], wanted: Iterable[tuple[int, int]], collective: str = ""
+    steps: Steps,
+    group: Group,
+    values: Sequence[Expr],
+    wanted: Iterable[tuple[int, int]],
+    collective: str = "",
+    *,
+    alike: bool = False,
 ) -> list[Expr]:
     """Every member lays out ``values``, and all wait for all, as in a `barrier` for ``collective``. The result has
-    value ``index`` of ``rank`` for every (rank, index) in ``wanted``.
+    value ``index`` of ``rank`` for every (rank, index) in ``wanted``; ``alike``: on all members the call stores them.
     """
     cell = _exchange(steps, group)
     for index, value in enumerate(values):
         _lay(steps, cell(index), value)
+    answers = Answers(steps, group, [], steps.call.rank == group.members[0]) if alike else None
+    if answers is not None:
+        steps.do(*map(Store, answers.cells, answers.given))
     barrier(steps, group, collective)
+    if answers is not None:
+        answers.fetch(group.members[0])
     return [_of(steps, rank, cell(index), values[index] if rank == steps.call.rank else None) for rank, index in wanted]
 
 
@@ -242,7 +254,10 @@ def reduced(
     for cell, value, unknown in zip(cells, own, drawn, strict=True):
         if unknown is None or call.rank == first:
             _lay(steps, cell, value if unknown is None else unknown)
+    answers = Answers(steps, group, drawn, call.rank == first)
+    steps.do(*map(Store, answers.cells, answers.given))
     barrier(steps, group, collective)
+    answers.fetch(first)
     result: list[Expr] = []
     for begin in range(0, len(own), width):
         places = range(begin, begin + width)
@@ -252,6 +267,35 @@ def reduced(
         else:
             result += [_of(steps, first, cells[place], drawn[place]) for place in places]
     return result
+
+
+class Answers:
+    """The answers to what a collective is asked of the values that it brings (`together.py`), which the rank that
+    gives ``values`` has too. ``given``: by this rank, if it ``gives`` any; ``cells``: where these go to."""
+
+    def __init__(self, steps: Steps, group: Group, values: Sequence[Expr | None], gives: bool) -> None:
+        self.steps, self.group, self.name = steps, group, group.name("brought")
+        self.asked = steps.call.questions(self.name)
+        self.given = [steps.call.answer(self.name, each, values) for each in self.asked] if gives else []
+        if gives:
+            self.bring(self.given)
+
+    @property
+    def cells(self) -> list[Expr]:
+        call = self.steps.call
+        parity = (cast(int, self.steps.recall(self.group.name("exchange"), 0)) - 1) % (call.slots or 2)
+        return [_cell(call, self.group, "answer", parity, index) for index in range(len(self.asked))]
+
+    def fetch(self, giver: int) -> None:
+        """Get what ``giver`` has answered, if this rank has not."""
+        if not self.given:
+            registers = [self.steps.call.register("answer") for _ in self.asked]
+            self.steps.do(*(Fetch(each, Const(giver), cell) for each, cell in zip(registers, self.cells, strict=True)))
+            self.bring(registers)
+
+    def bring(self, answers: Sequence[Expr], values: Sequence[Expr] = ()) -> None:
+        """The call brings ``values``, which are what it stores if not given, and these ``answers``."""
+        self.steps.brought = Bringing(self.name, tuple(zip(self.asked, answers, strict=True)), tuple(values))
 
 
 def _drawn(steps: Steps, cells: Sequence[Expr], types: Sequence[CType], width: int) -> list[Expr | None]:

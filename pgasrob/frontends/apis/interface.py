@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
 from pgasrob.frontends.c.symbolic import Extent
+from pgasrob.frontends.c.together import Bringing
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Value
 from pgasrob.program.assumptions import Kind
@@ -34,7 +35,7 @@ class Outcome:
     First ``statements`` (made by :meth:`Call.do`), then ``stores`` (address, value, C type) as assignments through
     pointers, then the statements ``after`` them. The call returns ``result``. ``state`` replaces entries of the API's
     state, and takes those away for which it has None. ``ends``: the rank does nothing more (`exit`,
-    `shmem_global_exit`).
+    `shmem_global_exit`). ``brought``: the unknown values that a collective has brought.
     """
 
     statements: tuple[Statement, ...] = ()
@@ -43,6 +44,7 @@ class Outcome:
     state: Mapping[str, Hashable] = field(default_factory=dict)
     ends: bool = False
     after: tuple[Statement, ...] = ()
+    brought: Bringing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +237,13 @@ class Call(Protocol):
         """An unknown value of ``type``, if one may be in any of ``cells``."""
 
     # Across ranks
+
+    def questions(self, group: str) -> tuple[Expr, ...]:
+        """What the next collective that brings values to ``group`` is asked of them."""
+
+    def answer(self, group: str, asked: Expr, values: Sequence[Expr | None]) -> Expr:
+        """An answer to ``asked`` for the next collective that brings ``values`` to ``group``: the one that is known, or
+        any."""
 
     @property
     def slots(self) -> int | None:

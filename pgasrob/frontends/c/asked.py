@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain
 
 from pgasrob.frontends.c.facts import Facts
 from pgasrob.frontends.c.nondeterminism import Leaf, uncast
+from pgasrob.frontends.c.roots import breaks
 from pgasrob.frontends.c.values import ObjectId
 from pgasrob.program.expressions import (
     NEGATED,
@@ -35,11 +37,9 @@ from pgasrob.program.expressions import (
 
 CELL = Register("cell", 0)
 """The number in the cell, in a condition that cells are asked; it is alone there."""
-MOST_ASKED = 6
-"""So many conditions a cell is asked; what more depends on it goes either way."""
 MOST_WAYS = 256
-"""So often a rank may go two ways by an answer in one pass, before nothing is asked any more."""
-LARGEST_ASKED = 16
+"""So often a rank may go two ways by an answer in one pass, before less is asked."""
+LARGEST_ASKED = 48
 """Parts of such a condition."""
 Scalar = tuple[ObjectId, int | None]
 Asked = tuple[Expr, ...]
@@ -88,11 +88,16 @@ class Questions:
         parted = list(parts(condition))
         if self.facts.asks and len(parted) <= LARGEST_ASKED and registers_of(condition):
             known = self.of(cells)
-            if condition in known or len(known) < MOST_ASKED:
+            if condition in known or len(known) < self.facts.asks:
                 self.pass_on(cells, (condition,))
                 if value.site not in self.facts.sites:
                     self.facts.sites.add(value.site)
                     self.facts.changed()
+
+    def can_ask(self, value: Leaf, condition: Expr) -> bool:
+        """Whether there is a number for each answer to ``condition`` and to what the cells of ``value`` are asked."""
+        known = self.of(value.cells)
+        return condition in known or (len(known) < self.facts.asks and bool(numbers_for((*known, condition))))
 
     def pass_on(self, cells: Sequence[Scalar], conditions: Asked) -> None:
         """Ask ``cells`` all of ``conditions``, since what is there comes to cells that are asked them."""
@@ -121,6 +126,7 @@ def standing_for(asked: Asked, answers: Sequence[bool]) -> int | None:
     return None
 
 
+@lru_cache(maxsize=1 << 12)
 def numbers_for(asked: Asked) -> list[int]:
     """A number for all answers that there may be to what a cell is ``asked``; none where one is not found."""
     found: list[int] = []
@@ -140,6 +146,8 @@ def numbers_for(asked: Asked) -> list[int]:
 def _near(asked: Asked) -> Iterator[int]:
     """Numbers of which at least one has any answers that there are, if each condition relates the cell to a number."""
     yield from (0, 1, -1, 2)
+    for each in asked:
+        yield from breaks(each, CELL) or ()
     for part in dict.fromkeys(chain.from_iterable(map(parts, asked))):
         if isinstance(part, Const):
             yield from (part.value, part.value + 1, part.value - 1)
@@ -154,7 +162,7 @@ def answered(asked: Asked, decided: Callable[[Expr], bool | None]) -> tuple[list
     answers: list[bool] = []
     for number, condition in enumerate(asked):
         answer = decided(condition)
-        if answer is None and all(map(_is_plain, asked[: number + 1])):
+        if answer is None and all(_is_plain(each) or breaks(each, CELL) is not None for each in asked[: number + 1]):
             ways = [each for each in (True, False) if standing_for(asked[: number + 1], (*answers, each)) is not None]
             answer = ways[0] if len(ways) == 1 else None
         if answer is None:

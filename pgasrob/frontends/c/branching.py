@@ -13,7 +13,7 @@ from pgasrob.frontends.c.roots import without_roots
 from pgasrob.frontends.c.snapshots import State
 from pgasrob.frontends.c.undecided import Undecided, committed
 from pgasrob.frontends.c.writer import Writer, disturbed
-from pgasrob.program.expressions import Expr
+from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.statements import Statement
 
 
@@ -21,7 +21,8 @@ from pgasrob.program.statements import Statement
 class Branch:
     """A node that is still empty, the state to execute from, and what comes first: a statement, or an outcome ``way``
     of the current call; ``again`` is the node that makes this call. ``loaded``: the unknown values that have just been
-    loaded, with what they are of registers."""
+    loaded, with what they are of registers; ``replies``: the answers to conditions that a
+    collective has just brought, in registers, with the conditions."""
 
     label: str
     state: State
@@ -29,6 +30,7 @@ class Branch:
     first: Statement | None = None
     again: str | None = None
     loaded: tuple[tuple[Leaf, Expr], ...] = ()
+    replies: tuple[tuple[Expr, Expr], ...] = ()
 
 
 class Branching:
@@ -92,11 +94,20 @@ class Branching:
     def _count_answer(self) -> None:
         self.answers += 1
         if self.answers > MOST_WAYS:
-            self.position.facts.ask_no_more()
+            self.position.facts.ask_less()
             raise TryAgain
 
-    def by_loaded(self, loaded: Sequence[tuple[Leaf, Expr]]) -> None:
-        """Branch by what cells are asked of the values that have been ``loaded`` from them."""
+    def by_loaded(self, loaded: Sequence[tuple[Leaf, Expr]], replies: Sequence[tuple[Expr, Expr]]) -> None:
+        """Branch by ``replies`` that a collective has brought, and by what cells are asked of the values that have been
+        ``loaded`` from them."""
+        for place, (answer, condition) in enumerate(replies, 1):
+            if self.undecided.decided(condition) is not None:
+                continue
+            if isinstance(answer, Const):
+                self.undecided.assume_all(self.position.state, {condition: bool(answer.value)})
+                continue
+            self._by_answer(answer, condition, loaded, replies[place:])
+            return
         for value, number in loaded:
             if value.site not in self.position.facts.sites:
                 continue
@@ -111,11 +122,18 @@ class Branching:
             self.undecided.assume_all(self.position.state, known)
             if open is None:
                 continue
-            self._count_answer()
-            yes, no = (
-                Branch(self.writer.fresh().label, self.position.state.copy(), loaded=tuple(loaded)) for _ in range(2)
-            )
-            self.fork(replaced(open, value.found, number), yes, no)
-            for truth, branch in ((True, yes), (False, no)):
-                self.undecided.assume_all(branch.state, {of_value[open]: truth})
+            self._by_answer(replaced(open, value.found, number), of_value[open], loaded, ())
             return
+
+    def _by_answer(
+        self, answer: Expr, condition: Expr, loaded: Sequence[tuple[Leaf, Expr]], replies: Sequence[tuple[Expr, Expr]]
+    ) -> None:
+        """Branch by the ``answer`` to a ``condition``, and then by the others."""
+        self._count_answer()
+        yes, no = (
+            Branch(self.writer.fresh().label, self.position.state.copy(), loaded=tuple(loaded), replies=tuple(replies))
+            for _ in range(2)
+        )
+        self.fork(answer, yes, no)
+        for truth, branch in ((True, yes), (False, no)):
+            self.undecided.assume_all(branch.state, {condition: truth})

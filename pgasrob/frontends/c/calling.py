@@ -230,6 +230,8 @@ class Calling:
             stores = [(address, _as_type(value, type), type) for address, value, type in stores]
         else:
             stores = [(address, self.flows.typed(value, type), type) for address, value, type in stores]
+        if outcome.brought is not None and self.facts.together:
+            self.flows.brought(outcome.brought, [value for _, value, _ in stores])
         self.registers.taken |= registers_in(result)
         for address, value, type in stores:
             followed = self.pointers.followed(address, "set")

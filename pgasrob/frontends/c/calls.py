@@ -15,7 +15,7 @@ from pgasrob.frontends.c.extended import LARGEST_SCALAR
 from pgasrob.frontends.c.facts import LARGEST_CELL
 from pgasrob.frontends.c.layout import size_of
 from pgasrob.frontends.c.machine_parts import Parts
-from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, UNKNOWN, leaves_of, range_of
+from pgasrob.frontends.c.nondeterminism import CLOCK, TIME, leaves_of, range_of
 from pgasrob.frontends.c.parts import pointed_to, scalars_of, with_lengths
 from pgasrob.frontends.c.problem import Beyond, Problem, Several
 from pgasrob.frontends.c.symbolic import SOME, Extent, NumberNeeded, extent_of
@@ -488,14 +488,16 @@ class MachineCall:
         return Unknown(self.machine.undecided.new_leaf(CLOCK, (0, TIME[1] if most is None else most), exact=False))
 
     def unknown_in(self, cells: Sequence[Expr], type: CType) -> Expr | None:
-        facts, undecided = self.machine.facts, self.machine.undecided
         places = [place for cell in cells for place in self.machine.world.cells.named_by(cell)]
-        if not any(facts.uncertain.has(*place) for place in places):
-            return None
-        leaf = undecided.new_leaf(UNKNOWN, range_of(type), exact=False, origins=frozenset(places))
-        return undecided.loaded(leaf, places, drawn=True)
+        return self.machine.flows.unknown_in(places, range_of(type))
 
     # Across ranks
+
+    def questions(self, group: str) -> tuple[Expr, ...]:
+        return self.machine.flows.questions_to(group)
+
+    def answer(self, group: str, asked: Expr, values: Sequence[Expr | None]) -> Expr:
+        return self.machine.flows.answer(group, asked, values)
 
     @property
     def slots(self) -> int | None:
@@ -511,8 +513,7 @@ class MachineCall:
         self.machine.issuer.moved.arrived(cells)
 
     def held(self, cell: Expr, register: Register) -> Expr:
-        number = self.machine.issuer.moved.number_in(cell)
-        return register if number is None else Const(number)
+        return self.machine.issuer.moved.held(cell, register)
 
     def publish(self, key: str, value: Hashable, *, by_all: bool = False) -> None:
         if not self.symbolic:

@@ -15,12 +15,15 @@ from pgasrob.frontends.c.parts import part_name, pointed_name, pointed_to, scala
 from pgasrob.frontends.c.problem import Problem
 from pgasrob.frontends.c.scalars_named import Accesses
 from pgasrob.frontends.c.symbolic import Extent
+from pgasrob.frontends.c.together import COUNTED, LATEST
 from pgasrob.frontends.c.types import FLOAT, Array, CType, Floating, Integer, Pointer
 from pgasrob.frontends.c.values import Address, ObjectId, Value
 from pgasrob.program.declaration_rules import MAX_CELLS
 from pgasrob.program.expressions import Expr
 from pgasrob.program.statements import NOWHERE, Span
 
+MOST_ASKED = 16
+"""So many conditions a cell, or a collective, is asked; what more depends on it goes either way."""
 LARGEST_CELL = 8
 """Bytes: cells hold values of at most 64 bits."""
 
@@ -116,14 +119,15 @@ class Facts:
     and the variables in which a value was given up as unknown and then decided something; from then on what goes there
     is chosen, as far as there are few values to choose from. ``asked``: by object and offset, the conditions that ranks
     branch by on what cells hold, in order; ``lost``: the cells of which the answers are not known all the same;
-    ``guessed``: the cells of which the answers may be those of no run; ``asks``: whether any are asked; ``sites``: the
-    places of the program at which values are loaded by which ranks branch later
-    (:class:`~pgasrob.frontends.c.asked.Questions`). ``moved``: the numbers that collectives move. ``keeps_loops``:
-    whether long loops are kept as loops; ``loops_kept``: whether there are any. ``rank``: the first variable that a
-    rank keeps its number in. ``elsewhere``: the pointers that have pointed to memory of other ranks. ``merged_unset``:
-    the objects for which states that differ only in what has been set are merged, for there would be too many states.
-    ``rows``: the objects of which the parts of ranks lie one behind the other, as ranks with the bytes before and in
-    their part.
+    ``guessed``: the cells of which the answers may be those of no run; ``asks``: how many a cell is asked at most;
+    ``together``: whether ranks branch by several values that collectives have brought; ``questions``: what these are
+    asked, by group and number (:mod:`~pgasrob.frontends.c.together`); ``sites``: the places of the program at which
+    values are loaded by which ranks branch later (:class:`~pgasrob.frontends.c.asked.Questions`). ``moved``: the
+    numbers that collectives move. ``keeps_loops``: whether long loops are kept as loops; ``loops_kept``: whether there
+    are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``: the pointers that have pointed
+    to memory of other ranks. ``merged_unset``: the objects for which states that differ only in what has been set are
+    merged, for there would be too many states. ``rows``: the objects of which the parts of ranks lie one behind the
+    other, as ranks with the bytes before and in their part.
     """
 
     def __init__(self, keeps_loops: bool = True, folding: Folding = 0) -> None:
@@ -141,7 +145,10 @@ class Facts:
         self.asked: dict[ObjectId, dict[int | None, dict[Expr, None]]] = {}
         self.lost = CellSet()
         self.guessed = CellSet()
-        self.asks = True
+        self.asks = MOST_ASKED
+        self.together = False
+        self.questions: dict[tuple[str, int], dict[Expr, None]] = {}
+        self.counted: dict[str, int] = {}
         self.sites: set[Hashable] = set()
         self.again = False
         self.version = 0
@@ -164,10 +171,21 @@ class Facts:
             self.changed()
         return given_up
 
-    def ask_no_more(self) -> None:
-        """Ask cells nothing from now on: it makes too many ways."""
-        self.asks, self.asked = False, {}
+    def ask_less(self) -> None:
+        """Ask cells and collectives less from now on, nothing in the end: it makes too many ways."""
+        self.asks //= 4
+        self.together, self.asked, self.questions = False, {}, {}
         self.changed()
+
+    def number_of(self, group: str, earlier: int) -> int:
+        """The number of a collective of ``group`` before which there have been so many ``earlier`` ones."""
+        return earlier if earlier < self.counted.get(group, COUNTED) else LATEST
+
+    def count_less(self, group: str, most: int) -> None:
+        """No more than so many collectives of ``group`` have numbers of their own."""
+        if most < self.counted.get(group, COUNTED):
+            self.counted[group] = most
+            self.changed()
 
     def doubt(self, id: ObjectId, offset: int | None) -> None:
         """Note that the scalar at ``offset`` (None: any of the object) may hold an unknown value."""

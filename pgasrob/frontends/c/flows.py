@@ -20,8 +20,9 @@ from pgasrob.frontends.c.problem import Beyond, TwoAnswers
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.roots import without_roots
+from pgasrob.frontends.c.together import REPEATED, Bringing, answered_by, expanded, later
 from pgasrob.frontends.c.types import CType
-from pgasrob.frontends.c.undecided import Undecided, committed
+from pgasrob.frontends.c.undecided import FEW_CHOICES, Undecided, committed
 from pgasrob.frontends.c.values import Unknown, Value
 from pgasrob.program import commands, core
 from pgasrob.program.commands import Command, map_expressions
@@ -51,7 +52,7 @@ class Flows:
     """Takes the unknown values out of commands. ``read``: the unknown values that the registers of the latest
     statements hold; ``loops``: whether there is a loop in these, which may read another one each time. ``ties``: the
     unknown values that the current instruction has loaded from cells, and what each is of the register that holds the
-    number from there."""
+    number from there. ``replies``: the answers that it has brought, and the conditions that these answer."""
 
     def __init__(self, position: Position, registers: Registers, undecided: Undecided) -> None:
         self.position = position
@@ -62,6 +63,7 @@ class Flows:
         self.questions = Questions(position.facts)
         self.read: dict[int, Leaf] = {}
         self.ties: dict[Leaf, Expr] = {}
+        self.replies: list[tuple[Expr, Expr]] = []
         self.loops = False
 
     def without_unknowns(self, statements: Sequence[Statement]) -> list[Statement]:
@@ -70,6 +72,7 @@ class Flows:
         if not self.facts.unknowns:
             return list(statements)
         self.loops = any(isinstance(each, Loop | While) for each in statements_in(statements))
+        self._look_for_doubts(statements)
         self._look_for_reads(statements)
         statements = [_mapped(each, self._as_read) for each in statements]
         for form in [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]:
@@ -87,6 +90,13 @@ class Flows:
         return rewritten(expr, lambda part: chosen.get(part) or self._as_read(part)) if self.read or chosen else expr
 
     # What is read
+
+    def unknown_in(self, places: Scalars, type: Interval) -> Leaf | None:
+        """An unknown value of a ``type`` that is drawn for what is in ``places``, if one of them may hold one."""
+        if not any(self.facts.uncertain.has(*each) for each in places):
+            return None
+        leaf = self.undecided.new_leaf(UNKNOWN, type, exact=False, origins=frozenset(places))
+        return self.undecided.loaded(leaf, places, drawn=True)
 
     def tied(self, read: Leaf, type: Interval, number: Expr | None, register: Register) -> Leaf:
         """The unknown value ``read``, which ``register`` holds, as one of a ``type``: what ``number`` says of it."""
@@ -111,6 +121,56 @@ class Flows:
         if isinstance(value, Unknown) and isinstance(value.expr, Leaf) and value.expr.cells:
             return Unknown(self.within(value.expr, range_of(type)))
         return value
+
+    def _number(self, group: str) -> int:
+        earlier = self.position.state.notes.get(group, 0)
+        assert isinstance(earlier, int)
+        return self.facts.number_of(group, earlier)
+
+    def questions_to(self, group: str) -> tuple[Expr, ...]:
+        """What the next collective is asked that brings values to ``group``."""
+        return tuple(self.facts.questions.get((group, self._number(group)), ()))
+
+    def answer(self, group: str, asked: Expr, values: Sequence[Expr | None]) -> Expr:
+        """An answer to what the next collective is ``asked``, which brings ``values`` to ``group``: any, if it is not
+        known."""
+        known = later(self.position.state.brought, group, self._number(group), values)
+        condition = answered_by(asked, known)
+        truth = None if condition is None else self.undecided.decided(condition)
+        return self.undecided.one_of((0, 1)) if truth is None else Const(int(truth))
+
+    def brought(self, by: Bringing, stores: Sequence[Value]) -> None:
+        """Note the values that a collective has brought, which are in ``stores`` where it does not give them, and what
+        its answers say of them."""
+        state = self.position.state
+        earlier = state.notes.get(by.group, 0)
+        assert isinstance(earlier, int)
+        number, frame = self.facts.number_of(by.group, earlier), self.position.frame
+        if number >= 0:
+            site = f"{by.group}.{frame.function.name}.{frame.pc}"
+            passed = state.notes.get(site, 0)
+            assert isinstance(passed, int)
+            state.notes |= {by.group: earlier + 1, site: passed + 1}
+            if passed >= REPEATED:
+                self.facts.count_less(by.group, earlier)
+        values: list[Expr | None] = [*map(self.with_reads, by.values)]
+        values = values or [each.expr if isinstance(each, Unknown) else None for each in stores]
+        state.brought = later(state.brought, by.group, number, values)
+        for asked, answer in by.answers:
+            condition = answered_by(asked, state.brought)
+            if condition is not None and leaves(condition):
+                self.replies.append((answer, condition))
+
+    def _look_for_doubts(self, statements: Sequence[Statement]) -> None:
+        """Note the cells of collectives that get an unknown value: what these fetch afterwards is no register that the
+        program would keep in a cell."""
+        for each in statements_in(statements):
+            if isinstance(each, Do) and isinstance(each.command, commands.Store) and leaves(each.command.value):
+                value, bounds = each.command.value, self.undecided.bounds(each.command.value)
+                many = isinstance(value, Leaf) and bounds is not None and bounds.count > FEW_CHOICES
+                for place in self.world.cells.named_by(each.command.address):
+                    if place[0].of_api and (many or not self.facts.decisive_cells.has(*place)):
+                        self.facts.doubt(*place)
 
     def _look_for_reads(self, statements: Sequence[Statement]) -> None:
         forms = [core.lower(each.command) for each in statements_in(statements) if isinstance(each, Do)]
@@ -254,6 +314,8 @@ class Flows:
         """Whether it is certain that ``condition``, whose ``truth`` is this on the way here, is false in some run."""
         if values_of(condition, {}) == Bounds(0, 0):
             return True
+        if len(leaves(expanded(condition))) > 1 or any(each.made for each in leaves(condition)):
+            return False
         if truth is None:
             return bool(self.undecided.drawn(condition, lambda value: value == 0))
         answered = self.position.state.answered

@@ -115,8 +115,8 @@ class Machine:
         try:
             if branch.first is not None:
                 self.issuer.emit(branch.first)
-            if branch.loaded:
-                self.branching.by_loaded(branch.loaded)
+            if branch.loaded or branch.replies:
+                self.branching.by_loaded(branch.loaded, branch.replies)
             if branch.again is not None:
                 self._by_answers(partial(self.calling.go_on, branch.way, branch.again), branch.way, branch.again)
             while writer.open:
@@ -141,7 +141,7 @@ class Machine:
             return
         position.instructions += 1
         instruction: Any = function.code[frame.pc]
-        if self.facts.asked and not self.answering and isinstance(instruction, ACCESSES):
+        if (self.facts.asked or self.facts.together) and not self.answering and isinstance(instruction, ACCESSES):
             self._by_answers(self.step)
             return
         values = VALUES.get(type(instruction))
@@ -167,7 +167,7 @@ class Machine:
         depends on the answer to what a cell is asked, for each answer."""
         flows, writer, node = self.parts.flows, self.writer, self.writer.node
         before, issued = self.position.state.copy(), len(node.statements)
-        self.answering, flows.ties = True, {}
+        self.answering, flows.ties, flows.replies = True, {}, []
         try:
             action()
         except TwoAnswers as asked:
@@ -176,8 +176,8 @@ class Machine:
             return
         finally:
             self.answering = False
-        if writer.open and flows.ties:
-            self.branching.by_loaded(tuple(flows.ties.items()))
+        if writer.open and (flows.ties or flows.replies):
+            self.branching.by_loaded(tuple(flows.ties.items()), flows.replies)
 
     # Instructions that compute
 

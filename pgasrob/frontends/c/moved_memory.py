@@ -71,6 +71,11 @@ class MovedMemory:
         value = self.objects.contents(id).load(offset, self._type(id, offset))
         return value.value if isinstance(value, Known) and self.holds(id, offset, value.value) else None
 
+    def held(self, cell: Expr, register: Register) -> Expr:
+        """The same, or else ``register``, which has been loaded from there."""
+        number = self.number_in(cell)
+        return register if number is None else Const(number)
+
     def note(self, command: Command, form: core.Form) -> None:
         """Note what ``command`` writes, and where."""
         if not self.looked_for or (isinstance(command, Store) and command.ends):

@@ -9,7 +9,7 @@ where it decides something is said in `undecided.py` and `flows.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -56,8 +56,8 @@ class Leaf(Register):
     ``exact``: it may be each of them, whatever else is known. ``origins``: where a value was given up that might have
     been chosen exactly: cells and variables, as in `Facts.decisive`. ``cells``: those, as in `Cells.named_by`, one of
     which it has been loaded from and is what ``found`` says of the number there; ``site``: the place of the program
-    that has loaded it. ``drawn``: it has been drawn there for these cells instead. ``root``: what it is the square root
-    of, if that is known.
+    that has loaded it. ``drawn``: it has been drawn there for these cells instead. ``made``: the functions of which it
+    comes, that the calculus does not have, applied to other unknown values (`is_applied`).
     """
 
     low: int
@@ -68,7 +68,7 @@ class Leaf(Register):
     found: Expr | None = None
     site: Hashable = field(default=None, compare=False)
     drawn: bool = False
-    root: Expr | None = None
+    made: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,16 @@ class Bounds:
 
 
 Assumed = Mapping[Expr, Bounds]
+
+
+def application(name: str, operands: Sequence[Expr]) -> Expr:
+    """The function ``name`` of ``operands``, which the calculus does not have: it is in no command."""
+    return Unary(f"{name}()", operands[0]) if len(operands) == 1 else Binary(f"{name}()", operands[0], operands[1])
+
+
+def is_applied(expr: Expr) -> bool:
+    """Whether ``expr`` is what :func:`application` makes."""
+    return isinstance(expr, Unary | Binary) and expr.operator.endswith("()")
 
 
 def range_of(type: CType) -> Interval:
@@ -149,6 +159,8 @@ def values_of(expr: Expr, assumed: Assumed) -> Bounds | None:
             found = int(isinstance(part, Nodes)), MOST_NODES
         elif isinstance(part, Unary) and part.operator == "int" and leaves(part):
             found = _truncated(part, assumed)
+        elif is_applied(part):
+            found = ANY
         else:
             return None
         intervals.append(found)

@@ -12,6 +12,7 @@ from pgasrob.frontends.c.code import CompiledFunction, Slot
 from pgasrob.frontends.c.contents import Contents, Key, Pages, scalars_of_page
 from pgasrob.frontends.c.initialised import ALL, NOTHING, Initialised
 from pgasrob.frontends.c.nondeterminism import Bounds, Leaf, leaves_of
+from pgasrob.frontends.c.together import Brought
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.values import UNDEFINED, Address, Known, ObjectId, Table, Value
 from pgasrob.program.expressions import Const, Expr
@@ -71,11 +72,11 @@ def _slots_of(bits: int) -> tuple[Slot, ...]:
 @dataclass(slots=True)
 class State:
     """``sizes``: of the objects that the rank has allocated, in bytes. ``tables``: what lies in those that have an
-    entry for each rank. ``initialised``: what has been set of objects in cells, where that is not what it is when their
-    lives begin.
-    ``heads``: the loop heads passed on the way here, each with the label of its latest snapshot. ``assumed``: what the
-    branches taken on unknown values say of them; ``guarded``: the unknown values of which they say more than that;
-    ``answered``: those of which cells have been asked something. ``leaves`` counts the unknown values made so far."""
+    entry for each rank. ``initialised``: what has been set of objects in cells, where that is not what it is when
+    their lives begin. ``heads``: the loop heads passed on the way here, each with the label of its latest snapshot.
+    ``assumed``: what the branches taken on unknown values say of them; ``guarded``: the unknown values of which they
+    say more than that; ``answered``: those of which cells have been asked something; ``brought``: those that
+    collectives have brought. ``leaves`` counts the unknown values made so far."""
 
     frames: list[Frame]
     memory: dict[ObjectId, Contents] = field(default_factory=dict)
@@ -87,6 +88,7 @@ class State:
     assumed: dict[Expr, Bounds] = field(default_factory=dict)
     guarded: frozenset[Leaf] = frozenset()
     answered: frozenset[Leaf] = frozenset()
+    brought: dict[Brought, Expr] = field(default_factory=dict)
     leaves: int = 0
 
     def copy(self) -> State:
@@ -94,7 +96,7 @@ class State:
             contents.shared = True
         return State([frame.copy() for frame in self.frames], dict(self.memory), dict(self.sizes),
                      dict(self.tables), dict(self.initialised), dict(self.notes), list(self.heads), dict(self.assumed),
-                     self.guarded, self.answered, self.leaves)  # fmt: skip
+                     self.guarded, self.answered, dict(self.brought), self.leaves)  # fmt: skip
 
     def is_set(self, id: ObjectId) -> Initialised:
         """What has been set of an object in cells. All is that is no variable of a call: it begins with zeros."""
@@ -116,7 +118,7 @@ class State:
             for frame, live in self.live()
         )
         memory = frozenset((id, contents.key) for id, contents in self.memory.items())
-        others = (self.sizes, self.tables, self.initialised, self.notes, self.assumed)
+        others = (self.sizes, self.tables, self.initialised, self.notes, self.assumed, self.brought)
         return frames, memory, *(frozenset(each.items()) for each in others), self.guarded, self.answered
 
     def variables(self) -> Variables:

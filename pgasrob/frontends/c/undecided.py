@@ -20,6 +20,7 @@ from pgasrob.frontends.c.nondeterminism import (
     ANY,
     Bounds,
     Leaf,
+    is_applied,
     leaves,
     literal,
     narrowed,
@@ -31,6 +32,7 @@ from pgasrob.frontends.c.problem import Beyond
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.snapshots import State
+from pgasrob.frontends.c.together import LARGEST, expanded, normal, question, weight
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
 from pgasrob.frontends.c.writer import Writer
 from pgasrob.program import commands
@@ -117,7 +119,15 @@ class Undecided:
             ways = [truth for truth in (True, False) if self._after(self.position.state, condition, truth)[1]]
             if len(ways) == 1:
                 return ways[0]
-        return None
+        return self._brought(condition)
+
+    def _brought(self, condition: Expr) -> bool | None:
+        """Whether ``condition`` holds, as far as a collective has brought the answer."""
+        if not self.facts.questions or not only_leaves(condition) or weight(condition) > LARGEST:
+            return None
+        asked, holds = normal(expanded(condition))
+        found = self.position.state.assumed.get(asked)
+        return None if found is None or found.low != found.high else bool(found.low) == holds
 
     def _after(self, state: State, condition: Expr, truth: bool) -> tuple[Expr, Bounds | None]:
         term, relation, value = literal(condition, truth)
@@ -146,9 +156,36 @@ class Undecided:
     def ask(self, condition: Expr) -> None:
         """Note that a rank branches by ``condition``: where its one unknown value has been loaded, there is to be a
         number by which it is decided."""
+        if not only_leaves(condition):
+            return
         match leaves(condition):
-            case [Leaf(found=found) as leaf] if found is not None and only_leaves(condition):
-                self.questions.ask(leaf, as_asked(replaced(condition, leaf, found)))
+            case [Leaf(found=found) as leaf] if found is not None:
+                asked = as_asked(replaced(condition, leaf, found))
+                if self.questions.can_ask(leaf, asked) or not self._ask_together(condition):
+                    self.questions.ask(leaf, asked)
+            case _:
+                self._ask_together(condition)
+
+    def _ask_together(self, condition: Expr) -> bool:
+        """Ask the collective that has brought the latest of the values in ``condition``, if collectives have brought
+        all; whether they have, or it is known in the next pass."""
+        if not self.facts.asks or weight(condition) > LARGEST:
+            return False
+        asked = normal(expanded(condition))[0]
+        if not self.facts.together:
+            if any(id.of_api for each in leaves(asked) for id, _ in each.cells):
+                self.facts.together = True
+                self.facts.changed()
+            return self.facts.together
+        found = question(asked, self.position.state.brought)
+        if found is None:
+            return False
+        latest, asked = found
+        known = self.facts.questions.setdefault((latest.group, latest.number), {})
+        if asked not in known and len(known) < self.facts.asks:
+            known[asked] = None
+            self.facts.changed()
+        return True
 
     def decision(self, condition: Expr) -> bool | None:
         """The same of a condition that decides something: where it is open, what its unknown values come from is to be
@@ -328,12 +365,18 @@ class Undecided:
                     self._writable(state, id).replace(offset, value)
         kept: dict[Expr, Bounds] = {}
         for known, bounds in state.assumed.items():
+            if isinstance(new, Const) and any(is_applied(each) for each in parts(known)):
+                if replaced(known, term, Register("", 0)) == known:
+                    kept[known] = bounds
+                continue
             part = replaced(known, term, new)
             if leaves(part) and only_leaves(part):
                 kept[part] = bounds
             else:
                 state.guarded |= set(leaves(part))
         state.assumed = kept
+        brought = {each: replaced(expr, term, new) for each, expr in state.brought.items()}
+        state.brought = {each: expr for each, expr in brought.items() if leaves(expr) and only_leaves(expr)}
 
     def _writable(self, state: State, id: ObjectId) -> Contents:
         contents = state.memory[id]
@@ -360,9 +403,10 @@ class Undecided:
         numbers: dict[Leaf, Leaf] = {}
 
         def number(part: Expr) -> Expr | None:
-            if isinstance(part, Leaf):
-                return numbers.setdefault(part, replace(part, index=-len(numbers) - 1))
-            return None
+            if isinstance(part, Leaf) and part not in numbers:
+                made = None if part.made is None else rewritten(part.made, number)
+                numbers[part] = replace(part, index=-len(numbers) - 1, made=made)
+            return numbers[part] if isinstance(part, Leaf) else None
 
         def changed(value: Value) -> Value:
             if not isinstance(value, Unknown):
@@ -390,6 +434,11 @@ class Undecided:
             state.guarded |= {leaf for term in state.assumed for leaf in leaves(term) if gone & set(leaves(term))}
         state.assumed = {
             rewritten(term, number): bounds for term, bounds in state.assumed.items() if not gone & set(leaves(term))
+        }
+        state.brought = {
+            each: rewritten(expr, number)
+            for each, expr in state.brought.items()
+            if all(leaf in numbers for leaf in leaves(expr))
         }
         state.guarded = frozenset(numbers[leaf] for leaf in state.guarded if leaf in numbers)
         state.answered = frozenset(numbers[leaf] for leaf in state.answered if leaf in numbers)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pytest
 
 from pgasrob import Verdict, check
@@ -90,6 +92,28 @@ MPI_ALIKE = {
     "a norm of a broadcast": """double g = 0; T if (rank == 0) g = sqrt(t); MPI_Bcast(&g, 1, MPI_DOUBLE, 0, W);
         if (g > 2.0) ALL; if (sqrt(t) > 2.0) ALL;""",
     "a magnitude of a broadcast": "T if (fabs(t) > 3.0) ALL;",
+    "a magnitude beside its number": "REDUCED if (all > 2.0) ALL; } while (fabs(all) > 1e-3);",
+    "whole numbers": "T if (floor(t) > 2) ALL; if (ceil(t) < 1) ALL;",
+    "a logarithm": "REDUCED } while (log10(all) > -3);",
+    "powers": "T if (pow(t, 2) > 2) ALL; if (exp(t) > 2) ALL; if (pow(2, t) > 2) ALL;",
+    "what is no number": "REDUCED if (isnan(all)) { MPI_Finalize(); return 1; } } while (all > 1e-3);",
+    "remainders": "K if (k % 2) ALL; if (k > 3) ALL;",
+    "two values": """T double s = 0; if (rank == 0) s = read_double(); MPI_Bcast(&s, 1, MPI_DOUBLE, 0, W);
+        if (s > t) ALL; if (!(s <= t)) ALL;""",
+    "two of one broadcast": """int p[2] = {0, 0}; if (rank == 0) { p[0] = rand(); p[1] = read_int(); }
+        MPI_Bcast(p, 2, MPI_INT, 0, W); if (p[0] < p[1]) ALL; if (p[1] > p[0] + 1) ALL;""",
+    "a tolerance that is sent": "T REDUCED } while (all > t);",
+    "the one before": """double res, old, all = 1e9; do { old = all; res = work(1.0);
+        MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_SUM, W); } while (fabs(all - old) > 1e-3);""",
+    "a part of the one before": """double res, all = 0, old = 0; for (int it = 0; it < 3; it++) { res = work(1.0);
+        MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_SUM, W); if (it > 0 && fabs(all - old) < 1e-3 * old) break;
+        old = all; }""",
+    "a quotient": """double in[2] = {work(1.0), work(2.0)}, out[2]; MPI_Allreduce(in, out, 2, MPI_DOUBLE, MPI_SUM, W);
+        if (out[0] / out[1] < 1e-6) ALL;""",
+    "two that are gathered": """int mine = read_int(), all[8];
+        MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, W); if (all[0] > all[1]) ALL;""",
+    "of two communicators": """MPI_Comm own; MPI_Comm_dup(W, &own); K int m = 0; if (rank == 0) m = rand();
+        MPI_Bcast(&m, 1, MPI_INT, 0, own); if (k % 2) ALL; if (m % 2) ALL;""",
     "a mean": "REDUCED } while (all / n > 1e-3);",
     "digits": "REDUCED } while ((int) (all * 10) > 3);",
     "a vote by logical and": """int done, all; do { done = read_int();
@@ -155,6 +179,31 @@ MPI_UNLIKE = {
         MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, W); if (all[rank] > 7) ALL;""",
     "the earlier value": """int k = 0, old; if (rank == 0) k = rand(); MPI_Bcast(&k, 1, MPI_INT, 0, W); old = k;
         if (rank == 0) k = rand(); MPI_Bcast(&k, 1, MPI_INT, 0, W); if ((rank ? old : k) > 5) ALL;""",
+    "two values the other way round": """T double s = 0; if (rank == 0) s = read_double();
+        MPI_Bcast(&s, 1, MPI_DOUBLE, 0, W); if (rank ? s > t : t > s) ALL;""",
+    "two values that may be equal": """T double s = 0; if (rank == 0) s = read_double();
+        MPI_Bcast(&s, 1, MPI_DOUBLE, 0, W); if (rank ? s > t : s >= t) ALL;""",
+    "a tolerance of one's own": "double t = read_double(); REDUCED } while (all > t);",
+    "a tolerance that is changed": "T REDUCED t = t / (rank + 1); } while (all > t);",
+    "the one before the one before": """double res, all = 0, old = 0, older = 0; for (int it = 0; it < 20; it++) {
+        older = old; old = all; res = work(1.0); MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_SUM, W);
+        if (fabs(all - (rank ? old : older)) < 1e-3) break; }""",
+    "one that is kept by some": """double res, all = 0, old = 0; for (int it = 0; it < 4; it++) {
+        res = work(1.0); MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_SUM, W);
+        if (it > 0 && all < old) break; if (rank == 0 || it == 0) old = all; }""",
+    "one that is kept by some for long": """double res, all = 0, old = 0; for (int it = 0; it < 18; it++) {
+        res = work(1.0); MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_SUM, W);
+        if (it == 17 && all < old) ALL; if (rank == 0 || it != 16) old = all; }""",
+    "another function": "T if (rank ? exp(t) > 2 : log(t) > 2) ALL;",
+    "another precision": "T if (rank ? exp(t) > 2 : expf(t) > 2) ALL;",
+    "another base": "T if (pow(2 + rank, t) > 2) ALL;",
+    "a function of another value": "T if (exp(t + rank) > 2) ALL;",
+    "a number beside its whole": "T if (rank ? floor(t) > 2 : t > 2) ALL;",
+    "remainders that differ": "K if (rank ? k % 2 : k % 3) ALL;",
+    "one's own of those gathered": """int mine = read_int(), all[8];
+        MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, W); if (all[rank] > all[0] - 1) ALL;""",
+    "one of each kind": "T REDUCED } while (rank ? all > 1e-3 : all > t);",
+    "an own value and one that is sent": "REDUCED } while (all > res);",
     "strict and not strict": """T
         if (rank ? t < 1e-3 : t <= 1e-3) ALL;""",
     "not a number": """T
@@ -220,9 +269,14 @@ int main(int argc, char **argv) {
 ALIKE = {name: MPI.replace("BODY", body) for name, body in MPI_ALIKE.items()}
 ALIKE |= {name: SHMEM.replace("BODY", body) for name, body in SHMEM_ALIKE.items()}
 ALIKE |= {"a pipeline with a count of failures": SHMEM.replace("BODY", PIPELINE)}
+TIMED = GASPI.replace("        gaspi_allreduce(", "        while (gaspi_allreduce(").replace(
+    "GASPI_GROUP_ALL, GASPI_BLOCK);\n    }", "GASPI_GROUP_ALL, 100) == GASPI_TIMEOUT);\n    }"
+)
 ALIKE |= {"GASPI": GASPI.replace("BODY", "out"), "ARMCI": ARMCI.replace("BODY", "out")}
+ALIKE |= {"GASPI with a timeout": TIMED.replace("BODY", "out")}
 UNLIKE = {name: MPI.replace("BODY", body) for name, body in MPI_UNLIKE.items()}
 UNLIKE |= {name: SHMEM.replace("BODY", body) for name, body in SHMEM_UNLIKE.items()}
+UNLIKE |= {"GASPI with a timeout": TIMED.replace("BODY", "in")}
 UNLIKE |= {"GASPI": GASPI.replace("BODY", "in"), "ARMCI": ARMCI.replace("BODY", "in")}
 PURE = ("work", "read_int", "read_double")
 
@@ -231,8 +285,10 @@ def verdict(program: str, nodes: int) -> Verdict:
     return check(parse_c(program, "test.c", FrontEnd(pure=PURE)), nodes)
 
 
-@pytest.mark.parametrize("name", ALIKE)
-@pytest.mark.parametrize("nodes", [pytest.param(2, marks=pytest.mark.nightly), 3])
+OTHERS = [pytest.param(*each, marks=pytest.mark.nightly) for each in zip(ALIKE, cycle((3, 2)), strict=False)]
+
+
+@pytest.mark.parametrize(("name", "nodes"), [*zip(ALIKE, cycle((2, 3)), strict=False), *OTHERS])
 def test_one_value_is_branched_by_alike(name: str, nodes: int) -> None:
     found = verdict(ALIKE[name], nodes)
     assert (found.verdict, found.deadlock) == ("robust", False)

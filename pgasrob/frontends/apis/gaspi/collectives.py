@@ -143,7 +143,9 @@ def allreduce(call: Call) -> Sequence[Outcome]:
             flags.depart(steps, which, call.name)
             _reducing(steps, number, None)
             for index in range(count):
-                values = [_contribution(steps, which, member, parity, index) for member in which.members]
+                drawn = call.unknown_in([_contributed(call, which, parity, index)], type) is not None
+                members = which.members[:1] if drawn else which.members
+                values = [_contribution(steps, which, member, parity, index) for member in members]
                 total = flags.fold(steps, OPERATIONS[operation], values, type)
                 steps.store(element(call, result, index, type), total, type)
         outcomes.append(steps.outcome(code))
@@ -160,7 +162,11 @@ def _contribute(steps: Steps, number: int, source: Address, type: CType, count: 
     parity = steps.count(which.name("reduction"), 2)
     for index in range(count):
         cell = _contributed(call, which, parity, index)
-        steps.do(Store(cell, value_at(steps, element(call, source, index, type), type)))
+        value = value_at(steps, element(call, source, index, type), type)
+        drawn = call.unknown_in([cell], type)
+        if drawn is None or call.rank == which.members[0]:
+            # Of unknown values the first member draws the result, as in `flags.reduced`.
+            steps.do(Store(cell, drawn or value))
     flags.arrive(steps, which, call.name)
     _reducing(steps, number, parity)
     return parity

@@ -53,13 +53,19 @@ def bcast(call: Call, steps: Steps) -> None:
     number = flags.in_order(steps, group, f"{key[0]} of {key[1]} from {root}")
     if call.rank == root:
         values = [value_at(steps, *each) for each in places]
+        answers = flags.Answers(steps, group, values, True)
+        answers.bring(answers.given, values)
         for member in group.members:
             if member != root:
-                flags.send(steps, channel(group, root, member, *key), values, number, collective=True)
+                flags.send(
+                    steps, channel(group, root, member, *key), [*values, *answers.given], number, collective=True
+                )
     else:
         way = channel(group, root, call.rank, *key)
-        values = flags.receive(steps, way, len(places), None, number, collective=True)
-        for (place, kind), value in zip(places, values, strict=True):
+        answers = flags.Answers(steps, group, [], False)
+        values = flags.receive(steps, way, len(places) + len(answers.asked), None, number, collective=True)
+        answers.bring(values[len(places) :])
+        for (place, kind), value in zip(places, values, strict=False):
             steps.store(place, value, kind)
 
 
@@ -112,7 +118,7 @@ def allgather(call: Call, steps: Steps) -> None:
     count, type = bounded(call, 4), datatype(call, 5)
     own = buffer_values(steps, 3, count, type, group.place(call.rank) * count) if in_place(call, 0) else _sent(steps)
     wanted = [(member, index) for member in group.members for index in range(len(own))]
-    values = flags.exchange(steps, group, own, wanted, f"{call.name} of {len(own)}")
+    values = flags.exchange(steps, group, own, wanted, f"{call.name} of {len(own)}", alike=True)
     store_in_buffer(steps, 3, count * len(group.members), type, values)
 
 
@@ -165,7 +171,8 @@ def allgatherv(call: Call, steps: Steps) -> None:
     wanted = [
         (member, n) for member, count in zip(group.members, counts, strict=True) for n in range(count * type.count)
     ]
-    values = iter(flags.exchange(steps, group, own, wanted, f"{call.name} of {' '.join(map(str, counts))}"))
+    name = f"{call.name} of {' '.join(map(str, counts))}"
+    values = iter(flags.exchange(steps, group, own, wanted, name, alike=True))
     for count, place in zip(counts, places, strict=True):
         store_in_buffer(steps, 3, count, type, [next(values) for _ in range(count * type.count)], place)
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
 
+from pgasrob.analysis.intervals import Interval
 from pgasrob.frontends.apis.interface import Call, Outcome
 from pgasrob.frontends.c.arithmetic import value_of
-from pgasrob.frontends.c.asked import LARGEST_ASKED
 from pgasrob.frontends.c.libc.library_calls import TABLE, VALUE, calls, unknown_answer, unknown_value
-from pgasrob.frontends.c.nondeterminism import Leaf, leaves_of, only_leaves
+from pgasrob.frontends.c.nondeterminism import ANY, Leaf, application, leaves, leaves_of, only_leaves
+from pgasrob.frontends.c.together import LARGEST, weight
 from pgasrob.frontends.c.types import Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown
 from pgasrob.program.expressions import (
@@ -30,6 +31,8 @@ from pgasrob.program.expressions import (
 )
 
 LONG = IntType(64, True)
+LARGEST_OPERANDS = 16
+"""Parts of what floor and the like are computed of unknown values: the result has three times as many."""
 
 
 @TABLE.calls("int abs(int x); long labs(long x); long long llabs(long long x); int __builtin_abs(int x);")
@@ -103,17 +106,23 @@ def on_floats(call: Call) -> Outcome:
     # The verdict names a random number or a time already.
     reported = not of
     operands = [call.expression(at) for at in range(len(call.arguments))]
-    if reported or (all(leaf.root is None for leaf in of) and len([*chain(*map(parts, operands))]) <= LARGEST_ASKED):
-        if whole is None and name in _EXACT:
-            return Outcome(result=value_of(_expression(name, operands)))
-        if name == "sqrt" and of and only_leaves(operands[0]):
-            root = unknown_value(call, reported=False)
-            assert isinstance(root, Unknown) and isinstance(root.expr, Leaf)
-            expr = replace(root.expr, root=operands[0])
-            return Outcome(result=value_of(Unary("float32", expr) if single else expr))
-    return Outcome(
-        result=unknown_value(call, LONG.range, reported=reported) if whole else unknown_value(call, reported=reported)
-    )
+    small = all(leaf.made is None for leaf in of) and len([*chain(*map(parts, operands))]) <= LARGEST_OPERANDS
+    if whole is None and name in _EXACT and (reported or small):
+        return Outcome(result=value_of(_expression(name, operands)))
+    return _made(call, name, operands, LONG.range if whole else ANY, single, reported=reported)
+
+
+def _made(
+    call: Call, name: str, operands: list[Expr], interval: Interval, single: bool = False, *, reported: bool = False
+) -> Outcome:
+    """What the function ``name``, which the calculus does not have, gives for ``operands``."""
+    value = unknown_value(call, interval, reported=reported)
+    assert isinstance(value, Unknown) and isinstance(value.expr, Leaf)
+    if any(map(leaves, operands)) and all(map(only_leaves, operands)) and sum(map(weight, operands)) < LARGEST:
+        of = f"{name}f" if single and name != "sqrt" else name
+        made = replace(value.expr, made=application(of, operands))
+        return Outcome(result=value_of(Unary("float32", made) if single and name == "sqrt" else made))
+    return Outcome(result=value)
 
 
 def _double(value: float) -> Const:
@@ -155,7 +164,7 @@ for _name in (*ON_FLOATS, *_TO_LONG):
 @calls("int isnan(double x); int isinf(double x); int isfinite(double x); int signbit(double x);")
 def float_class(call: Call) -> Outcome:
     if leaves_of(call.arguments[0]):
-        return Outcome(result=unknown_value(call, (0, 1), reported=False))
+        return _made(call, call.name, [call.expression(0)], (0, 1))
     value = call.expression(0)
     match call.name:
         case "isnan":
