@@ -146,7 +146,6 @@ int main(void) {{
 # Small programs whose ranks pass values on, and branch by what they get
 
 PASSED = (
-    "older = v; src = {u}; shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1); v = dst;",
     "src = v; shmem_int_broadcast(SHMEM_TEAM_WORLD, &dst, &src, 1, {root}); v = dst; shmem_barrier_all();",
     "src = v; shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1); v = dst;",
     "src = v; shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1);",
@@ -166,11 +165,6 @@ PASSED = (
     "{{ int w = v; src = v; shmem_int_fcollect(SHMEM_TEAM_WORLD, a, &src, 1); v = me == {root} ? w : a[0]; }}",
 )
 TOGETHER = (
-    "if (v {rel} older) shmem_barrier_all();",
-    "if (me == {root} ? v {rel} older : v {rel2} older) shmem_barrier_all();",
-    "if (v {rel} older + {k}) shmem_barrier_all(); if (v {rel2} {k2}) shmem_barrier_all();",
-    "for (int i = 0; i < 3 && v {rel} older; i++) {{ if (i < {k}) older = v; src = v - i; "
-    "shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1); v = dst; }}",
     "if (v {rel} {k}) shmem_barrier_all();",
     "if (!(v {rel} {k})) shmem_barrier_all();",
     "if (me == {root} ? v {rel} {k} : v {rel2} {k2}) shmem_barrier_all();",
@@ -182,11 +176,19 @@ TOGETHER = (
         src = v + i; shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1); v = dst; }}""",
     "if (dst {rel} {k}) shmem_barrier_all();",
 )
+OLDER = ("older = v; src = {u}; shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1); v = dst;",)
+OF_TWO = (
+    "if (v {rel} older) shmem_barrier_all();",
+    "if (me == {root} ? v {rel} older : v {rel2} older) shmem_barrier_all();",
+    "if (v {rel} older + {k}) shmem_barrier_all(); if (v {rel2} {k2}) shmem_barrier_all();",
+    "for (int i = 0; i < 3 && v {rel} older; i++) {{ if (i < {k}) older = v; src = v - i; "
+    "shmem_int_{reduction}_reduce(SHMEM_TEAM_WORLD, &dst, &src, 1); v = dst; }}",
+)
 
 
-def passing(random: Random) -> tuple[str, int]:
-    """A program whose ranks begin with one or two unknown values, pass them on, and branch by what they get; and how
-    many unknown values it has."""
+def passing(random: Random, of_two: bool = False) -> tuple[str, int]:
+    """A program whose ranks begin with one or two unknown values, pass them on, and branch by what they get, or by two
+    of these (``of_two``); and how many unknown values it has."""
     places = random.choice((1, 2))
 
     def filled(text: str) -> str:
@@ -197,15 +199,18 @@ def passing(random: Random) -> tuple[str, int]:
         )  # fmt: skip
 
     first = f"me == 0 ? {random.choice(FORMS[:5]).format(u='U0')} : " + ("0" if places == 1 else "U1")
-    steps = [*random.choices(PASSED[:8], k=random.randint(1, 2)), *random.choices(PASSED, k=random.randint(0, 2))]
-    body = [f"int v = {first};", *map(filled, steps), filled(random.choice(TOGETHER))]
+    steps = [*random.choices(PASSED[:7], k=random.randint(1, 2)), *random.choices(PASSED, k=random.randint(0, 2))]
+    if of_two:
+        steps.append(random.choice(OLDER))
+    lasts = OF_TWO if of_two else TOGETHER
+    body = [f"int v = {first}, older = 0;", *map(filled, steps), filled(random.choice(lasts))]
     text = f"""// nodes: 2
 #include <shmem.h>
 #include <stdlib.h>
 static int data, flag, seen, x, y, a[2], src, dst;
 int main(void) {{
     shmem_init();
-    int me = shmem_my_pe(), kept[2] = {{0, 1}}, older = {random.choice((0, 3))};
+    int me = shmem_my_pe(), kept[2] = {{0, 1}};
     {"".join(f"{chr(10)}    {line}" for line in body)}
     shmem_finalize();
 }}
