@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
+from importlib.metadata import packages_distributions, version
+from itertools import chain
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from pgasrob.program.corpus import SUFFIXES
 
@@ -69,3 +76,61 @@ def test_the_sdist_has_the_kernels_sources_and_the_wheel_its_library(tmp_path: P
     else:
         assert not libraries
         assert tag == "py3-none-any"
+
+
+# What is needed
+
+
+def declared() -> dict[str, Requirement]:
+    """What the package needs, its extras counted, by name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    found = [Requirement(each) for each in chain(*lists)]
+    return {each.name: each for each in found if each.name != project["name"]}
+
+
+def bounds(requirement: Requirement, operator: str) -> list[Version]:
+    return [Version(each.version) for each in requirement.specifier if each.operator == operator]
+
+
+def test_the_constraints_are_the_lowest_versions_that_are_declared() -> None:
+    """`.ci/run` runs the quick tests with them; those who only judge the text of the sources are left out."""
+    lines = (ROOT / "tests/lowest.txt").read_text(encoding="utf-8").splitlines()
+    constraints = [Requirement(line) for line in lines if not line.startswith("#")]
+    pinned = {each.name: bounds(each, "==") for each in constraints}
+    lowest = {name: bounds(each, ">=") for name, each in declared().items() if name not in ("mypy", "ruff")}
+    assert pinned == lowest and list(pinned) == sorted(lowest)
+    text = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "pip install -q -r tests/lowest.txt\n" in text and ".venv-lowest/bin/pytest -q -n auto --quick" in text
+
+
+def test_what_is_known_to_break_has_an_upper_bound() -> None:
+    """And nothing asks for a development version, but of a package that has no others."""
+    bounded = {name for name, each in declared().items() if bounds(each, "<")}
+    assert bounded == {
+        "anyio", "automata-lib", "click", "h11", "lark", "lsprotocol", "markdown-it-py", "pygls", "pygraphviz",
+        "starlette", "sympy", "tree-sitter", "tree-sitter-c", "uvicorn",
+    }  # fmt: skip
+    assert [name for name, each in declared().items() if bounds(each, ">=")[0].is_devrelease] == ["python-sat"]
+    for name, each in declared().items():
+        assert name in ("mypy", "ruff") or Version(version(name)) in each.specifier, "what the tests run with"
+
+
+def test_what_is_imported_is_declared() -> None:
+    """And not only there because something else needs it."""
+    imported: set[str] = set()
+    for path in (ROOT / "pgasrob").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if "kernel" not in path.parts else ():
+            match node:
+                case ast.Import(names):
+                    imported |= {alias.name.partition(".")[0] for alias in names}
+                case ast.ImportFrom(str(module)):
+                    imported.add(module.partition(".")[0])
+    others = imported - set(sys.stdlib_module_names) - {"pgasrob"}
+    assert {"h11", "lsprotocol", "pysat"} <= others
+
+    def plain(name: str) -> str:
+        return re.sub(r"[._]", "-", name).lower()
+
+    known, distributions = {plain(name) for name in declared()}, packages_distributions()
+    assert not [each for each in others if not known & set(map(plain, distributions[each]))]
