@@ -67,6 +67,10 @@ def irreflexive(rows: Sequence[int]) -> bool:
     return not any(row >> number & 1 for number, row in enumerate(rows))
 
 
+def acyclic(rows: Sequence[int]) -> bool:
+    return irreflexive(closed(rows))
+
+
 def joined(rows: Rows, source: int, target: int) -> Rows | None:
     """The closure of ``rows``, which are closed and irreflexive, with one pair more; None when that is a cycle.
 
