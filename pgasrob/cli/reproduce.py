@@ -36,6 +36,7 @@ Exit code:
   1  the counterexample was reproduced in every run (--hold-all: something differs)
   2  a program with an error, what is needed is not installed, or wrong usage
   3  not reproduced, or it is not known whether the program is robust
+  130  Ctrl-C, SIGTERM or SIGHUP ended it
 
 \b
 Examples:
