@@ -10,6 +10,7 @@ import pytest
 from pgasrob.batch import checker
 from pgasrob.races import race_check
 from pgasrob.robustness import check, watch
+from pgasrob.stop_points import stop_point
 
 DAY = 86_400.0
 ahead = 0.0
@@ -26,7 +27,7 @@ def for_ever(*arguments: Any, **named: Any) -> NoReturn:
     """What never ends, and has been at it for a day already."""
     leap()
     while True:
-        pass
+        stop_point()
 
 
 def leaping(monkeypatch: pytest.MonkeyPatch) -> None:

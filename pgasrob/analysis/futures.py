@@ -20,6 +20,7 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import EVERY_QUEUE, Form
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
+from pgasrob.stop_points import stop_point
 
 WAITED, WAITED_LOCAL, ISSUED, FENCED, NOTIFIED = 1, 2, 4, 8, 16
 """Uses of a queue, as bits: by a wait, a wait_local, a command with steps, a fence, a notification."""
@@ -144,6 +145,7 @@ def _backwards(
     found = [0] * len(flows)
     changed = True
     while changed:
+        stop_point()
         changed = False
         for state in reversed(range(len(flows))):  # states are numbered forwards, so most of it is done in one go
             bits = 0

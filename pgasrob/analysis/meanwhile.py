@@ -37,6 +37,7 @@ from pgasrob.program.expressions import (
     registers_of,
 )
 from pgasrob.program.instance import Instance
+from pgasrob.stop_points import stop_point
 
 MOST_COMMANDS: Final = 2_000
 """Commands that are interpreted before the analysis gives up; the kernel has the same number."""
@@ -113,6 +114,7 @@ class _Fixpoint:
 
     def run(self, passes: Passes) -> None:
         while self.changed:
+            stop_point()
             self.changed = False
             for rank in self.ranks:
                 self.rank = rank

@@ -13,6 +13,7 @@ from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
+from pgasrob.stop_points import stop_point
 
 Sets = tuple[int, ...]
 
@@ -26,6 +27,7 @@ def forwards(
     found = [nothing] * len(out)
     seen, changed = {0}, [0]
     while changed:
+        stop_point()
         state = changed.pop()
         for each in out[state]:
             if not known.named(rank, state, each).possible:

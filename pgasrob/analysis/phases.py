@@ -17,6 +17,7 @@ from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.graphs import reached
 from pgasrob.program.instance import Instance
+from pgasrob.stop_points import stop_point
 
 MOST_PAIRS = 200_000
 """Pairs of parts that are examined before the analysis gives up, and pairs all accesses of ranks with all others."""
@@ -124,6 +125,7 @@ def _together(one: _Parts, other: _Parts, most: int) -> set[tuple[int, int]] | N
     """The parts of two ranks that may come between the same barriers; None where there are more than ``most``."""
     found, stack = {(0, 0)}, [(0, 0)]
     while stack:
+        stop_point()
         first, second = stack.pop()
         barriers = set(other.barriers(second))
         for name, target in set(one.barriers(first)):

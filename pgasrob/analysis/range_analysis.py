@@ -28,6 +28,7 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Access, Form, Place, Role
 from pgasrob.program.expressions import Const, Expr, Register, constant
 from pgasrob.program.instance import Instance
+from pgasrob.stop_points import stop_point
 
 
 class Named(NamedTuple):
@@ -231,6 +232,7 @@ def closed(values: Interval, k: int, classes: Sequence[Sequence[int]]) -> Interv
     """``values`` of a register or cell that holds ranks plus ``k``, with all those that renaming may make of them."""
     low, high = values
     while True:
+        stop_point()
         members = [ranks for ranks in classes if any(low <= rank + k <= high for rank in ranks)]
         least = min([low, *(ranks[0] + k for ranks in members)])
         greatest = max([high, *(ranks[-1] + k for ranks in members)])
@@ -246,6 +248,7 @@ def find_ranges(instance: Instance, symmetry: Symmetry) -> Ranges:
     left = {address: iter(guessed) for address, guessed in guesses(instance, analysis.initial).items()}
     wrong: Collection[int] = left.keys()
     while wrong:
+        stop_point()
         for address in wrong:
             limits.pop(address, None)
             if (limit := next(left[address], None)) is not None:
@@ -301,6 +304,7 @@ class _Analysis:
             self.files[rank][0] = self.start
             self._push((0, rank))
         while self.queue:
+            stop_point()
             place = heappop(self.queue)  # states are numbered forwards, so what comes earlier is done with first
             self.queued.discard(place)
             self._follow(place)
@@ -351,6 +355,7 @@ class _Analysis:
         files, grown = {start: file}, dict.fromkeys(self.heads[rank], 0)
         stack = [start]
         while stack:
+            stop_point()
             state = stack.pop()
             for transition in self.instance.automata[rank].out[state]:
                 self.tried += 1
@@ -423,6 +428,7 @@ def _heads_of(targets: Sequence[Sequence[int]]) -> frozenset[int]:
     seen, open_states = {0}, {0}
     stack = [(0, iter(targets[0]))]
     while stack:
+        stop_point()
         state, rest = stack[-1]
         for target in rest:
             if target in open_states:

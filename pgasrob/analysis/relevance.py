@@ -17,6 +17,7 @@ from pgasrob.program.core import Form
 from pgasrob.program.deciding import Command, Deciding, deciding_expressions
 from pgasrob.program.expressions import registers_of
 from pgasrob.program.instance import Instance
+from pgasrob.stop_points import stop_point
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ def _needed(instance: Instance, rank: int, cells: int, assertions: bool) -> list
     found: list[frozenset[int]] = [frozenset()] * len(out)
     changed = True
     while changed:
+        stop_point()
         changed = False
         for state in reversed(range(len(out))):
             needed = found[state]

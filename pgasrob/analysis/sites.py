@@ -29,6 +29,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
+from pgasrob.stop_points import stop_point
 
 LEAST_ROUNDS = 4
 """Rows of at most so many commands are no sites."""
@@ -132,6 +133,7 @@ class _Finder:
         found: list[Transition] = []
         state = entry.target
         while state != head:
+            stop_point()
             if len(self._out[state]) != 1 or self._entered[state] != 1 or len(found) > len(self._out):
                 return None
             found.append(self._out[state][0])
@@ -184,6 +186,7 @@ class _Finder:
                 before.setdefault(transition.target, []).append((state, transition))
         seen, waiting = {head}, [head]
         while waiting:
+            stop_point()
             state = waiting.pop()
             if state == 0:
                 found.add(0)  # as registers are at the start
@@ -228,6 +231,7 @@ class _Finder:
             row: list[tuple[int, Transition]] = []
             state = first
             while state not in seen and len(self._out[state]) == 1 and (not row or self._entered[state] == 1):
+                stop_point()
                 (transition,) = self._out[state]
                 if not self._is_plain(transition) or _until(transition.form) or _cells(transition.form) is None:
                     break

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
 
 from pgasrob.automata.automaton import Letter
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from automata.fa.fa import FA
@@ -94,6 +95,7 @@ class Acceptor(Generic[Letter]):
     def _closure(self, state: AcceptorState) -> frozenset[AcceptorState]:
         seen, stack = {state}, [state]
         while stack:
+            stop_point()
             for targets in self.delta.get(stack.pop(), {}).values():
                 stack += targets - seen
                 seen |= targets

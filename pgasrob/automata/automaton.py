@@ -7,6 +7,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Generic, Protocol, TypeVar
 
+from pgasrob.stop_points import stop_point
+
 PIECE = 1024
 """Transitions of one state that are computed at a time: with choices at a barrier one state has millions."""
 
@@ -142,6 +144,7 @@ class Reached(Generic[State, Letter]):
         very many transitions is yielded again, ``midway``, after every piece of them, so that its caller can stop.
         """
         while self._frontier:
+            stop_point()
             state = self._frontier[0]
             if self._leaving is None:
                 yield state

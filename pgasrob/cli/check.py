@@ -83,7 +83,9 @@ def check(options: CheckOptions) -> int:
         check_rules(options, NETWORK_RULES)
         return on_network(options)
     check_rules(options, PROGRAM_RULES)
-    found = traces(options.paths, options.front_end) or programs(options.paths, options.front_end)
+    found = traces(options.paths, options.front_end) or programs(
+        options.paths, options.front_end, options.limits.timeout
+    )
     _check_number_of_files(options, found)
     known = options.output.known(options.expect)
     headers = None if options.key is None else _headers_of(options.key, found)

@@ -27,7 +27,8 @@ from pgasrob.cli.witness_files import PLACEHOLDERS_SHOWN, Witnesses, fold_option
 if TYPE_CHECKING:
     from pgasrob.batch.job import Job
     from pgasrob.batch.kept import Kept
-    from pgasrob.frontends.options import FrontEnd
+    from pgasrob.frontends.options import BuildOptions, FrontEnd
+    from pgasrob.program.files import Files
     from pgasrob.render.baseline import Baseline
     from pgasrob.render.printers import Printer
     from pgasrob.render.progress import Display
@@ -119,6 +120,9 @@ class OutputOptions:
             raise click.UsageError(f"--baseline {self.baseline}: {reason}.") from None
 
 
+READING = "while looking for the functions `main`"
+
+
 class Found(NamedTuple):
     """The ``files`` of programs among all that are ``given``, how they are read, and what is wrong with folders.
 
@@ -138,17 +142,25 @@ class Found(NamedTuple):
         return [file for file in self.given if file not in files]
 
 
-def programs(paths: tuple[str, ...], front_end: FrontEnd) -> Found:
+def programs(paths: tuple[str, ...], front_end: FrontEnd, timeout: float | None = None) -> Found:
     """The programs that ``paths`` stand for, or those of the compile database where there are none. Says what is wrong
     with folders. Raises click.UsageError where there is neither."""
     from pgasrob.batch.job import find_programs
-    from pgasrob.frontends.sources import apart
+    from pgasrob.frontends.sources import apart, has_main
+    from pgasrob.robustness.limits import Limits
+    from pgasrob.robustness.stopping import Stopped, within_limits
 
     if not paths and not front_end.commands:
         raise click.UsageError("Missing argument 'FILE...'.")
     database = () if paths else dict.fromkeys(file for file, _, _ in front_end.commands)
     given, problems = find_programs((*paths, *database))
-    files, front_end = apart(given, front_end)
+    limits = Limits(timeout=timeout and timeout / 2)
+
+    def asked(file: str, build: BuildOptions, files: Files) -> bool:
+        found = within_limits(limits, READING, lambda _: has_main(file, build, files))
+        return isinstance(found, Stopped) or found  # its check comes to the limit, too
+
+    files, front_end = apart(given, front_end, asked=asked)
     for problem in problems:
         click.echo(f"pgasrob: {problem}", err=True)
     return Found(files, given, front_end, problems, bool(paths))

@@ -138,7 +138,9 @@ def race(options: RaceOptions) -> int:
         check_rules(options, MODEL_RULES)
         return _in_memory_model(options, options.memory_model)
     check_rules(options, RULES)
-    found = traces(options.paths, options.front_end) or programs(options.paths, options.front_end)
+    found = traces(options.paths, options.front_end) or programs(
+        options.paths, options.front_end, options.limits.timeout
+    )
     known = options.output.known(options.expect)
     writing = Witnesses(options.output.witnesses, found.files, options.nodes, options.output.fold, known)
     mention_a_missing_kernel()
@@ -198,7 +200,7 @@ def _in_memory_model(options: RaceOptions, model: MemoryModel) -> int:
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.render.memory_model import model_report, model_to_json
 
-    found = programs(options.paths, options.front_end)
+    found = programs(options.paths, options.front_end, options.limits.timeout)
     codes = {ERROR} if found.problems or not found.files else set()
     for number, (file, count) in enumerate((file, count) for file in found.files for count in options.nodes or (None,)):
         verdict = decide_file(

@@ -32,6 +32,10 @@ def _substitute(char: str) -> str:
     return chr(0x2400 + ord(char)) if char < " " else "\u2421" if char == "\x7f" else "\ufffd"
 
 
+LONGEST_LINE = 1_000
+"""Characters of a line that reports show: of a longer one those around the place."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A finding with a code of the catalogue; line and column count from 1 (0: no position, the file as a whole)."""
@@ -56,10 +60,12 @@ class Diagnostic:
         """The finding as text: what, where, the line with carets, and what to do."""
         text = f"{self.position}: error[{self.code}]: {self.message}"
         if self.excerpt:
+            start = 0 if len(self.excerpt) <= LONGEST_LINE else max(0, self.column - 1 - LONGEST_LINE // 2)
+            excerpt = self.excerpt[start : start + LONGEST_LINE]
             gutter = f"{self.line:>5} | "
-            lead = "".join("\t" if char == "\t" else " " for char in self.excerpt[: self.column - 1])
-            room = max(1, min(self.length, len(self.excerpt) - self.column + 1))
-            text += f"\n{gutter}{self.excerpt}\n{' ' * (len(gutter) - 2)}| {lead}{'^' * room}"
+            lead = "".join("\t" if char == "\t" else " " for char in excerpt[: self.column - 1 - start])
+            room = max(1, min(self.length, len(excerpt) - (self.column - start) + 1))
+            text += f"\n{gutter}{excerpt}\n{' ' * (len(gutter) - 2)}| {lead}{'^' * room}"
         for note in self.notes:
             text += f"\n      = note: {note}"
         if self.hint:

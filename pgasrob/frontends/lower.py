@@ -22,6 +22,7 @@ from pgasrob.program.files import DISK, Files
 from pgasrob.program.parser import read_source
 from pgasrob.program.program import DEFAULT_NODES, Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from pgasrob.frontends.apis.interface import Api
@@ -302,6 +303,7 @@ def _head(text: str, entry: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """The lines like ``entry`` of the comments at the head of ``text``."""
     end = 0
     while comment := COMMENT.match(text, end):
+        stop_point()
         yield from entry.finditer(comment[comment.lastgroup or "line"])
         end = comment.end()
 

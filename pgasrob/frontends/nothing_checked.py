@@ -15,6 +15,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.count_note import CountNote, Remedy
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Span
+from pgasrob.stop_points import stop_point
 
 
 def nothing_checked(compiled: Compiled, program: Program, note: CountNote | None) -> CountNote | None:
@@ -35,6 +36,7 @@ def _calls_that_move_data(compiled: Compiled) -> Iterator[Span]:
     functions = compiled.unit.functions
     todo, seen = ["main"], {"main"}
     while todo:
+        stop_point()
         function = functions.get(todo.pop())
         for name, span in named(function) if function is not None else ():
             if name not in functions and moves_data(name):

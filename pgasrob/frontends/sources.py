@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError
@@ -16,28 +17,34 @@ from pgasrob.program.parser import read_text
 if TYPE_CHECKING:
     from pgasrob.frontends.options import BuildOptions, Flags, FrontEnd
 
-BLANKS = re.compile(r"/\*(?s:.*?)\*/|//[^\n]*|\"(?:[^\"\\\n]|\\(?s:.))*\"|'(?:[^'\\\n]|\\.)+'")
+BLANKS = re.compile(r"/\*(?s:.*?)(?:\*/|\Z)|//[^\n]*|\"(?:[^\"\\\n]++|\\(?s:.))*+\"?|'(?:[^'\\\n]++|\\(?s:.))*+'?")
+"""Comments, strings and characters, also those that nothing ends: else each beginning is looked for to the end."""
 MAIN = re.compile(r"\bmain\s*\(")
 INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*\"([^\"\n]*\.c)\"", re.MULTILINE)
 CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 
 
-def apart(files: Sequence[str], front_end: FrontEnd, files_in: Files = DISK) -> tuple[list[str], FrontEnd]:
+Asked = Callable[[str, "BuildOptions", Files], bool]
+
+
+def apart(
+    files: Sequence[str], front_end: FrontEnd, files_in: Files = DISK, asked: Asked | None = None
+) -> tuple[list[str], FrontEnd]:
     """The ``files`` that are programs, and ``front_end`` with the further units that the others are.
 
     A C file without `main` is a unit where another one has it; else it is checked as a program, and what it lacks is an
-    error."""
-    others = parts(files, front_end, files_in)
+    error. ``asked``: :func:`has_main`, within limits."""
+    others = parts(files, front_end, files_in, asked)
     programs = [file for file in files if file not in set(others)]
     if not any(file.endswith(".c") for file in programs):
         return list(files), front_end
     return programs, replace(front_end, units=tuple(dict.fromkeys((*front_end.units, *others))))
 
 
-def parts(files: Iterable[str], front_end: FrontEnd, files_in: Files = DISK) -> list[str]:
+def parts(files: Iterable[str], front_end: FrontEnd, files_in: Files = DISK, asked: Asked | None = None) -> list[str]:
     """The C files among ``files`` that have no `main`."""
-    build = front_end.build_options()
-    return [file for file in dict.fromkeys(files) if file.endswith(".c") and not has_main(file, build, files_in)]
+    build, asked = front_end.build_options(), asked or has_main
+    return [file for file in dict.fromkeys(files) if file.endswith(".c") and not asked(file, build, files_in)]
 
 
 def included(files: Sequence[str]) -> set[str]:
@@ -64,21 +71,24 @@ def has_main(file: str, build: BuildOptions, files: Files = DISK) -> bool:
     ways = [way.for_text(source) for way in build.of(file)]
     # A `main` that stands in no `#if` is there, if no macro renames it; that of a file that tests itself depends on
     # macros.
-    steps = [(match.start(), 1 if match[1] == "if" else -1) for match in CONDITIONAL.finditer(text)]
+    conditions = list(CONDITIONAL.finditer(text))
+    depths = [0, *accumulate(1 if match[1] == "if" else -1 for match in conditions)]
+    starts = [match.start() for match in conditions]
     renamed = any(head == "main" for way in ways for head, _ in way.macros)
-    if not renamed and any(not sum(step for at, step in steps if at < place) for place in places):
+    if not renamed and any(not depths[bisect_left(starts, place)] for place in places):
         return True
     return any(_remains(file, source, way, files) for way in ways)
 
 
 def _remains(file: str, text: str, flags: Flags, files: Files) -> bool:
-    """Whether the preprocessor leaves a `main` in ``text``, or has errors."""
+    """Whether the preprocessor leaves a `main` in ``text``, or has errors, or too much to do here: the check has it
+    within its limits."""
     from pgasrob.frontends.apis.registry import Registry
-    from pgasrob.frontends.c.preprocessor import preprocess
+    from pgasrob.frontends.c.preprocessor import MAX_EXPANSION, preprocess
     from pgasrob.frontends.c.tokens import Source
 
     try:
-        words = [token.text for token in preprocess(Source(file, text), Registry(), flags, files).tokens]
+        found = preprocess(Source(file, text), Registry(), flags, files, most=MAX_EXPANSION // 10)
     except SourceError:
         return True
-    return ("main", "(") in pairwise(words)
+    return ("main", "(") in pairwise(token.text for token in found.tokens)

@@ -19,6 +19,7 @@ from pgasrob.models.litmus.litmus_program import Outcome, Program
 from pgasrob.models.model_interface import Event, Refusal
 from pgasrob.program.expressions import Evaluator, Expr, Fault, evaluator, registers_of
 from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.stop_points import stop_point
 
 INITIAL = -1
 """The source of a read that reads from the initial write of its location."""
@@ -163,6 +164,7 @@ def paths_of(program: Program, thread: int, expand: Expansion) -> Iterator[Path]
     for instructions in dict.fromkeys(program.threads[thread].graph.paths()):
         choices: list[int] = []
         while True:
+            stop_point()
             path = Path(program, thread)
             ways: list[int] = []
             for number, instruction in enumerate(instructions):

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from pgasrob.analysis.bits import members
+from pgasrob.stop_points import stop_point
 
 Rows = list[int]
 
@@ -113,6 +114,7 @@ def shortest_path(after: Mapping[Node, Iterable[Node]], source: Node, target: No
     before: dict[Node, Node] = {}
     waiting = deque([source])
     while waiting and target not in before:
+        stop_point()
         node = waiting.popleft()
         for following in after.get(node, ()):
             if following not in before:

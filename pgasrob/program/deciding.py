@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pgasrob.program import core
 from pgasrob.program.core import Form, Role
 from pgasrob.program.expressions import Expr, faults_inside, registers_of
+from pgasrob.stop_points import stop_point
 
 
 class Command(NamedTuple):
@@ -37,6 +38,7 @@ class Deciding:
             if _has_condition(form, assertions):
                 self.cells |= used
         while sum(map(self._follow, known)):  # `sum`, not `any`: every round follows all commands
+            stop_point()
             pass
 
     def _follow(self, command: Command) -> bool:

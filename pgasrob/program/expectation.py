@@ -39,6 +39,7 @@ from pgasrob.program.instance import MAX_NODES
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
 from pgasrob.program.report import Report, short
 from pgasrob.program.statements import Span
+from pgasrob.stop_points import stop_point
 
 COMMENT = re.compile(r"\s*(?://(?P<line>[^\n]*)|/\*(?P<block>.*?)(?:\*/|\Z))", re.DOTALL)
 """The next comment, if only blanks precede it."""
@@ -217,6 +218,7 @@ class _Head:
     def read(self) -> Expectation | None:
         text, end, first = self.source.text, 0, True
         while comment := COMMENT.match(text, end):
+            stop_point()
             kind = comment.lastgroup or "line"
             for line in re.finditer(r"[^\n]+", comment[kind]):
                 self.read_line(line[0].rstrip(" \t\r*"), comment.start(kind) + line.start(), first)

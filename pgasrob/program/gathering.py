@@ -30,6 +30,7 @@ from pgasrob.program.raised_flags import Flag, Flags, addresses
 from pgasrob.program.reached_values import ReachedValues, Situation, cell_of
 from pgasrob.program.statements import Span
 from pgasrob.program.walks import Values, Walks, held, over
+from pgasrob.stop_points import stop_point
 
 MOST_CONFIGURATIONS = 8_000
 """Configurations that are looked at for one read."""
@@ -218,6 +219,7 @@ class Gathering:
             return [*states]
         classes, number = [0] * len(out), 0
         while True:
+            stop_point()
             futures = [
                 frozenset((each.form, each.span, each.command.kind, classes[each.target]) for each in out[at])
                 for at in states
@@ -235,6 +237,7 @@ class Gathering:
         that depends on. (What looks at a flag, and waits for it whatever it has seen, may be there to tell.)"""
         known, stack = set[tuple[_Configuration, frozenset[tuple[Expr, bool]]]](), [(start, dict[Expr, bool]())]
         while stack and self._left >= 0:
+            stop_point()
             here, facts = stack.pop()
             key = here, frozenset(facts.items())
             if key in known:
@@ -271,6 +274,7 @@ class Gathering:
         ahead: dict[_Configuration, list[_Way]] = {}
         wanted, stack = dict(goal.at.seen), [start]
         while stack:
+            stop_point()
             here = stack.pop()
             if here in ahead:
                 continue
@@ -317,6 +321,7 @@ class Gathering:
             after = {here: [to for to in after[here] if to not in wrong] for here in left}
         # From what is left the rank does not come to it: it is stuck, or goes round.
         while arrived := {each for each in left if after[each] and left.isdisjoint(after[each])}:
+            stop_point()
             left -= arrived
         return not left
 

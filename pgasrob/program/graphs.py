@@ -7,6 +7,8 @@ from functools import reduce
 from operator import or_
 from typing import TypeVar
 
+from pgasrob.stop_points import stop_point
+
 Successors = Sequence[Sequence[int]]
 Node = TypeVar("Node", bound=Hashable)
 
@@ -16,6 +18,7 @@ def reached(starts: Iterable[Node], after: Callable[[Node], Iterable[Node]]) -> 
     found = set(starts)
     stack = list(found)
     while stack:
+        stop_point()
         fresh = set(after(stack.pop())) - found
         found |= fresh
         stack += fresh
@@ -37,6 +40,7 @@ def components(successors: Successors) -> list[int]:
     for root in reversed(postorder(successors, range(len(successors)))):
         stack = [root] if found[root] < 0 else []
         while stack:
+            stop_point()
             node = stack.pop()
             if found[node] < 0:
                 found[node] = root
@@ -49,6 +53,7 @@ def following(successors: Successors) -> list[int]:
     found = [1 << node for node in range(len(successors))]
     changed = True
     while changed:
+        stop_point()
         changed = False
         for node in reversed(range(len(successors))):  # where nodes are numbered forwards it is mostly done in one go
             new = reduce(or_, (found[each] for each in successors[node]), found[node])
@@ -68,6 +73,7 @@ def dominators(successors: Successors, starts: Sequence[int]) -> list[int | None
     last: dict[int, int] = {root: root}
     changed = True
     while changed:
+        stop_point()
         changed = False
         for node in reversed(order[:-1]):
             first, *others = [each for each in predecessors[node] if each in last]
@@ -96,6 +102,7 @@ def blocks(neighbours: Successors) -> dict[tuple[int, int], int]:
         stack = [(root, root, iter(neighbours[root]))] if root not in order else []
         order.setdefault(root, len(order))
         while stack:
+            stop_point()
             node, before, rest = stack[-1]
             low.setdefault(node, order[node])
             for other in rest:
@@ -133,6 +140,7 @@ def postorder(successors: Successors, starts: Iterable[int]) -> list[int]:
         stack = [(start, iter(successors[start]))] if start not in seen else []
         seen.add(start)
         while stack:
+            stop_point()
             node, left = stack[-1]
             following = next((each for each in left if each not in seen), None)
             if following is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.expressions import faults_inside
+from pgasrob.stop_points import stop_point
 
 
 def live_registers(automaton: ControlAutomaton) -> list[frozenset[int]]:
@@ -16,6 +17,7 @@ def live_registers(automaton: ControlAutomaton) -> list[frozenset[int]]:
     live = [frozenset[int]()] * len(automaton.out)
     changed = True
     while changed:
+        stop_point()
         changed = False
         for state in reversed(range(len(live))):  # states are numbered forwards, so most of it is done in one go
             found = frozenset[int]()

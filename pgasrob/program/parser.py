@@ -28,6 +28,7 @@ from pgasrob.program.program import Program
 from pgasrob.program.report import Report, Stop, short
 from pgasrob.program.statements import NOWHERE, Span
 from pgasrob.program.vocabulary import KEYWORDS
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -194,6 +195,7 @@ class _Reading:
         at_work = _builder.set(self.builder)
         try:
             while not self.done:
+                stop_point()
                 token = self.take()
                 try:
                     self.push(token)
@@ -364,6 +366,7 @@ class _Reading:
         state = self.parser.parser_state
         parts: list[Any] = []
         while not self.at_boundary():
+            stop_point()
             state.state_stack.pop()
             parts.append(state.value_stack.pop())
         return parts[::-1]
@@ -373,6 +376,7 @@ class _Reading:
         skipped: list[Token] = []
         braces = 0  # open ones of an initialiser
         while token.type != "SEMICOLON":
+            stop_point()
             if token.type in (END, "PROCESS") or (not braces and self.resumes_at(token, declaration)):
                 self.bare = token
                 self.ahead.append(token)
@@ -391,6 +395,7 @@ class _Reading:
         skipped: list[Token] = []
         depth = 0
         while token.type not in (END, "PROCESS", "LBRACE", "RBRACE") and len(skipped) <= MAX_SKIPPED:
+            stop_point()
             depth += (token.type == "LPAR") - (token.type == "RPAR")
             if not skipped and not depth:
                 break

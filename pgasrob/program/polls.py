@@ -26,6 +26,7 @@ from pgasrob.program.graphs import components, dominators, reached
 from pgasrob.program.looks import Looks
 from pgasrob.program.raised_flags import Flags
 from pgasrob.program.walks import MOST_WAYS, Goal, Values, Walks, is_quiet, is_read
+from pgasrob.stop_points import stop_point
 
 
 def with_polls(
@@ -148,6 +149,7 @@ class _Polls:
         the registers that may have been set since."""
         changed, back = frozenset[int](), state
         while True:
+            stop_point()
             yield back, changed
             before = self._last_before[back]
             if before is None or self._loop[before] != self._loop[state]:

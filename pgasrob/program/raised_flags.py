@@ -18,6 +18,7 @@ from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Regist
 from pgasrob.program.graphs import reached
 from pgasrob.program.later_writes import LaterWrites, Phases, Write
 from pgasrob.program.shown_places import Shown
+from pgasrob.stop_points import stop_point
 
 MOST_VALUES = 5
 """Values that a cell may hold: a flag has few."""
@@ -232,6 +233,7 @@ class Flags:
         held[0].add(self.initial(cell))
         changed = [0]
         while changed:
+            stop_point()
             at = changed.pop()
             for edge in out[at]:
                 stored = [write.value for write in self._written(rank, edge.form) if write.cell == cell]

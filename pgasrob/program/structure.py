@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pgasrob.program.statements import Block, Body, Choose, FlowGraph, Goto, If, Labelled, Skip, Statement
+from pgasrob.stop_points import stop_point
 
 MOST_NESTED = 30
 """Blocks in blocks; what is deeper is put beside them with a label."""
@@ -26,6 +27,7 @@ def nesting(start: str, goes_to: Mapping[str, Sequence[str]]) -> dict[str, int]:
     depths: dict[str, int] = {}
     waiting = [start]
     while waiting:
+        stop_point()
         stack = [(waiting.pop(), 0)]
         while stack:
             label, depth = stack.pop()

@@ -32,6 +32,7 @@ from pgasrob.semantics.race import Race, RacingAccess
 from pgasrob.semantics.replay import replay
 from pgasrob.semantics.sc_order import sc_places
 from pgasrob.semantics.state_space import Letter, computation_of
+from pgasrob.stop_points import stop_point
 
 T = TypeVar("T")
 
@@ -122,6 +123,7 @@ class _Consequences:
     def _watched(self, search: Generator[None, None, T]) -> T:
         """What ``search`` gives, held to the limits."""
         while True:
+            stop_point()
             try:
                 next(search)
             except StopIteration as end:

@@ -22,6 +22,7 @@ from pgasrob.program.graphs import components, postorder
 from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
 from pgasrob.robustness.maximal_runs import End, Node, Runs, Viewer, Word
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState, sequential_word
+from pgasrob.stop_points import stop_point
 
 ScNode = Node[SequentialState]
 
@@ -104,6 +105,7 @@ class AllEnds:
         self._number(self._viewer.begin(self._space.initial)[0], 0, ())
         at = 0
         while at < len(self._nodes):
+            stop_point()
             if len(self._nodes) > self._most:
                 return
             node = self._nodes[at]
@@ -229,6 +231,7 @@ class AllEnds:
         """The words on the way to the node ``number``."""
         words = []
         while number:
+            stop_point()
             number, word = self._from[number]
             words.append(word)
         return words[::-1]
@@ -250,6 +253,7 @@ class AllEnds:
                     waiting.append(target)
         way: list[Word] = []
         while number != start:
+            stop_point()
             number, word = before[number]
             way.append(word)
         return words + way[::-1]
@@ -316,6 +320,7 @@ def _without(viewer: Viewer, node: ScNode, ranks: Collection[int], most: int) ->
     words: list[Word] = []
     others = [rank for rank in range(viewer.instance.nodes) if rank not in ranks]
     while len(words) < most:
+        stop_point()
         step = next((step for rank in others for step in steps_at(viewer, node, rank)), None)
         if step is None:
             break

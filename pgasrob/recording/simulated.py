@@ -21,6 +21,7 @@ from pgasrob.recording.events import Recorded, Recording
 from pgasrob.semantics.effect import execute
 from pgasrob.semantics.sequential import SequentialSpace
 from pgasrob.semantics.state_space import Letter
+from pgasrob.stop_points import stop_point
 
 MOST_CHOICES = 4_096
 """Transitions of one state to choose from: with choices at a barrier there can be millions."""
@@ -87,6 +88,7 @@ def sc_run(instance: Instance, seed: int, most: int) -> list[tuple[Letter, ...]]
     chance, space = random.Random(seed), SequentialSpace(instance)
     state, words = space.initial, list[tuple[Letter, ...]]()
     while len(words) < most and (edges := list(islice(space.successors(state), MOST_CHOICES))):
+        stop_point()
         word, state = edges[chance.randrange(len(edges))]
         words.append(word)
     return words

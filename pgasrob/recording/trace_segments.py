@@ -19,6 +19,7 @@ from pgasrob.program.declarations import MemoryObject, Queue, Source
 from pgasrob.program.expressions import Const
 from pgasrob.recording.events import Recorded, Recording, value_of
 from pgasrob.recording.memory_places import SHIFT, NotSupported
+from pgasrob.stop_points import stop_point
 
 MASK = (1 << SHIFT) - 1
 
@@ -112,6 +113,7 @@ class _Cuts:
         pairs = [accesses for accesses in ranges if len(accesses) > 1]
         changed = bool(pairs)
         while changed:  # a transfer is cut at home where it is cut at its target
+            stop_point()
             changed = False
             for accesses in pairs:
                 inner = {cut for each in accesses for cut in self.inside(*each)}

@@ -19,6 +19,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.statements import Span
 from pgasrob.semantics.effect import put
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState, assumes_are_guesses
+from pgasrob.stop_points import stop_point
 
 MOST_STATES = 20_000
 LOCAL = (core.Assign, core.Test, core.Fence, core.Wait, core.Bundle)
@@ -59,6 +60,7 @@ class _Search:
         self._before[start] = []
         stack = [start]
         while stack:
+            stop_point()
             if len(self._before) > MOST_STATES:
                 return "unknown"
             node = stack.pop()

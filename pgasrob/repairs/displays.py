@@ -19,6 +19,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.outside_memory import Place
 from pgasrob.program.statements import Span
 from pgasrob.robustness.maximal_runs import Found, Node, Read, Runs, S, Sight, Viewer, Word
+from pgasrob.stop_points import stop_point
 
 MOST_STATES = 20_000
 """Of one program, as far as its displays are compared."""
@@ -250,6 +251,7 @@ class _Display:
         """All that is reached from ``some`` without a letter."""
         found, stack = set(some), list(some)
         while stack:
+            stop_point()
             for after in self.steps(stack.pop())[0]:
                 if after not in found:
                     found.add(after)
@@ -293,6 +295,7 @@ def _difference(new: _Display, old: _Display) -> tuple[Letter, tuple[Letter, ...
     begin = new.initial, old.closed([old.initial])
     met, stack = {begin}, [begin]
     while stack:
+        stop_point()
         at, before = stack.pop()
         silent, letters = new.steps(at)
         found = [(after, before) for after in silent]

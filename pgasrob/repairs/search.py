@@ -19,6 +19,7 @@ from pgasrob.repairs.texts import diff
 from pgasrob.repairs.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import RaceConsequences, Verdict, Witness
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from pgasrob.repairs.verifier import AnyProgram
@@ -165,6 +166,7 @@ class _Search:
         answers: list[Answer] = []
         failed = 0
         while len(answers) < max_answers:
+            stop_point()
             try:
                 chosen = self._next()
             except TimeoutError:

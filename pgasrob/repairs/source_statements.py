@@ -27,6 +27,7 @@ from pgasrob.program.statements import (
 from pgasrob.program.statements import Statement as ProgramStatement
 from pgasrob.repairs.edits import Edit, lines_of
 from pgasrob.repairs.texts import joined, parts
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -354,6 +355,7 @@ def _characters(data: bytes) -> list[int]:
 def _inside(root: Node, to_char: list[int], lines: list[bytes]) -> Iterator[Statement]:
     stack = [(root, 0, "")]
     while stack:
+        stop_point()
         node, loops, function = stack.pop()
         if node.type == "function_definition":
             function = _name_of(node)

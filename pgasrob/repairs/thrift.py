@@ -23,6 +23,7 @@ from pgasrob.repairs.sc_outcomes import Same
 from pgasrob.repairs.verifier import Parse, Tried, Verifier
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.verdict import RaceConsequences, Verdict
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from pgasrob.repairs.verifier import AnyProgram
@@ -132,6 +133,7 @@ class _Search:
             if any(edit.start < each.end and each.start < edit.end for edit in one.edits for each in other.edits):
                 stay.demand((one, other))
         while True:
+            stop_point()
             try:
                 kept = frozenset(stay.next(self._verifier.seconds_left) or ())
             except TimeoutError:

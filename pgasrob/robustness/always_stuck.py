@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pgasrob.program.graphs import components
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.sequential import SequentialSpace, assumes_are_guesses, is_stuck
+from pgasrob.stop_points import stop_point
 
 MOST = 1_000
 """SC states up to which it is looked for: it makes a sentence sharper, and no answer depends on it."""
@@ -21,6 +22,7 @@ def every_run_is_stuck(instance: Instance, look: Callable[[int], None]) -> bool:
     numbers, states, targets = {space.initial: 0}, [space.initial], list[list[int]]()
     found = False
     while len(targets) < len(states):
+        stop_point()
         look(len(states))
         state = states[len(targets)]
         targets.append([])

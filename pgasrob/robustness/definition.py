@@ -21,6 +21,7 @@ from pgasrob.semantics.accesses import access_of
 from pgasrob.semantics.computation import POPS, has_steps
 from pgasrob.semantics.monitor import READ, WRITTEN, Monitor, Reach, nothing_yet
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
+from pgasrob.stop_points import stop_point
 
 DefinitionState = tuple[State, Reach, bool]
 """A state of X(P, N), what the monitor knows, and whether happens-before has a cycle already."""
@@ -114,6 +115,7 @@ def drain(instance: Instance, path: list[tuple[Letter, ...]], state: State) -> l
     space = _Steps(instance)
     words = list(path)
     while not space.is_final(state):
+        stop_point()
         word, state = next(space.successors(state))
         words.append(word)
     return words

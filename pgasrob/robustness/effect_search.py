@@ -28,6 +28,7 @@ from pgasrob.semantics.replay import ReplayError, Run, replay
 from pgasrob.semantics.sequential import assumes_are_guesses
 from pgasrob.semantics.standstill import without_polls
 from pgasrob.semantics.state_space import Operation, State, StateSpace, computation_of
+from pgasrob.stop_points import stop_point
 
 MOST_SC_STATES = 5_000
 MOST_EFFORT, MOST_EFFORT_AFTER_WITNESS = 8_000, 4_000
@@ -206,6 +207,7 @@ class EffectSearch:
             return None
         space, state = StateSpace(self._instance), node.state
         while any(state.pending):
+            stop_point()
             word, state = next(
                 edge
                 for rank, pending in enumerate(state.pending)
@@ -326,6 +328,7 @@ def _telling(items: list[tuple[object, object]], others: list[dict[object, objec
     chosen: list[object] = []
     left = others
     while left:
+        stop_point()
         differing = {of: sum(other.get(of) != value for other in left) for of, value in items}
         best = max(differing, key=lambda of: differing[of])  # the first of them
         if not differing[best]:

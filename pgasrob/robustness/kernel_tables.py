@@ -37,6 +37,7 @@ from pgasrob.program.expressions import (
 from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
+from pgasrob.stop_points import stop_point
 
 FORMAT = 13
 """Changes with the format, so that a kernel and a package that do not belong together refuse each other."""
@@ -522,6 +523,7 @@ def _queue(queue: int | None) -> int:
 
 def _ways(instance: Instance, touched: Touched) -> dict[int, int]:
     """The ways in which cells are touched, by cells, ascending."""
+    stop_point()
     planes = [(READ, touched.read), (WRITTEN, touched.written)]
     planes += [(UPDATED << instance.update_kinds.index(kind), cells) for kind, cells in touched.updated]
     ways = dict.fromkeys(members(touched.cells), 0)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pgasrob.robustness.marked_normal_form import ENTER, LEAVE, Marks
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import Edge, HappensBefore
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from pgasrob.robustness.cycle_types import CycleType
@@ -70,6 +71,7 @@ def _visits(cycle: Sequence[Edge], computation: Computation) -> list[Visit]:
 def _simple(visits: list[Visit], computation: Computation) -> list[Visit]:
     """A circuit that visits each rank at most once, out of one that need not: the proof of Lemma 13."""
     while True:
+        stop_point()
         met: dict[int, int] = {}
         for later, visit in enumerate(visits):
             rank = computation[visit.enter].rank

@@ -37,6 +37,7 @@ from pgasrob.semantics.endings import (
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState, assumes_are_guesses
 from pgasrob.semantics.standstill import Standstill, Stay
 from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
+from pgasrob.stop_points import stop_point
 
 Word = tuple[Letter, ...]
 S = TypeVar("S", bound=SequentialState | State)
@@ -448,6 +449,7 @@ class Runs(Generic[S]):
     def expanded(self) -> Iterator[tuple[Node[S], list[tuple[Word, Node[S], list[Sight]]]]]:
         """The nodes as they are expanded, each with the edges that are followed from it and what is seen of these."""
         while self._waiting:
+            stop_point()
             pending, _, node = heappop(self._waiting)
             self._done.add(node)
             self.effort += 1 + pending * pending

@@ -14,6 +14,7 @@ from pgasrob.program.control import ControlAutomaton
 from pgasrob.program.instance import Instance
 from pgasrob.semantics.computation import Computation, Event, writes
 from pgasrob.semantics.happens_before import HappensBefore, LatestAccesses
+from pgasrob.stop_points import stop_point
 
 Commands = int
 """A set of commands, as bits."""
@@ -71,6 +72,7 @@ class Cycles:
         command = min(self._after)
         met: dict[int, int] = {}
         while command not in met:
+            stop_point()
             met[command] = len(met)
             command = min(self._after[command])
         return [other for other, place in met.items() if place >= met[command]]
@@ -112,6 +114,7 @@ def _trimmed(before: dict[int, set[int]], after: dict[int, set[int]]) -> set[int
     left = {command: len(earlier) for command, earlier in before.items()}
     free = deque(command for command, count in left.items() if count == 0)
     while free:
+        stop_point()
         command = free.popleft()
         del left[command]
         for later in after[command]:
@@ -142,6 +145,7 @@ class Ways:
         one of them."""
         known = None
         while known != needed:  # a barrier that one rank needs is needed by all
+            stop_point()
             known = needed
             for rank in range(len(self._ranks)):
                 needed = self._look(rank, needed)

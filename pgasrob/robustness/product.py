@@ -24,6 +24,7 @@ from pgasrob.robustness.engine import PIECE, InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.marked_normal_form import Marked, MarkedNormalForm, MarkedWord
 from pgasrob.robustness.normal_form import NormalForm, numbered
 from pgasrob.robustness.reasons import Reason
+from pgasrob.stop_points import stop_point
 
 HEADS = 2
 
@@ -77,6 +78,7 @@ class ProductSearch(WithoutFacts, InOnePart):
             if self.violation:
                 return
         while turns:
+            stop_point()
             yield from self._turn(*turns.popleft(), turns)
             if self.violation:
                 return

@@ -19,6 +19,7 @@ from pgasrob.semantics.accesses import access_of, conflict
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
+from pgasrob.stop_points import stop_point
 
 Word = tuple[Letter, ...]
 LONGEST = 2_000
@@ -88,6 +89,7 @@ class ShortCycles(InOnePart, WithoutFacts):
         state, moved = self._space.initial, True
         made = 0
         while moved and made < LONGEST:
+            stop_point()
             moved = False
             for rank in order:
                 for _ in range(min(turn, LONGEST - made)):
@@ -113,6 +115,7 @@ class ShortCycles(InOnePart, WithoutFacts):
         self.states += 1
         going = True
         while going:
+            stop_point()
             going = False
             for rank, pending in enumerate(state.pending):
                 for step, after in self._space.steps_of(state, rank) if pending else ():

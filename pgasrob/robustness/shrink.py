@@ -18,6 +18,7 @@ from pgasrob.robustness.needed_commands import Commands, Cycles, Item, Ways, eve
 from pgasrob.semantics.computation import Event, has_steps, writes
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.state_space import State, StateSpace
+from pgasrob.stop_points import stop_point
 
 MOST_EFFORT = 20_000
 """Events tried up to which the fewest commands are looked for: a fraction of a second."""
@@ -192,6 +193,7 @@ class Shrinking:
         """Sets of commands to leave out separately: from the end, a few in a row; then those of a rank."""
         end = self._search.everything.bit_length()
         while end > 0:
+            stop_point()
             start = max(0, min(end, self._search.everything.bit_length()) - IN_A_ROW)
             yield (1 << end) - (1 << start)
             end = start and start + IN_A_ROW // 2

@@ -1,27 +1,25 @@
 """Ends a check at its limits of states, time and memory, and reports its progress.
 
 A search looks at its limits itself, between two pieces. All else that a check does (reading, lowering, analyses,
-replaying) knows of no limit: while it is at work, a thread watches the clock and the memory, and ends it as Ctrl-C
-would, by an exception between two instructions of Python.
+replaying) knows of no limit: while it is at work, a thread watches the clock and the memory, and has it end at its next
+stop point (`stop_points.py`).
 """
 
 from __future__ import annotations
 
 import _thread
-import ctypes
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
-from types import FrameType
 from typing import TypeVar
 
 from pgasrob.robustness.limits import Limits, resident_memory
 from pgasrob.robustness.reasons import MemoryLimit, Reason, StateLimit, TimeLimit
+from pgasrob.stop_points import POINT
 
 T = TypeVar("T")
 
@@ -53,11 +51,15 @@ class LimitReached(Exception):
 
 
 class _Ended(BaseException):
-    """Raised by the guard in the thread that it watches; like KeyboardInterrupt, only who has started the guard may
-    catch it."""
+    """Raised at a stop point in the thread that the ``guard`` watches; like KeyboardInterrupt, only who has started the
+    guard may catch it."""
+
+    def __init__(self, guard: _Guard) -> None:
+        self.guard = guard
 
 
 _at_work = threading.local()
+"""``watch`` and ``guard``: those of the innermost :meth:`Watch.within` of this thread."""
 
 
 def at(phase: str) -> None:
@@ -80,7 +82,6 @@ class Watch:
         self._resident = resident_memory()
         self._grace, self._more_time = False, 0.0
         self.phase = self.latest = self._failed = ""
-        self.held = threading.Lock()
 
     def look_around(self, phase: str, states: int, doing: str = "") -> None:
         """Look at the limits, and report the progress, if it is time to. Raises :class:`LimitReached`."""
@@ -94,8 +95,7 @@ class Watch:
         if reached := self._reached(now):
             raise LimitReached(reached)
         if self.progress:
-            with self.held:  # half a message would be none
-                self.progress(Progress(phase, states, now - self.started, doing))
+            self.progress(Progress(phase, states, now - self.started, doing))
 
     def within(self, phase: str, work: Callable[[], T], grace: float = 0, *, looks: bool = False) -> T:
         """What ``work`` gives, ended by :class:`LimitReached` when a limit of time or memory is reached on the way.
@@ -124,17 +124,13 @@ class Watch:
         try:
             if reached := self._reached(now):
                 raise LimitReached(reached)
-            try:
-                guard.begin()
+            with guard:
                 result = work()
-            finally:
-                guard.end()
-            if guard.reached is not None:
+            if guard.raised and guard.reached is not None:
                 raise LimitReached(guard.reached)  # somewhere on the way it was not let through
             return result
-        except _Ended:
-            guard.end()
-            if guard.reached is None:
+        except _Ended as ended:
+            if ended.guard is not guard or guard.reached is None:
                 raise  # it is for a watch around this one
             raise LimitReached(guard.reached) from None
         finally:
@@ -164,40 +160,25 @@ class Watch:
 
 
 class _Guard:
-    """Ends what the thread that made it does when a limit of ``watch`` has been reached, of which ``seconds`` are left,
-    for ``patience`` seconds, but not while a message is on its way or something is being imported.
-
-    The thread that is watched may be interrupted anywhere, by the guard around this one, too. So what it does here
-    takes bare locks alone, which are taken and given back in one step: an event or a join, which are made of Python's
-    own steps, would be left locked.
-    """
+    """Has what the thread that made it does end at its next stop point when a limit of ``watch`` has been reached, of
+    which ``seconds`` are left, for ``patience`` seconds."""
 
     def __init__(self, watch: Watch, seconds: float | None, patience: float) -> None:
         self.reached: Reason | None = None
+        self.raised = False
+        self.outer: _Guard | None = getattr(_at_work, "guard", None)
         self._watch = watch
         self._until = None if seconds is None else perf_counter() + seconds
         self._patience = patience
-        self._watched = threading.get_ident()
         self._since: float | None = None
-        self._over = False
-        self._lock = _thread.allocate_lock()
 
-    def begin(self) -> None:
-        """From now on until the end."""
+    def __enter__(self) -> None:
+        _at_work.guard = self
         _SENTINEL.add(self)
 
-    def end(self) -> None:
-        """Nothing is raised any more. It may itself be interrupted, and be called again."""
-        while True:
-            try:
-                with self._lock:
-                    self._over = True
-                _SENTINEL.remove(self)
-                if self.reached is not None:
-                    _take_what_is_raised()
-                return
-            except _Ended:
-                continue
+    def __exit__(self, *exception: object) -> None:
+        _at_work.guard = self.outer
+        _SENTINEL.remove(self)
 
     def look(self) -> None:
         """Look at the limits, in the thread of the sentinel."""
@@ -205,26 +186,26 @@ class _Guard:
         late = self._until is not None and now > self._until
         reached = self._watch.late() if late else self._watch.too_large()
         self._since = None if reached is None else now if self._since is None else self._since
-        # Again and again: where it is raised in a finalizer it is lost.
-        if reached is not None and self._since is not None and now - self._since >= self._patience and self._is_safe():
-            with self._lock, self._watch.held:
-                if not self._over:
-                    self.reached = self.reached or reached
-                    _raise_in(self._watched, _Ended)
+        if reached is not None and self._since is not None and now - self._since >= self._patience:
+            self.reached = self.reached or reached
 
     def pause(self) -> float:
         """Seconds to the next look."""
         left = PAUSE if self._until is None else self._until - perf_counter()
         return min(PAUSE, max(left, PAUSE / 10))
 
-    def _is_safe(self) -> bool:
-        """Whether nothing is left half done that is needed later: a module on its way in."""
-        frame: FrameType | None = sys._current_frames().get(self._watched)
-        while frame is not None:
-            if frame.f_code.co_filename.startswith("<frozen importlib"):
-                return False
-            frame = frame.f_back
-        return True
+
+def _stop() -> None:
+    """At a stop point: end what this thread does, if a limit of it has been reached."""
+    guard: _Guard | None = getattr(_at_work, "guard", None)
+    while guard is not None:
+        if guard.reached is not None:
+            guard.raised = True
+            raise _Ended(guard)
+        guard = guard.outer
+
+
+POINT.ask = _stop
 
 
 class _Sentinel:
@@ -251,6 +232,7 @@ class _Sentinel:
     def remove(self, guard: _Guard) -> None:
         with self._lock:
             self._guards.discard(guard)
+            POINT.due = POINT.due and any(each.reached is not None for each in self._guards)
 
     def rest(self) -> None:
         """Have the thread end, unless there is something to watch."""
@@ -278,23 +260,10 @@ class _Sentinel:
             for guard in guards:
                 with suppress(MemoryError):  # at the next look there may be some
                     guard.look()
+            with self._lock:
+                POINT.due = any(guard.reached is not None for guard in self._guards)
 
 
 _SENTINEL = _Sentinel()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_SENTINEL.rest, after_in_child=_SENTINEL.__init__)  # type: ignore[misc]
-
-
-def _raise_in(thread: int, exception: type[BaseException]) -> None:
-    """Have ``exception`` raised in ``thread``, soon."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))
-
-
-def _take_what_is_raised() -> None:
-    """Have what is to be raised in this thread raised now, and nothing left. Were it only taken back, Python would look
-    for it for ever, and threads that are traced (for coverage, say) would do nothing else."""
-    try:
-        while True:  # again and again: where it is raised in a finalizer it is lost
-            _raise_in(threading.get_ident(), _Ended)
-    except _Ended:
-        return

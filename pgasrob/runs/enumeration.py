@@ -16,6 +16,7 @@ from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.endings import Ending, FailedAssertion, Place, ending_of, failure, with_failure
 from pgasrob.semantics.standstill import AnyState
 from pgasrob.semantics.state_space import Letter, Operation, State, computation_of
+from pgasrob.stop_points import stop_point
 
 STATES_BETWEEN = 64
 """States expanded between two looks at the clock."""
@@ -46,6 +47,7 @@ def heights_of(instance: Instance, rank: int) -> list[int]:
     open_: set[int] = set()
     stack = [0]
     while stack:
+        stop_point()
         state = stack[-1]
         left = [edge for edge in out[state] if heights[edge.target] < 0] if heights[state] < 0 else []
         open_.add(state)

@@ -20,6 +20,7 @@ from pgasrob.semantics.happens_before import Edge, HappensBefore
 from pgasrob.semantics.replay import Run, replay
 from pgasrob.semantics.sequential import SequentialSpace, SequentialState
 from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
+from pgasrob.stop_points import stop_point
 
 DEFAULT_STEPS = 1_000
 MOST_CHOICES = 4_096
@@ -109,6 +110,7 @@ def _under_sc(instance: Instance, chance: random.Random, steps: int) -> tuple[li
     words: list[_Word] = []
     events = 0
     while edges := list(islice(space.successors(state), MOST_CHOICES)):
+        stop_point()
         if events >= steps:
             return words, "cut"
         word, state = edges[chance.randrange(len(edges))]

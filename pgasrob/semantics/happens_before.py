@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pgasrob.semantics.computation import Computation, writes
+from pgasrob.stop_points import stop_point
 
 BLOCK = 4096
 """Commands from which cycles are looked for at the same time."""
@@ -179,6 +180,7 @@ class _Links:
         reach = self._one_further(reach, [0] * self.size)  # bit s: start s leads here by at most so many links
         length = 1
         while bound is None or length + 1 < bound:
+            stop_point()
             further = self._one_further(reach, reach)
             if further == reach:
                 return None
@@ -207,6 +209,7 @@ class _Links:
         unmet = {rank: len(issued) for rank, issued in self.ranks.items()}  # where what has been met begins
         queue = deque([start])
         while queue:
+            stop_point()
             command = queue.popleft()
             if closing := self._link(command, start):
                 path = [closing]

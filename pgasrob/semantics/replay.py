@@ -19,6 +19,7 @@ from pgasrob.program.expressions import INT32, RELATIONS, Fault, IntType, float_
 from pgasrob.program.instance import Instance, Memory, Registers
 from pgasrob.program.statements import Span
 from pgasrob.semantics.computation import Computation, Event
+from pgasrob.stop_points import stop_point
 
 
 class ReplayError(Exception):
@@ -217,6 +218,7 @@ class _Replay:
         events: list[ReplayedEvent] = []
         position = 0
         while position < len(computation):
+            stop_point()
             event = computation[position]
             if event.kind == "barrier":
                 group = computation[position : position + self.instance.nodes]

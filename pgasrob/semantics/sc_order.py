@@ -14,6 +14,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import ReplayError, Run, replay
+from pgasrob.stop_points import stop_point
 
 
 class SequentialOrder(NamedTuple):
@@ -58,6 +59,7 @@ def sc_places(computation: Computation) -> tuple[int, ...] | None:
     heapq.heapify(ready)
     order: list[int] = []
     while ready:
+        stop_point()
         command = heapq.heappop(ready)
         order += events[command]
         for target in after[command]:

@@ -26,6 +26,7 @@ from pgasrob.program.walks import is_quiet, is_read
 from pgasrob.semantics.computation import POPS
 from pgasrob.semantics.effect import put
 from pgasrob.semantics.state_space import Letter
+from pgasrob.stop_points import stop_point
 
 MOST, MOST_AFTER = 4_000, 64
 """Configurations of one rank that are looked at from a state, and ways to pass barriers; and once that was too few
@@ -351,6 +352,7 @@ class Standstill(Generic[S]):
         """What can only lead to wrong guesses is none of the program's runs either."""
         changed = True
         while changed:
+            stop_point()
             changed = False
             for number, targets in enumerate(found.targets):
                 doomed = targets and not found.arrivals[number] and all(each in found.wrong for each in targets)

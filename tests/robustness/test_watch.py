@@ -22,7 +22,8 @@ from pgasrob.render.verdict_json import checked_to_json
 from pgasrob.robustness import watch
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import LeftUndone, MemoryLimit, TimeLimit
-from pgasrob.robustness.watch import LimitReached, Progress, Watch, at
+from pgasrob.robustness.watch import LimitReached, Watch, at
+from pgasrob.stop_points import POINT, stop_point
 from tests.clock import DAY, for_ever, leap, leaping
 
 MINUTE = Limits(timeout=60)
@@ -253,51 +254,54 @@ def test_the_phase_may_change_on_the_way(monkeypatch: pytest.MonkeyPatch) -> Non
     assert ended.value.reason == TimeLimit(60, "further on")
 
 
-def test_a_message_is_not_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    leaping(monkeypatch)
-    sent: list[str] = []
-
-    def send(progress: Progress) -> None:
-        leap()
-        time.sleep(4 * watch.PAUSE)
-        sent.append(progress.doing)
-
-    watched = Watch(MINUTE, send, time.monotonic() - 1)
+def test_work_is_ended_at_stop_points_alone() -> None:
+    """Between two of them it may leave things half done."""
+    steps: list[str] = []
 
     def work() -> None:
-        watched.look_around("", 0, "whole")
-        for_ever()
+        while True:
+            stop_point()
+            steps.append("begun")
+            until = time.perf_counter() + 3 * watch.PAUSE
+            while time.perf_counter() < until:
+                pass
+            steps.append("done")
 
     with pytest.raises(LimitReached):
-        watched.within("sending", work)
-    assert sent == ["whole"]
+        Watch(Limits(timeout=watch.PAUSE), None, time.monotonic()).within("step by step", work)
+    assert steps and steps.count("begun") == steps.count("done")
 
 
-def test_a_thread_that_is_traced_is_not_kept_busy() -> None:
-    """As it is while coverage is measured: an exception that is taken back would have it look for that for ever."""
-    threading.settrace(lambda *arguments: None)
-    try:
-        for _ in range(20):
-            with pytest.raises(LimitReached):
-                Watch(Limits(timeout=1e-3), None, time.monotonic()).within("traced", for_ever)
-    finally:
-        threading.settrace(None)  # type: ignore[arg-type]
+def test_what_has_no_stop_point_gives_its_result() -> None:
+    def work() -> int:
+        until = time.perf_counter() + 3 * watch.PAUSE
+        while time.perf_counter() < until:
+            pass
+        return 7
+
+    assert Watch(Limits(timeout=watch.PAUSE), None, time.monotonic()).within("straight on", work) == 7
+    assert not POINT.due, "nothing else is to end"
 
 
-def test_what_is_to_be_raised_is_taken_though_it_is_lost_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a finalizer, say, which no exception leaves."""
-    times, raise_in = count(), watch._raise_in
+def test_other_threads_go_on() -> None:
+    """A limit ends what its own thread does."""
+    begun, go_on = threading.Event(), threading.Event()
+    done: list[int] = []
 
-    def lost_once(thread: int, exception: type[BaseException]) -> None:
-        if next(times):
-            raise_in(thread, exception)
+    def other() -> None:
+        begun.set()
+        while not go_on.is_set():
+            stop_point()
+        done.append(Watch(MINUTE, None, time.monotonic()).within("beside", lambda: 7))
 
-    monkeypatch.setattr(watch, "_raise_in", lost_once)
-    taking = threading.Thread(target=watch._take_what_is_raised, daemon=True)
-    taking.start()
-    taking.join(20)
-    assert not taking.is_alive()
-    assert next(times) == 2
+    beside = threading.Thread(target=lambda: Watch(MINUTE, None, time.monotonic()).within("beside", other), daemon=True)
+    beside.start()
+    begun.wait(20)
+    with pytest.raises(LimitReached):
+        Watch(Limits(timeout=0.05), None, time.monotonic()).within("in front", for_ever)
+    go_on.set()
+    beside.join(20)
+    assert done == [7]
 
 
 @pytest.mark.parametrize("limits", [MINUTE, Limits(memory=1)], ids=["time", "memory"])

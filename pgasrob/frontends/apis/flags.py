@@ -27,6 +27,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assign, Await, AwaitAdd, Barrier, Fetch, Load, Store
 from pgasrob.program.expressions import Binary, Const, Expr, evaluator
 from pgasrob.program.statements import Block, While
+from pgasrob.stop_points import stop_point
 
 Key = tuple[int | str, ...]
 
@@ -410,6 +411,7 @@ def _deepened(steps: Steps, channel: Group) -> int:
     steps.note(_ahead(channel, channel.members[1]), min(ahead + 1, MOST_DEPTH))
     depth = _depth(steps.call, channel)
     while depth < min(2 * (ahead + 1), MOST_DEPTH):
+        stop_point()
         depth *= 2
     steps.call.publish(channel.name("depth"), depth)
     return depth

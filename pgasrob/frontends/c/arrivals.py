@@ -30,6 +30,7 @@ from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.expressions import Expr, constant
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.statements import Do, FlowGraph, Piece, Statement, statements_in
+from pgasrob.stop_points import stop_point
 
 
 class Get(NamedTuple):
@@ -69,6 +70,7 @@ def into_registers(world: World, processes: Sequence[Process]) -> tuple[Process,
     for cell in _accessed_otherwise(graphs, waited, memory):
         private.pop(cell, None)
     while len(polled := {cell for graph in graphs for cell in _polled(graph, waited, private)}) < len(private):
+        stop_point()
         private = {cell: name for cell, name in private.items() if cell in polled}
     held = {cell: world.register(_fresh(name, world.registers)) for cell, name in private.items()}
     world.variables |= {register.name: private[cell] for cell, register in held.items()}
@@ -171,6 +173,7 @@ def _pending(graph: FlowGraph) -> dict[str, frozenset[Posted]]:
     pending = {piece.label: frozenset[Posted]() for piece in graph.pieces}
     changed = True
     while changed:
+        stop_point()
         changed = False
         for piece in graph.pieces:
             posted = pending[piece.label]

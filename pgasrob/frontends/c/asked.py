@@ -34,6 +34,7 @@ from pgasrob.program.expressions import (
     registers_of,
     rewritten,
 )
+from pgasrob.stop_points import stop_point
 
 CELL = Register("cell", 0)
 """The number in the cell, in a condition that cells are asked; it is alone there."""
@@ -132,6 +133,7 @@ def numbers_for(asked: Asked) -> list[int]:
     found: list[int] = []
     open: list[tuple[bool, ...]] = [()]
     while open:
+        stop_point()
         known = open.pop()
         answers, undecided = answered(asked, dict(zip(asked, known, strict=False)).get)
         if undecided is not None:

@@ -11,6 +11,7 @@ from pgasrob.frontends.c.graph import Node
 from pgasrob.frontends.c.needed import needed_registers, without_idle_assignments
 from pgasrob.program.statements import FlowGraph, Piece
 from pgasrob.program.structure import nesting
+from pgasrob.stop_points import stop_point
 
 
 def assemble(nodes: dict[str, Node]) -> FlowGraph:
@@ -24,6 +25,7 @@ def assemble(nodes: dict[str, Node]) -> FlowGraph:
     ways: dict[str, tuple[str, ...]] = {}
     reached = [start]
     while reached:
+        stop_point()
         label = reached.pop()
         if label not in ways:
             after = tuple(_final(each, nodes, finals) for each in nodes[label].goes_to)
@@ -49,6 +51,7 @@ def assemble(nodes: dict[str, Node]) -> FlowGraph:
 def simplified(nodes: dict[str, Node]) -> None:
     """Leave out what makes no difference; nodes go to the first of those from which on exactly the same is done."""
     while True:
+        stop_point()
         merged = _merged(nodes)
         before = sum(len(node.statements) + (node.condition is not None) for node in nodes.values())
         for node in nodes.values():
@@ -66,6 +69,7 @@ def drop_idle_assignments(nodes: dict[str, Node]) -> None:
     else: a counter of rounds that begins anew now and then."""
     decisive: set[str] = set()
     while True:
+        stop_point()
         conditions = [condition for label in decisive if (condition := nodes[label].condition) is not None]
         needed = needed_registers(nodes.values(), conditions)
         kept = {
@@ -100,6 +104,7 @@ def _merged(nodes: dict[str, Node]) -> dict[str, str]:
     number = {label: index for index, labels in enumerate(classes) for label in labels}
     waiting = [*range(len(classes))]
     while waiting:
+        stop_point()
         leading: dict[tuple[int, int], set[str]] = defaultdict(set)
         for way, label in [source for target in classes[waiting.pop()] for source in sources[target]]:
             leading[way, number[label]].add(label)
@@ -126,6 +131,7 @@ def _final(label: str, nodes: Mapping[str, Node], finals: dict[str, str]) -> str
     """The first label from ``label`` on with statements or a branch; a circle of empty labels stays where it is."""
     passed: list[str] = []
     while label not in finals:
+        stop_point()
         passed.append(label)
         finals[label] = label  # for a circle
         node = nodes[label]

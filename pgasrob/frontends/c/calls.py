@@ -38,6 +38,7 @@ from pgasrob.program.statements import (
     Statement,
     While,
 )
+from pgasrob.stop_points import stop_point
 
 MOST_ELEMENTS = 4096
 """Of one transfer."""
@@ -312,9 +313,9 @@ class MachineCall:
             elif place + size > end:
                 self._torn(first, place, size)
         self._check_length(len(scalars) + (bytes - sum(scalars.values())) // granule)
-        pairs = []
-        place = 0
+        pairs, place = [], 0
         while place < bytes:
+            stop_point()
             size = scalars.get(place) or granule
             cells = []
             for address in (first, second):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pgasrob.frontends.c.literals import character, number
 from pgasrob.frontends.c.tokens import Token, error
+from pgasrob.stop_points import stop_point
 
 MAX_NESTING = 100
 """Of brackets in a condition, and of macro calls within the arguments of macro calls."""
@@ -67,6 +68,7 @@ class Arithmetic:
             return self._unary(live)
         left = self._binary(level + 1, live)
         while (sign := self._peek()) in _LEVELS[level] and sign:
+            stop_point()
             self.position += 1
             needed = live and not (sign == "&&" and not left) and not (sign == "||" and left)
             right = self._binary(level + 1, needed)

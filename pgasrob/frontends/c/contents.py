@@ -11,6 +11,7 @@ from pgasrob.frontends.c.nondeterminism import range_of, values_of
 from pgasrob.frontends.c.types import CType, Floating, Integer
 from pgasrob.frontends.c.values import UNDEFINED, Known, Undefined, Unknown, Value
 from pgasrob.program.expressions import Binary, Const, IntType, Unary, float_bits, float_value
+from pgasrob.stop_points import stop_point
 
 ANYTHING = 256
 """Fills bytes that are unknown values; no byte is so large."""
@@ -180,6 +181,7 @@ class Contents:
             touched, self._touched = self._touched, set()
             place = self.written.find(1)
             while place >= 0:
+                stop_point()
                 touched.add(place)
                 self.written[place] = 0
                 place = self.written.find(1, place + 1)

@@ -15,6 +15,7 @@ from pgasrob.program.core import Form
 from pgasrob.program.declarations import MemoryObject, Process
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, Unary
 from pgasrob.program.statements import Do, statements_in
+from pgasrob.stop_points import stop_point
 
 LEAST_BITS = 1 << 52
 """The bits of a double that is neither 0 nor tiny are at least as much, as a signed integer in absolute value."""
@@ -44,10 +45,12 @@ def doubles(world: World, processes: Iterable[Process]) -> frozenset[str]:
     unknown = {address for address, use in used.items() if use is None}
     found: set[Place] = {*typed, *unknown, *(each for each in flows.into if isinstance(each, str))}
     while wrong := {each for each in found if not all(flows.fits(value, found) for value in flows.into.get(each, ()))}:
+        stop_point()
         found -= wrong
     # What is only ever 0, or handed round among such places, may as well be an integer.
     proven = found & typed
     while more := {each for each in found - proven if any(flows.shows(it, proven) for it in flows.into.get(each, ()))}:
+        stop_point()
         proven |= more
     names = {each.address: (each.name, *each.elements) for each in memory}
     held = {name for each in proven for name in ((each,) if isinstance(each, str) else names[each])}

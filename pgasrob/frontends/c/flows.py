@@ -43,6 +43,7 @@ from pgasrob.program.statements import (
     While,
     statements_in,
 )
+from pgasrob.stop_points import stop_point
 
 NEXT_PASS = "next pass"
 """What is loaded from a cell that has its place in the next pass only."""
@@ -183,6 +184,7 @@ class Flows:
         }
         more = True
         while more:
+            stop_point()
             more = False
             for form in forms:
                 register = core.register_set(form)

@@ -20,6 +20,7 @@ from pgasrob.frontends.c.layout import alike, shown
 from pgasrob.frontends.c.types import VOID, Array, CType, Function, Pointer, Struct
 from pgasrob.frontends.c.values import Address, Code, ObjectId, Value
 from pgasrob.program.statements import NOWHERE, place_of
+from pgasrob.stop_points import stop_point
 
 MAX_ERRORS = 20
 NOTHING: Mapping[str, SourceError] = {}
@@ -55,6 +56,7 @@ class Linker:
         missing: dict[str, SourceError] = {}
         variables: list[SourceError] = []
         while (found := self._next(missing)) is not None:
+            stop_point()
             name, need = found
             providers = self._providers(name, self._mentioning(name)) or self._providers(name, self._candidates)
             if providers:

@@ -26,6 +26,7 @@ from pgasrob.frontends.c.code import (
     Stride,
     Unary,
 )
+from pgasrob.stop_points import stop_point
 
 COMPUTES = (Set, Move, Convert, Unary, Binary)
 """Instructions that do nothing but give their targets a value."""
@@ -87,6 +88,7 @@ def live_slots(function: CompiledFunction, looks: Looks = reads) -> list[frozens
     pending = list(range(len(code)))
     queued = set(pending)
     while pending:
+        stop_point()
         index = pending.pop()
         queued.discard(index)
         instruction = code[index]

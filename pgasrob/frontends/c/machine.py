@@ -34,6 +34,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Mark
 from pgasrob.program.expressions import Const, Expr
 from pgasrob.program.outside_memory import ENDING
+from pgasrob.stop_points import stop_point
 
 PROGRAM = "program"
 """What stands for the name of the program in `argv[0]`."""
@@ -120,6 +121,7 @@ class Machine:
             if branch.again is not None:
                 self._by_answers(partial(self.calling.go_on, branch.way, branch.again), branch.way, branch.again)
             while writer.open:
+                stop_point()
                 self.step()
         except Faults as fault:
             self.issuer.fault(str(fault))

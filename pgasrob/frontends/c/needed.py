@@ -13,6 +13,7 @@ from pgasrob.program.commands import Assign, expressions_of
 from pgasrob.program.expressions import Expr, faults_inside, registers_of
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Skip, Statement, While, statements_in
+from pgasrob.stop_points import stop_point
 
 
 def needed_slots(function: CompiledFunction, is_output: Callable[[str], bool]) -> frozenset[Slot]:
@@ -41,6 +42,7 @@ def _literals(function: CompiledFunction) -> frozenset[Slot]:
     """The slots that never point to anything but string literals and streams."""
     found = set(range(len(function.slots))) - set(function.parameters)
     while True:
+        stop_point()
         before = len(found)
         for instruction in function.code:
             target = getattr(instruction, "target", None)
@@ -67,6 +69,7 @@ def needed_registers(nodes: Iterable[Node], decisive: Iterable[Expr]) -> set[int
                 assigned.setdefault(target, set()).update(registers_of(expr))
     pending = list(needed)
     while pending:
+        stop_point()
         fresh = assigned.get(pending.pop(), set()) - needed
         needed |= fresh
         pending += fresh

@@ -17,6 +17,7 @@ from pgasrob.frontends.c.types import CHAR, Array, CType, Floating, Integer, Voi
 from pgasrob.frontends.c.values import Address, Known, ObjectId
 from pgasrob.program.expressions import IntType
 from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.stop_points import stop_point
 
 
 class Objects:
@@ -194,6 +195,7 @@ def text_contents(data: bytes) -> Contents:
     """What an array of characters holds whose bytes are ``data``."""
     contents = Contents(0)
     for offset, byte in enumerate(data):
+        stop_point()
         contents.set(offset, 1, Known(IntType(8, True).wrap(byte)), False)
     return contents
 

@@ -23,6 +23,7 @@ from pgasrob.frontends.c.values import Known
 from pgasrob.frontends.options import Flags
 from pgasrob.program.files import DISK, Files, name_of
 from pgasrob.program.statements import NOWHERE, Span
+from pgasrob.stop_points import stop_point
 
 NO_FLAGS = Flags()
 UNSUPPORTED_PRAGMAS = ("omp", "acc")
@@ -30,6 +31,8 @@ COMMON = frozenset({"message.h"})
 """Headers of APIs with names that a program may well give its own."""
 MAX_EXPANSION = 200_000
 """Tokens that macros may give, all together."""
+MAX_TEXT = 1_000_000
+"""Characters of a token that macros make: each `#` of quotes and each `##` may double it."""
 SYSTEM_PATHS = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
 """Where compilers find the headers of the system, which build systems may name too."""
 GENERATED = ("config.h", "conf.h")
@@ -64,11 +67,17 @@ class Preprocessed:
 
 
 def preprocess(
-    source: Source, registry: Registry, flags: Flags = NO_FLAGS, files: Files = DISK, first: str = ""
+    source: Source,
+    registry: Registry,
+    flags: Flags = NO_FLAGS,
+    files: Files = DISK,
+    first: str = "",
+    most: int = MAX_EXPANSION,
 ) -> Preprocessed:
     """The tokens of ``source`` after the preprocessor. ``first``: the first file of the program, when that is another
-    one; ``files``: where headers are. Raises `SourceError`."""
+    one; ``files``: where headers are; ``most``: tokens that macros may give. Raises `SourceError`."""
     processor = _Preprocessor(source, registry, flags, files, first)
+    processor.most = most
     for name, body in [*MACROS.items(), *flags.macros]:
         processor.predefine(name, body)
     tokens: list[Token] = []
@@ -102,7 +111,7 @@ class _Preprocessor:
         self.headers: list[str] = []
         self.unread: list[tuple[str, int]] = []
         self.apis: list[Api] = []
-        self.count = 0
+        self.count, self.most = 0, MAX_EXPANSION
         self.once: set[str] = set()
         for api in registry.always():
             self._choose(api)
@@ -129,6 +138,7 @@ class _Preprocessor:
         tokens = list(tokenise(source))
         position = 0
         while position < len(tokens):
+            stop_point()
             token = tokens[position]
             active = not conditions or conditions[-1].active
             if not (token.first and token.text == "#"):
@@ -206,6 +216,7 @@ class _Preprocessor:
         replaced: list[Token] = []
         position = 0
         while position < len(line):
+            stop_point()
             token = line[position]
             if token.text != "defined":
                 replaced.append(token)
@@ -353,6 +364,7 @@ class _Preprocessor:
         result: list[Token] = []
         stack = list(reversed(tokens))
         while stack:
+            stop_point()
             token = stack.pop()
             if token.kind != "name" or token.text in token.hidden:
                 result.append(token)
@@ -381,9 +393,12 @@ class _Preprocessor:
 
     def _push(self, stack: list[Token], tokens: list[Token]) -> None:
         self.count += len(tokens)
-        if self.count > MAX_EXPANSION:
-            raise error("PG105", f"the macros of this program give more than {MAX_EXPANSION:,} tokens", tokens[0])
+        self._not_too_many(self.count, tokens)
         stack.extend(reversed(tokens))
+
+    def _not_too_many(self, count: int, tokens: list[Token]) -> None:
+        if count > self.most:
+            raise error("PG105", f"the macros of this program give more than {self.most:,} tokens", tokens[0])
 
     def _pragma_operator(self, token: Token, stack: list[Token]) -> list[Token]:
         if len(stack) < 3 or stack[-1].text != "(" or stack[-2].kind != "string" or stack[-3].text != ")":
@@ -400,6 +415,7 @@ class _Preprocessor:
         stack.pop()
         level = 0
         while True:
+            stop_point()
             if not stack:
                 raise error("PG105", f"the arguments of the macro `{macro.name}` are not closed", name)
             token = stack.pop()
@@ -440,6 +456,8 @@ class _Preprocessor:
             return replace(token, span=span, source=use.source, hidden=token.hidden | hidden, direct=False, first=False)
 
         while position < len(body):
+            stop_point()
+            self._not_too_many(len(result), result)
             token = body[position]
             following = body[position + 1] if position + 1 < len(body) else None
             if token.text == "#" and macro.parameters is not None and following and following.text in arguments:
@@ -489,10 +507,15 @@ def _as_string(token: Token, argument: list[Token]) -> Token:
         else part
         for part in argument
     ]
-    return replace(token, kind="string", text=f'"{spelled(words)}"')
+    text = f'"{spelled(words)}"'
+    if len(text) > MAX_TEXT:
+        raise error("PG105", f"`#` gives a string of more than {MAX_TEXT:,} characters", token)
+    return replace(token, kind="string", text=text)
 
 
 def _pasted(left: Token, right: Token, use: Token) -> Token:
+    if len(left.text) + len(right.text) > MAX_TEXT:
+        raise error("PG105", f"`##` gives a token of more than {MAX_TEXT:,} characters", use)
     try:
         tokens = list(tokenise(Source(use.source.file, left.text + right.text)))
     except SourceError:

@@ -14,6 +14,7 @@ from pgasrob.frontends.c.shapes import KEYWORDS, UNSUPPORTED_TYPES, Shapes
 from pgasrob.frontends.c.standard import TYPES, words
 from pgasrob.frontends.c.tokens import Source, Token, error, expansion, unreadable
 from pgasrob.program.statements import NOWHERE
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree, TreeCursor
@@ -183,6 +184,7 @@ def _without_attributes(tokens: list[Token]) -> list[Token]:
     result: list[Token] = []
     position = 0
     while position < len(tokens):
+        stop_point()
         token = tokens[position]
         position += 1
         if token.kind == "string":
@@ -276,6 +278,7 @@ def _syntax_error(tree: Tree, shapes: Shapes, source: Source) -> tuple[SourceErr
     found: tuple[int, int, bool, str] | None = None  # length, byte, missing, type
     pending = True
     while pending:
+        stop_point()
         node = cursor.node
         assert node is not None
         if node.is_missing or node.is_error:
@@ -335,6 +338,7 @@ def _converted(tree: Tree, shapes: Shapes) -> Node:
     if not cursor.goto_first_child():
         return root
     while True:
+        stop_point()
         here = cursor.node
         assert here is not None
         name = cursor.field_name

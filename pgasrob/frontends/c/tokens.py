@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.program.statements import Line, Span
+from pgasrob.stop_points import stop_point
 
 LONGEST_EXPANSION = 160
 """Characters of what a macro stands for that are shown."""
@@ -119,16 +120,27 @@ _TOKEN = re.compile(
     r"""
       (?P<newline>\r?\n)
     | (?P<blank>(?:[ \t\f\v\r\ufeff]|\\[ \t]*\r?\n)+)
-    | (?P<comment>//(?:[^\n\\]|\\(?:\r?\n)?)*|/\*(?s:.*?)\*/)
+    | (?P<comment>//(?:[^\n\\]++|\\(?:\r?\n)?)*+|/\*(?s:.*?)\*/)
     | (?P<open_comment>/\*)
-    | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]|\\(?:\r\n|(?s:.)))*")
-    | (?P<character>[uUL]?'(?:[^'\\\n]|\\(?:\r\n|(?s:.)))+')
+    | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]++|\\(?:\r\n|(?s:.)))*+")
+    | (?P<character>[uUL]?'(?:[^'\\\n]++|\\(?:\r\n|(?s:.)))++')
     | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
-    | (?P<number>\.?[0-9](?:[eEpP][+-]|[A-Za-z_0-9.])*)
+    | (?P<number>\.?[0-9](?:[eEpP][+-]|[A-Za-z_0-9.])*+)
     | (?P<sign>\.\.\.|<<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|[-+*/%&|^~!<>=?:;,.(){}\[\]\#])
     """,
     re.VERBOSE,
 )
+
+
+_UNENDED = re.compile(r"[\"'](?:[^\"'\\\n]++|\\(?:\r\n|(?s:.)))*+")
+FAR = 10_000
+
+
+def _after_stray(text: str, position: int) -> int:
+    """Where to go on behind the character there, which begins no token: behind a quote that is not closed far and wide,
+    for those in between would be looked for as far."""
+    unended = _UNENDED.match(text, position)
+    return unended.end() if unended and unended.end() - position > FAR else position + 1
 
 
 def tokenise(source: Source) -> Iterator[Token]:
@@ -139,13 +151,14 @@ def tokenise(source: Source) -> Iterator[Token]:
     first = True
     number, numbered = source.number(1), 1
     while position < len(text):
+        stop_point()
         match = _TOKEN.match(text, position)
         column = position - start + 1
         if line != numbered:
             number, numbered = source.number(line), line
         if match is None:
             yield Token("stray", text[position], Span(number, column, number, column + 1), source, space, first)
-            position, first, space = position + 1, False, False
+            position, first, space = _after_stray(text, position), False, False
             continue
         kind = match.lastgroup or ""
         if kind == "open_comment":

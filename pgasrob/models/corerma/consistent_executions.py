@@ -23,6 +23,7 @@ from pgasrob.models.model_interface import Refusal, Refused
 from pgasrob.models.model_table import HappensBefore, LocalOrder
 from pgasrob.models.relations import Rows, converse, empty, joined, overlap, union, with_pairs
 from pgasrob.program.expressions import Fault
+from pgasrob.stop_points import stop_point
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ class Frame:
         pending: Sequence[Step] = self.steps
         left = len(waiting) + len(pending)
         while left:
+            stop_point()
             reading = []
             for read, write in waiting:
                 slots[read] = slots[write]
@@ -187,6 +189,7 @@ class Frame:
         """``hb`` with the pairs that R1 adds; None where they close a cycle."""
         order: Rows | None = hb
         while self.settings.has("R1") and order is not None and (fresh := list(rules.r1(self.actions, source, order))):
+            stop_point()
             order = with_pairs(order, fresh)
         return order
 
@@ -216,6 +219,7 @@ class Frame:
             if overlap(hb, apart):
                 return
             while place < len(pairs) and _ordered(hb, *pairs[place]):
+                stop_point()
                 place += 1
             if place == len(pairs):
                 yield hb
@@ -291,6 +295,7 @@ def is_acyclic(source: Sequence[int]) -> bool:
     for number in range(len(source)):
         way = []
         while number not in fine:
+            stop_point()
             if number in way:
                 return False
             way.append(number)

@@ -15,6 +15,7 @@ from pgasrob.models.corerma.outcome_search import Wanted, outcomes
 from pgasrob.models.litmus.litmus_program import UNDEFINED
 from pgasrob.models.model_interface import CycleEdge, Forbidden
 from pgasrob.models.relations import Rows, joined, shortest_path
+from pgasrob.stop_points import stop_point
 
 Rules = frozenset[str]
 SHOWN_FIRST = (*(rule for rule in RULES if rule not in ("R1", "R2", "C", "no-C", "WS")), "WS", "R1", "R2", "C", "no-C")
@@ -144,6 +145,7 @@ def _cycle(frame: Frame, candidate: Candidate, without: Rules) -> tuple[CycleEdg
         edges.add(pair, relation, rule)
     has = frame.settings.has
     while edges.hb is not None:
+        stop_point()
         hb = edges.hb
         if has("R1") and (pairs := list(rules.r1(actions, candidate.source, hb))):
             for pair in pairs:

@@ -28,6 +28,7 @@ from pgasrob.models.corerma.order_rules import Pair
 from pgasrob.models.litmus.litmus_program import UNDEFINED, Outcome, Value
 from pgasrob.models.model_interface import Refused
 from pgasrob.models.relations import Rows, converse, empty, overlap, with_pairs
+from pgasrob.stop_points import stop_point
 
 
 class Alternative(NamedTuple):
@@ -77,6 +78,7 @@ def leaves(root: Node, further: Callable[[Node], Iterator[Node] | None]) -> Iter
     deep."""
     branches: list[Iterator[Node]] = [iter((root,))]
     while branches:
+        stop_point()
         node = next(branches[-1], None)
         if node is None:
             branches.pop()
@@ -330,6 +332,7 @@ class Search:
         """``state`` with all that follows from clauses that have one alternative left; None where a clause has none."""
         hb, never, clauses = state
         while True:
+            stop_point()
             left = []
             for clause in clauses:
                 open_ones = []

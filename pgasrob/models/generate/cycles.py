@@ -16,6 +16,7 @@ from typing import Literal
 from pgasrob.models.generate.conventions import Conventions
 from pgasrob.models.generate.static_order import Actions, Edge
 from pgasrob.program.expressions import INT32
+from pgasrob.stop_points import stop_point
 
 Reach = list[int]
 """A closure: bit b of row a says that a comes before b."""
@@ -236,6 +237,7 @@ def values(
             value += 1
     changed = True
     while changed:
+        stop_point()
         changed = False
         for reader, write in source.items():
             if read[reader] is None:

@@ -46,6 +46,7 @@ from pgasrob.models.litmus.syntax import (
 from pgasrob.program.expressions import INT32
 from pgasrob.program.report import Report, short
 from pgasrob.program.statements import Span
+from pgasrob.stop_points import stop_point
 
 UNKNOWN_NODE = -1
 """Of a thread whose node could not be read."""
@@ -69,6 +70,7 @@ class Reading(Expressions):
             threads.append(self.thread())
         lines: list[Line] = []
         while self.next.kind != "end":
+            stop_point()
             if self.word(*HEADS):
                 try:
                     lines.append(self.line())
@@ -95,6 +97,7 @@ class Reading(Expressions):
 
     def skip(self, ends: Callable[[Token], bool]) -> None:
         while self.next.kind != "end" and not ends(self.next):
+            stop_point()
             self.take()
 
     # Declarations
@@ -197,6 +200,7 @@ class Reading(Expressions):
     def statements(self) -> Part:
         found: list[Set | Call | Choice | Repeat] = []
         while not self.ends_statements():
+            stop_point()
             if self.taken(";"):
                 continue
             depth, before = self.depth, self.at
@@ -231,6 +235,7 @@ class Reading(Expressions):
             self.take()
         depth = 0
         while self.next.kind != "end":
+            stop_point()
             if not depth and (self.ends_statements() or self.next.is_sign(";")):
                 break
             if self.word(*HEADS):

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Literal
 
 from pgasrob.models.litmus.instructions import Cell, Instruction
+from pgasrob.stop_points import stop_point
 
 Value = int | Literal["T"]
 """The value of a register or a location. T: undefined (coreRMA), as is every value computed from it."""
@@ -83,6 +84,7 @@ class Graph:
         colour = [0] * len(self.out)
         stack = [(0, False)]
         while stack:
+            stop_point()
             state, done = stack.pop()
             if done:
                 colour[state] = 2
@@ -99,6 +101,7 @@ class Graph:
         """The instructions of each way from the first state to an end. For a ``bounded`` graph only."""
         stack: list[tuple[int, tuple[Instruction, ...]]] = [(0, ())]
         while stack:
+            stop_point()
             state, before = stack.pop()
             if state in self.ends:
                 yield before

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pgasrob.program.report import Report
 from pgasrob.program.statements import Span
+from pgasrob.stop_points import stop_point
 
 Kind = Literal["name", "integer", "sign", "end"]
 
@@ -36,6 +37,10 @@ class Token:
         return self.kind == "sign" and self.text in signs
 
 
+MOST_CHARACTERS = 10_000
+"""Of a name: tables and graphs have all of it in each line."""
+
+
 def tokens(report: Report) -> list[Token]:
     """The tokens of the text of ``report``, an end at the end. What belongs to no token is reported and left out; after
     a comment that is not closed there is nothing."""
@@ -43,6 +48,7 @@ def tokens(report: Report) -> list[Token]:
     found: list[Token] = []
     line, start, place = 1, 0, 0
     while place < len(text):
+        stop_point()
         match = _TOKEN.match(text, place)
         assert match is not None  # the last alternative takes any character, the first one newlines
         kind, word, column = match.lastgroup, match.group(), place - start + 1
@@ -57,6 +63,9 @@ def tokens(report: Report) -> list[Token]:
                 report.stop("PG013", "the comment that opens here is never closed", span, "close it with `*/`")
             case "stray":
                 report.add_stray(word, Span(line, column, line, column + len(word)))
+            case "name" if len(word) > MOST_CHARACTERS:
+                span = Span(line, column, line, column + 1)
+                report.stop("PG002", f"a name of more than {MOST_CHARACTERS:,} characters: this is no program", span)
             case "name" | "integer" | "sign":
                 found.append(Token(kind, word, Span(line, column, line, column + len(word))))
     last = found[-1].span if found else Span(1, 1, 1, 1)

@@ -50,6 +50,7 @@ from pgasrob.program.core import Place
 from pgasrob.program.expressions import INT32, Binary, Expr, Fault, Register, Unary, constant
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.instance import Instance
+from pgasrob.stop_points import stop_point
 
 Network = Literal["rdma-tso", "corerma"]
 
@@ -176,6 +177,7 @@ class _Thread:
             )
         }
         while True:
+            stop_point()
             more = {
                 state for state, edges in enumerate(out) if state not in found and any(e.target in found for e in edges)
             }
@@ -193,6 +195,7 @@ class _Thread:
         if self.network == CORERMA:
             self._straight()
         while len(steps) < len(order):
+            stop_point()
             state = order[len(steps)]
             found: list[tuple[tuple[Instruction, ...], int]] = []
             edges = self._automaton.out[state.control]

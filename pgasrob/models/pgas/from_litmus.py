@@ -30,6 +30,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.program import Program as PgasProgram
 from pgasrob.program.reading import LITERAL_READING, Reading
 from pgasrob.program.statements import NOWHERE, Block, Do, FlowGraph, Piece, Span
+from pgasrob.stop_points import stop_point
 
 NOTHING = commands.Assume(Const(1))
 NEVER = commands.Assume(Const(0))
@@ -200,6 +201,7 @@ def _reached(program: Program, thread: Thread) -> dict[At, None]:
     found: dict[At, None] = {start: None}
     polls, stack = _polls(thread), [start]
     while stack:
+        stop_point()
         state, pending = stack.pop()
         for instruction, target in reversed(thread.graph.out[state]):
             at = target, _after(program, instruction, pending) if polls else ()

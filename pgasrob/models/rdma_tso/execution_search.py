@@ -16,6 +16,7 @@ from pgasrob.models.rdma_tso.orders import Rules
 from pgasrob.models.rdma_tso.points import Choice, Edges, Graph
 from pgasrob.models.relations import Rows, with_pairs
 from pgasrob.robustness.watch import Watch
+from pgasrob.stop_points import stop_point
 
 
 def _settled(rows: Rows, choices: Sequence[Choice]) -> tuple[Rows, list[Choice]] | None:
@@ -23,6 +24,7 @@ def _settled(rows: Rows, choices: Sequence[Choice]) -> tuple[Rows, list[Choice]]
     that are still open; None where both sides of one would."""
     left, progress = list(choices), True
     while progress:
+        stop_point()
         progress, undecided = False, []
         for choice in left:
             forward = not any(rows[b] >> a & 1 for a, b in choice.forward)
@@ -46,6 +48,7 @@ def _orders(rows: Rows, orders: Sequence[Choice], flushes: Sequence[Choice]) -> 
     # An explicit stack: there are as many choices as pairs of writes, which may be more than Python nests calls.
     stack: list[tuple[Rows, Edges, Sequence[Choice], int | None]] = [(rows, (), (*orders, *flushes), None)]
     while stack:
+        stop_point()
         rows, edges, choices, base = stack.pop()
         chosen = with_pairs(rows, edges)
         settled = None if chosen is None else _settled(chosen, choices)

@@ -11,6 +11,7 @@ from pgasrob.models.rdma_tso.axioms import cycle
 from pgasrob.models.rdma_tso.execution_search import Search, Solution, execution
 from pgasrob.models.rdma_tso.expansion import expand, kinds_in_order
 from pgasrob.models.rdma_tso.orders import CELLS, TERMS, Rules, kinds_of
+from pgasrob.stop_points import stop_point
 
 
 def why(program: Program, wanted: Callable[[Outcome], bool], rules: Rules) -> Forbidden | None:
@@ -35,6 +36,7 @@ def why(program: Program, wanted: Callable[[Outcome], bool], rules: Rules) -> Fo
     hitting = {frozenset[str]()}
     fine: dict[frozenset[str], Solution] = {}
     while untried := [each for each in hitting if each not in fine]:
+        stop_point()
         tried = min(untried, key=_rank)
         found = allowed(tried)
         if found is not None:

@@ -16,6 +16,7 @@ from pgasrob.models.candidate_executions import INITIAL, Candidate
 from pgasrob.models.rdma_tso.expansion import same_queue_pair
 from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, Rules
 from pgasrob.models.relations import Rows, with_pairs
+from pgasrob.stop_points import stop_point
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -75,6 +76,7 @@ class Graph:
         """The pairs of ippo or oppo."""
         holds = self.rules.orders.holds
         for first, earlier in enumerate(self.candidate.actions):
+            stop_point()
             for second in range(first + 1, len(self.candidate.actions)):
                 later = self.candidate.actions[second]
                 if later.thread != earlier.thread:

@@ -14,6 +14,7 @@ from pgasrob.models.litmus import instructions as litmus
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.operational import Access, Begun, Machine, Option, Queue, Result, Sharing, Step, at, fixed
 from pgasrob.models.thread_control import STORE, Change, Control, Execute, MachineThread, value_of
+from pgasrob.stop_points import stop_point
 
 PREMISES = (
     "load-looks-in-the-store-buffer",
@@ -146,6 +147,7 @@ class Processor(MachineThread[Local[Pair]], litmus.Visitor[Execute[Local[Pair]]]
         ahead: list[set[int]] = [set() for _ in self.graph.out]
         changed = True
         while changed:
+            stop_point()
             changed = False
             for state, edges in enumerate(self.graph.out):
                 before = len(ahead[state])

@@ -17,6 +17,7 @@ from pgasrob.robustness.reasons import PendingBound, Reason
 from pgasrob.semantics.accesses import access_of
 from pgasrob.semantics.computation import has_steps
 from pgasrob.semantics.monitor import READ, WRITTEN, Monitor, Reach, nothing_yet
+from pgasrob.stop_points import stop_point
 
 SearchState = tuple[State, Reach, bool]
 """A state of the machine, the summary, and whether happens-before has a cycle already."""
@@ -104,6 +105,7 @@ class BufferedSearch(CutSearch[SearchState, Move]):
         words = list(path)
         machine = self._runs.machine
         while not machine.is_final(state):
+            stop_point()
             word, state = next(machine.drains(state))
             words.append(word)
         return words

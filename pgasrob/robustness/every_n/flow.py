@@ -17,6 +17,7 @@ from pgasrob.robustness.every_n.known import ZERO, Known, Ranks
 from pgasrob.robustness.every_n.linear import ANYTHING, NODES, Domain, Linear, Value, between, number
 from pgasrob.robustness.every_n.memory import Layout
 from pgasrob.robustness.every_n.symbolic_values import File, Values
+from pgasrob.stop_points import stop_point
 
 EXACT_GROWTHS = 10
 """How often the values of a control state or an address may grow before they are widened."""
@@ -51,6 +52,7 @@ class Flow(Known):
         for rank in range(len(ranks)):
             self._arrive(rank, 0, (ZERO,) * registers)
         while self._queue:
+            stop_point()
             rank, state = heappop(self._queue)
             self._queued.discard((rank, state))
             for transition in ranks[rank].automaton.out[state]:

@@ -27,6 +27,7 @@ from pgasrob.program.expressions import (
 from pgasrob.robustness.every_n.linear import ANYTHING, RANK, Domain, Linear
 from pgasrob.robustness.every_n.rank_cases import Frame
 from pgasrob.robustness.every_n.symbolic_values import File, Values
+from pgasrob.stop_points import stop_point
 
 MOST_AROUND, MOST_ENDS, MOST_MODULUS = 4, 8, 8
 MOST_NUMBERED = 16
@@ -80,6 +81,7 @@ def _modulus(exprs: Iterable[Expr], file: File, most: int) -> int:
     """By what ranks have to be divided, so that their quotients, remainders and last bits are known."""
     modulus, known = 0, 1
     while modulus != known:
+        stop_point()
         modulus = known
         (values, *_) = _somewhere(modulus, most)
         for expr in exprs:

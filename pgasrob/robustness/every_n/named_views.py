@@ -18,6 +18,7 @@ from pgasrob.robustness.every_n.named_commands import Ranks
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction.abstract_commands import Command, Commands
 from pgasrob.robustness.reduction.pairwise import States, Views, Writer
+from pgasrob.stop_points import stop_point
 
 ANYWHERE: States = -1
 
@@ -62,6 +63,7 @@ class _Search:
             )
         changed = True
         while changed:
+            stop_point()
             changed = False
             for rank, state, _, command in self._all():
                 before = self.known[rank][state]

@@ -20,6 +20,7 @@ from pgasrob.robustness.every_n.symbolic_values import constant
 from pgasrob.robustness.every_n.unfold import MOST_READ, Unfolded
 from pgasrob.robustness.reduction.abstract_commands import Access, Command, Commands
 from pgasrob.robustness.reduction.pairwise import BeforeBarrier, Happened, States
+from pgasrob.stop_points import stop_point
 
 MOST_MET = 20_000
 """States of two ranks that are kept, in all."""
@@ -326,6 +327,7 @@ class PairStates:
             self._add(pair, _State(0, 0, held))
         while self._fresh or self._let_others_write():
             while self._fresh:
+                stop_point()
                 pair, state = self._fresh.pop()
                 for new in self._successors(pair, state):
                     self._add(pair, new)
@@ -473,6 +475,7 @@ class _BeforeBarrier:
 
     def found(self) -> BeforeBarrier:
         while self._changed:
+            stop_point()
             self._changed = False
             for pair in self._of:
                 self._close(pair)
@@ -498,6 +501,7 @@ class _BeforeBarrier:
         found = self._found[pair]
         left = list(found)
         while left:
+            stop_point()
             state, held = left.pop()
             for new in self._successors(pair, state, held):
                 if new not in found:

@@ -25,6 +25,7 @@ from pgasrob.robustness.every_n.rank_cases import Case
 from pgasrob.robustness.every_n.symbolic_values import File
 from pgasrob.robustness.every_n.unfold import Unfolded
 from pgasrob.robustness.reduction.pairwise import States
+from pgasrob.stop_points import stop_point
 
 MOST_LOOKS = 40_000
 """Commands that pairs follow in all cases together. A command is followed again whenever more is known before it, and
@@ -158,6 +159,7 @@ class ScPairs(Known):
         new: list[File | None] = [old[0], *[None] * (len(old) - 1)]
         times, queue = [0] * len(old), [0]
         while queue:
+            stop_point()
             state = queue.pop()
             for place, transition in enumerate(out[state]):
                 file, target = new[state], transition.target
@@ -219,6 +221,7 @@ class ScPairs(Known):
             for other in self.others(rank):
                 self.meanwhile[rank][other][0] = 1
         while self._queue:
+            stop_point()
             rank, state = next(iter(self._queue))
             del self._queue[rank, state]
             for edge in self.edges[rank][state]:
@@ -392,6 +395,7 @@ class ScPairs(Known):
             last = [UNWRITTEN, *[0] * (len(self.edges[rank]) - 1)]
             queue = [0]
             while queue:
+                stop_point()
                 state = queue.pop()
                 for edge in self.edges[rank][state]:
                     latest = last[state]
@@ -429,6 +433,7 @@ def _always_writes(form: Form, access: int) -> bool:
 def members(states: States) -> Iterator[int]:
     """The members of a set, ascending: as in `analysis.bits`, and faster where there are few of them."""
     while states:
+        stop_point()
         last = states & -states
         yield last.bit_length() - 1
         states ^= last

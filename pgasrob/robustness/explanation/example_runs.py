@@ -13,6 +13,7 @@ from pgasrob.semantics.computation import POPS, Computation, Event
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.sc_order import last_command
 from pgasrob.semantics.state_space import Edge, Letter, StateSpace, computation_of
+from pgasrob.stop_points import stop_point
 
 MOST_COMMANDS = 24
 """Commands of a run that delays much: a loop has no end of them."""
@@ -27,6 +28,7 @@ def without_unneeded_commands(computation: Computation) -> Computation:
     What is left is violating, and without its own last command it is not (the paper, Lemma 6 and what follows it).
     """
     while True:
+        stop_point()
         last = set(last_command(computation))
         rest = tuple(event for place, event in enumerate(computation) if place not in last)
         if HappensBefore(rest).cycle is None:
@@ -74,6 +76,7 @@ def _turns(events: Sequence[Event], rank: int) -> list[Event]:
 
     waiting = 0
     while open_:
+        stop_point()
         rank %= ranks
         mine = left.get(rank) or []
         waiting += 1
@@ -106,6 +109,7 @@ def delayed_run(instance: Instance, most: int = MOST_COMMANDS) -> Computation:
     rank = issued = since = 0
     patience = instance.nodes + 2
     while len(path) < MOST_EVENTS:
+        stop_point()
         edges = list(islice(space.successors(state), MOST_EDGES))
         steps = [edge for edge in edges if edge[0][0].kind in POPS]
         issues = [edge for edge in edges if edge[0][0].kind not in POPS] if issued < most else []
@@ -121,6 +125,7 @@ def delayed_run(instance: Instance, most: int = MOST_COMMANDS) -> Computation:
             since = 0
         path.append(word)
     while not space.is_final(state):
+        stop_point()
         word, state = next(edge for edge in space.successors(state) if edge[0][0].kind in POPS)
         path.append(word)
     return computation_of(path)

@@ -21,6 +21,7 @@ from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.expressions import Const, Expr, Register, constant, rewritten, specialise
 from pgasrob.program.instance import Instance
 from pgasrob.program.live_registers import live_registers
+from pgasrob.stop_points import stop_point
 
 WORTHWHILE = 16
 """Stretches of alike elements that are not longer are kept."""
@@ -84,6 +85,7 @@ class _Families:
         """The groups, by rank, step and the address modulo the step, ascending. What different steps go over together
         is in none."""
         while True:
+            stop_point()
             spans: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
             for site in self._sites:
                 for walk in site.walks:

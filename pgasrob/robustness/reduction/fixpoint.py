@@ -31,6 +31,7 @@ from pgasrob.program import core
 from pgasrob.robustness.reduction.abstract_commands import Accesses, Command, union
 from pgasrob.robustness.reduction.pairwise import States, Views
 from pgasrob.robustness.reduction.setting import Setting
+from pgasrob.stop_points import stop_point
 
 PHASES_AFTER = 4
 """Phases from one barrier to the next, counted from the source's command, that are kept apart; the last one stands for
@@ -157,6 +158,7 @@ class Fixpoint:
         if self._go_as_far_as_they_can():
             return True
         while self._ask_pairs(everyone):
+            stop_point()
             if self._go_as_far_as_they_can():
                 return True
         early, self.early = self.early or (), None
@@ -173,6 +175,7 @@ class Fixpoint:
         if self._go_as_far_as_they_can():
             return True
         while not any(self._may_be_e(number) for number in leaving):
+            stop_point()
             new, self.new = self.new, 0
             for number in self.setting.conflicting(new):
                 self._join(number)
@@ -185,6 +188,7 @@ class Fixpoint:
     def _go_as_far_as_they_can(self) -> bool:
         """Let the tainted ranks go on; whether one of their commands may be e."""
         while self.fresh:
+            stop_point()
             place, way = self.fresh.pop()
             for command in self.setting.commands[place.rank][place.state]:
                 if command.possible and self._go_on(place, way, command):
@@ -214,6 +218,7 @@ class Fixpoint:
         states = [at for at in self.states_of_others[other] if views.may_be_at_once(self.rank, self.state, other, at)]
         found = set(states)
         while states:
+            stop_point()
             for command in self.setting.commands[other][states.pop()]:
                 self.setting.looks += 1
                 first = command.at_issue

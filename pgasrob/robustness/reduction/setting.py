@@ -11,6 +11,7 @@ from pgasrob.program import core
 from pgasrob.program.graphs import blocks, reached
 from pgasrob.robustness.reduction.abstract_commands import Accesses, Commands
 from pgasrob.robustness.reduction.pairwise import Pairwise, Views
+from pgasrob.stop_points import stop_point
 
 PHASES = 16
 """Phases from one barrier to the next, counted from the start, that are kept apart; the last one stands for all that
@@ -134,6 +135,7 @@ class Setting:
         phases: list[list[set[int]]] = []
         starts = [{0} for _ in self.commands]
         while all(starts):
+            stop_point()
             phase = [self._before_barrier(rank, states) for rank, states in enumerate(starts)]
             if len(phases) == PHASES:
                 last = phases.pop()

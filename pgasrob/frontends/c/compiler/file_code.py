@@ -17,6 +17,7 @@ from pgasrob.frontends.c.syntax_tree import Node, Parsed, parse
 from pgasrob.frontends.c.tokens import Source, error, tokenise
 from pgasrob.frontends.c.types import VOID, Array, CType, Function, Integer, Pointer, Struct, Void
 from pgasrob.frontends.c.values import UNDEFINED, Known
+from pgasrob.stop_points import stop_point
 
 MAX_ERRORS = 20
 
@@ -237,6 +238,7 @@ def survey(root: Node, emitter: Emitter) -> Body:
     labels: list[tuple[str, Node]] = []
     pending = [root]
     while pending:
+        stop_point()
         node = pending.pop()
         if node.type == "pointer_expression" and node["operator"].type == "&":
             inner = context.inside(node["argument"])

@@ -15,6 +15,7 @@ from pgasrob.frontends.c.literals import string
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import Array, CType, Integer, Struct
 from pgasrob.frontends.c.values import NULL, Known, Value
+from pgasrob.stop_points import stop_point
 
 MAX_ELEMENTS = 1_000_000
 
@@ -124,6 +125,7 @@ class Initialisers:
         count = len(type.fields) if isinstance(type, Struct) else type.length
         index = highest = 0
         while items.more:
+            stop_point()
             designators, value = items.items[items.position]
             if designators:
                 if not braced:

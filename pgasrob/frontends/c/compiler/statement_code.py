@@ -14,6 +14,7 @@ from pgasrob.frontends.c.layout import with_article
 from pgasrob.frontends.c.syntax_tree import Node
 from pgasrob.frontends.c.types import INT, CType, Integer, Struct, Void
 from pgasrob.frontends.c.values import Known
+from pgasrob.stop_points import stop_point
 
 
 class Statements:
@@ -331,6 +332,7 @@ def _cases(node: Node) -> list[Node]:
     found: list[Node] = []
     pending = [node]
     while pending:
+        stop_point()
         each = pending.pop()
         if each.type == "case_statement":
             found.append(each)

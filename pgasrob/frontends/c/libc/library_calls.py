@@ -13,6 +13,7 @@ from pgasrob.frontends.c.problem import Faults
 from pgasrob.frontends.c.types import UCHAR, Opaque, Pointer
 from pgasrob.frontends.c.values import Address, Known, Unknown, Value
 from pgasrob.program.assumptions import Kind
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from pgasrob.frontends.c.calls import MachineCall
@@ -77,6 +78,7 @@ def known_bytes(call: Call, index: int, size: int) -> bytes | None:
         call.fail(f"`{call.name}` of a null pointer", "pass memory")
     found = []
     for place in range(size):
+        stop_point()
         value = _byte(call, call.moved(address, place))
         if not isinstance(value, Known):
             needs_number(call, value)
@@ -100,6 +102,7 @@ def string_at(call: Call, address: Address, most: int | None = None) -> bytes | 
     in its object is in error; not so where ``most`` are read, for some functions read no further than they must."""
     found = bytearray()
     while most is None or len(found) < most:
+        stop_point()
         place = call.moved(address, len(found))
         value = _byte(call, place) if most is None else call.load(place, UCHAR)
         needs_number(call, value)

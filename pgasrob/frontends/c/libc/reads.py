@@ -26,6 +26,7 @@ from pgasrob.frontends.c.libc.shared_strings import (
 )
 from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.values import Address, Value
+from pgasrob.stop_points import stop_point
 
 STRING = "const char *"
 
@@ -181,6 +182,7 @@ def _directives(call: Call, form: bytes, index: int) -> Iterator[tuple[int, str,
     most. None stands for what is not understood."""
     position = 0
     while (percent := form.find(b"%", position)) >= 0:
+        stop_point()
         found = _DIRECTIVE.match(form, percent)
         if found is None:
             yield None

@@ -10,6 +10,7 @@ from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.types import CHAR, DOUBLE, LONG_DOUBLE, CType, Floating, Integer
 from pgasrob.frontends.c.values import Address, Known, Value
 from pgasrob.program.expressions import Const, IntType, Unary, constant, float_bits, folded
+from pgasrob.stop_points import stop_point
 
 _DIRECTIVE = re.compile(rb"%(\*?)(\d*)(hh|h|ll|l|z|j|t|L)?(\[\^?\]?[^\]]*\]|[diouxXcsfFeEgGpn%])")
 _PIECE = re.compile(rb"(?P<blank>\s+)|" + _DIRECTIVE.pattern + rb"|(?P<other>[^%])", re.DOTALL)
@@ -78,6 +79,7 @@ def _read(text: bytes, form: bytes) -> tuple[list[tuple[Value | bytes, CType]], 
     found: list[tuple[Value | bytes, CType]] = []
     count, at, position = 0, 0, 0
     while position < len(form):
+        stop_point()
         piece = _PIECE.match(form, position)
         if piece is None:
             return None

@@ -34,6 +34,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Assign
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary, float_bits, float_value
 from pgasrob.program.statements import Block, If
+from pgasrob.stop_points import stop_point
 
 BYTE = IntType(8, True)
 DIFFERENCE = (-255, 255)
@@ -338,16 +339,20 @@ def token(call: Call) -> Outcome:
 # What is printed to memory
 
 _CONVERSION = re.compile(rb"%(?:%|([-+ #0]*)(\d*)(?:\.(\d*))?(hh|h|ll|l|z|j|t|L)?([diouxXcsfFeEgGp]))")
+_LONG = re.compile(rb"%[-+ #0]*(?:\d{5,}|[4-9]\d{3}|\d*\.(?:\d{5,}|[4-9]\d{3})|\d*\.?\*)")
+"""A width or precision of 4000 characters or more: C promises 4095 of one conversion (C11, 7.21.6.1.15)."""
 _UNSIGNED = {b"": 32, b"hh": 8, b"h": 16}
 
 
 def _printed(call: Call, place: int) -> bytes | None:
     """The text that the format, argument ``place``, and the arguments after it print; None where that is not known."""
     form = text_of(call, place)
-    if form is None or call.name.startswith("v"):
+    if form is None or call.name.startswith("v") or _LONG.search(form):
         return None
-    result, position, argument = b"", 0, place + 1
+    result: list[bytes] = []
+    position, argument = 0, place + 1
     while (percent := form.find(b"%", position)) >= 0:
+        stop_point()
         found = _CONVERSION.match(form, percent)
         if found is None or (found[0] != b"%%" and argument >= len(call.arguments)):
             return None
@@ -357,9 +362,9 @@ def _printed(call: Call, place: int) -> bytes | None:
             if one is None:
                 return None
             piece, argument = one, argument + 1
-        result += form[position:percent] + piece
+        result += (form[position:percent], piece)
         position = found.end()
-    return result + form[position:]
+    return b"".join((*result, form[position:]))
 
 
 def _converted(
@@ -398,7 +403,8 @@ def print_to(call: Call) -> Outcome:
         if to is not None:
             size = _room(call, to)
             forget(call, to, size if room is None else min(size, room))
-        return unknown_answer(call, (0, 4096))
+        form = text_of(call, place)
+        return unknown_answer(call, (-1, 2**31 - 1) if form and _LONG.search(form) else (0, 4096))
     if to is None or room == 0:
         return Outcome(result=Known(len(text)))
     data = (text if room is None else text[: room - 1]) + b"\0"
