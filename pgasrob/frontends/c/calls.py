@@ -38,7 +38,6 @@ from pgasrob.program.statements import (
     Statement,
     While,
 )
-from pgasrob.stop_points import stop_point
 
 MOST_ELEMENTS = 4096
 """Of one transfer."""
@@ -315,7 +314,6 @@ class MachineCall:
         self._check_length(len(scalars) + (bytes - sum(scalars.values())) // granule)
         pairs, place = [], 0
         while place < bytes:
-            stop_point()
             size = scalars.get(place) or granule
             cells = []
             for address in (first, second):
