@@ -289,7 +289,7 @@ class InternalError(
     run: str
 
 
-class Crashed(Reason, code="internal-error", sentence="{message}"):
+class Crashed(Reason, code="exception", sentence="{message}"):
     """An exception that should not have been raised; the ``message`` is that of its diagnostic."""
 
     message: str

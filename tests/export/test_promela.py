@@ -182,12 +182,13 @@ def test_a_bundle_forgets_what_was_before_it() -> None:
 @pytest.mark.parametrize(
     ("poll", "guard"),
     [
-        ("while (r < s) { r <- mem[y]; }", "(!(!(!(m_y_0 < r_s))))"),
-        ("while (r < s) { r <- fetch(1, x); }", "(!(!(!(m_x_1 < r_s))))"),
+        ("while (r < s) { r <- mem[y]; }", "(!((!(!(m_y_0 < r_s))) || (m_y_0 == 0)))"),
+        ("while (r < s) { r <- fetch(1, x); }", "(!((!(!(m_x_1 < r_s))) || (m_x_1 == 1)))"),
     ],
 )
 def test_what_a_poll_waits_for(poll: str, guard: str) -> None:
-    """A guard over the cell that is read, in place of the register."""
+    """A guard over the cell that is read, in place of the register; to y and x comes one value alone, so that they are
+    flags."""
     blocks = (f"s <- mem[z]; {poll}", "mem[x] <- 3; r <- swap(0, y, 40); r <- swap(0, z, 2);")
     assert f"d_step {{ {guard} ->" in to_promela(instance(*blocks))
     counted = to_promela(program(*blocks).instantiate(reading=Reading(failed_polls="count")))

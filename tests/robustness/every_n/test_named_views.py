@@ -258,9 +258,10 @@ RULES: list[tuple[Mutation, str, Frame | None, int, Reading]] = [
     ),
     (
         with_looks_at_what_depends_on_the_rank,
-        "if (me == 0) { write(two, 1, x, q); write(one, 1, y, u); } if (me == 1) { await(mem[y] == 1); "
-        "while (r == 0) { choose { r <- mem[x]; } or { assume(me == nodes); mem[z] <- r; } } "
-        "while (r < 2) { r <- mem[x]; } }",
+        # That process 0 seems to write elsewhere, too, is why x is no flag.
+        "if (me == 0) { if (s) { write(two, 1, x + s, q); } write(two, 1, x, q); write(one, 1, y, u); } "
+        "if (me == 1) { await(mem[y] == 1); while (r == 0) { "
+        "choose { r <- mem[x]; } or { assume(me == nodes); mem[z] <- r; } } while (r < 2) { r <- mem[x]; } }",
         None, 6, DEFAULT_READING,
     ),
 ]  # fmt: skip
