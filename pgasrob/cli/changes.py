@@ -70,7 +70,11 @@ class ChangeOptions:
         counts = self.nodes or limited(self.limits, "while lowering the program", lambda: (program.default_count,))
         for number in counts:
             with suppress(SourceError):  # reported by the check
-                mention_the_count(program if isinstance(program, Program) else program.program(number))
+                if not isinstance(program, Program):
+                    lowered = limited(self.limits, "while lowering the program", partial(program.program, number))
+                    mention_the_count(lowered)
+                else:
+                    mention_the_count(program)
         return Changeable(program, parse, counts)
 
     def costs(self) -> Costs:

@@ -60,11 +60,11 @@ def test_what_counts_as_broken(found: dict[str, Any], what: list[str]) -> None:
 
 def test_a_process_that_dies_or_does_not_answer_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """And the inputs behind it are tried all the same."""
-    monkeypatch.setattr(watched, "PATIENCE", 3.0)
+    monkeypatch.setattr(watched, "PATIENCE", 4.0)
     found = list(fuzz("breaking", range(5), 0, tmp_path, tmp_path / "kept"))
     assert [(each.number, each.what) for each in found] == [
         (1, f"the process ended with {-signal.SIGABRT}"),
-        (3, "no answer after 3 s"),
+        (3, "no answer after 4 s"),
         (4, "an internal error; exit code -1"),
     ]
     assert "ZeroDivisionError" in found[2].err and (tmp_path / "kept" / "breaking-4" / ".stderr").exists()
