@@ -19,14 +19,9 @@ from tests.fuzz.kinds import KEPT, KINDS, LIMITS, MEMORY, SECONDS
 from tests.fuzz.watched import Tally, fuzz, wrong
 from tests.support import examples
 
-NOT_YET = ("c",)
-"""Kinds of which some inputs still break something."""
-
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_breaks(kind: str, tmp_path: Path) -> None:
-    if kind in NOT_YET:
-        pytest.xfail("some of them still do")
     tally = Tally()
     broken = list(fuzz(kind, range(examples(200, 10_000)), 0, tmp_path, None, tally))
     assert not broken, f"python -m tests.fuzz {kind} --first N --count 1 --keep FOLDER: {broken}"
