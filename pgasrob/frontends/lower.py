@@ -145,6 +145,12 @@ class CProgram(Displayed):
         return self._fitting
 
     def _count(self, nodes: int | None) -> int:
+        """``nodes``, if a program can be on so many: a certificate may name any number."""
+        from pgasrob.program.instance import MAX_NODES
+
+        if nodes is not None and not 1 <= nodes <= MAX_NODES:
+            message = f"{nodes} nodes, but a program runs on 1..{MAX_NODES}"
+            raise SourceError([Diagnostic("PG031", message, self.source.file, hint="choose another node count")])
         return self.default_count if nodes is None else nodes
 
     def _lowered(self, count: int | None, marks: Marks) -> Program:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pgasrob.api import load
 from pgasrob.certificates import write as writing
 from pgasrob.certificates.check.accept import examine
 from pgasrob.certificates.write import NoCertificate, write
@@ -226,6 +227,16 @@ def test_what_is_said_of_sources_and_states_is_a_mapping(name: str, value: Json)
     assert reason(robust, certificate) is None
     certificate["parts"][0][name] = value
     assert "no mapping" in str(reason(robust, certificate))
+
+
+@pytest.mark.parametrize("nodes", [0, -1, 4097, 2**64])
+@pytest.mark.parametrize("name", ["one_to_one/one_to_one_wait.pgas", "c/openshmem/message_passing_fence.c"])
+def test_numbers_of_nodes_that_no_program_has(nodes: int, name: str) -> None:
+    """For C nothing is lowered for so many ranks."""
+    program = load(Path(__file__).parents[2] / "programs" / name)
+    certificate = {"format": 6, "nodes": nodes, "frame": None, "failed_polls": "wait", "conflicts": "commuting"}
+    found = examine(program, json.dumps({**certificate, "parts": [{"infeasible": {"map": []}, "states": {"map": []}}]}))
+    assert "a program runs on 1..4096" in str(found.reason)
 
 
 def drop_registers(certificate: Json) -> None:
