@@ -28,6 +28,14 @@ PATIENCE = 60.0
 pytestmark = LINUX
 
 
+@pytest.fixture(autouse=True)
+def _hang_ups_are_heard() -> Iterator[None]:
+    """Also where the tests run under `nohup`: what is ignored stays so."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def started_by(process: int) -> list[int]:
     """The processes that ``process`` has started, also those that have lost their parents since."""
     named = f"PGASROB_PARENT={process} ".encode()

@@ -12,7 +12,7 @@ from pgasrob.frontends.c.roots import ORDERED, without_roots
 from pgasrob.program.expressions import Binary, Const, Expr, Register, Unary, evaluator, float_bits, float_value
 
 NUMBER = Leaf("number", -1, *ANY)
-ROOT = Leaf("root", -2, *ANY, root=NUMBER)
+ROOT = Leaf("root", -2, *ANY, made=Unary("sqrt()", NUMBER))
 NUMBERS = [*map(float, (0, -0.0, 1, 2, 4, -1, 1e-6, 1e300, 5e-324)), math.inf, -math.inf, math.nan]
 
 
