@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,14 +36,19 @@ LITMUS = ROOT / "programs/litmus/tso/sb_three_threads.litmus"
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """No file can get longer than some bytes: what is written beyond them fails as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    """No file can get longer than some bytes: what is written beyond them fails as on a full disk.
+
+    Python would keep half of what it has compiled of a module, and fail to import it later.
+    """
+    before, compiled = resource.getrlimit(resource.RLIMIT_FSIZE), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (SOME_BYTES, before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = compiled
         signal.signal(signal.SIGXFSZ, handler)
 
 

@@ -281,7 +281,7 @@ class AnyValue(Reason, code="any-value", sentence="any value may be in {objects}
 
 
 class InternalError(
-    Reason, code="internal-error", sentence="internal error, please report it: the {engine} engine's run {run}"
+    Reason, code="run-not-shown", sentence="internal error, please report it: the {engine} engine's run {run}"
 ):
     """An engine claims a violation that its run does not show."""
 
@@ -289,7 +289,7 @@ class InternalError(
     run: str
 
 
-class Crashed(Reason, code="exception", sentence="{message}"):
+class Crashed(Reason, code="internal-error", sentence="{message}"):
     """An exception that should not have been raised; the ``message`` is that of its diagnostic."""
 
     message: str

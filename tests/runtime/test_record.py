@@ -198,7 +198,9 @@ def test_the_program_goes_on_when_there_is_no_room_on_the_disk(tmp_path: Path) -
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size + 1000},) * 2)\n"
     script = f"from pathlib import Path\nfrom pgasrob.runtime.record.trace import finish\n{limited}"
     finished = subprocess.run(
-        [sys.executable, "-c", f"{script}print(finish(Path({str(path)!r})).nameless)"], capture_output=True, text=True
+        [sys.executable, "-B", "-c", f"{script}print(finish(Path({str(path)!r})).nameless)"],
+        capture_output=True,
+        text=True,
     )
     assert finished.stdout == "File too large\n", finished.stderr
     with Trace(path) as read:

@@ -72,6 +72,9 @@ class RecordedCall:
         self.registers = 0
         self.assumed: list[tuple[Kind, tuple[str, ...]]] = []
 
+    def questions(self, group: str) -> tuple[Expr, ...]:
+        return ()
+
     def known(self, index: int) -> int:
         value = self.arguments[index]
         assert isinstance(value, Known), f"argument {index} is not known"
