@@ -18,7 +18,7 @@ from pgasrob.program.files import Copies, Files, Recorder
 from pgasrob.program.parser import read_source, read_text
 from pgasrob.program.program import Program
 from pgasrob.robustness.question import ProgramFile, Robustness, node_count
-from pgasrob.robustness.reasons import Crashed, Interruption, LeftUndone, NoProgram, NotAsked, OutOfMemory, Reason
+from pgasrob.robustness.reasons import InternalError, Interruption, LeftUndone, NoProgram, NotAsked, OutOfMemory, Reason
 from pgasrob.robustness.session import LOWERING, READING, Interrupted, Session
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import LINES, Verdict
@@ -209,7 +209,7 @@ class Checker:
 
     def crashed(self, error: Diagnostic, nodes: int | None) -> Checked:
         """The result of a check that came to an internal ``error``. Whatever its header says is not compared with."""
-        file, engine, reason = error.file, self.job.engine.name, Crashed(error.message)
+        file, engine, reason = error.file, self.job.engine.name, InternalError(error.message)
         verdict = Verdict(file, None, nodes, engine, "error", reason, reading=self.job.reading, errors=(error,))
         return Checked(file, verdict, self.job.expect)
 

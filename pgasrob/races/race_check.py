@@ -325,6 +325,6 @@ class _Deciding:
                 one, other = map(self.pairs.racing, found.accesses, found.operations)
                 shown.append(Race(self.pairs.kind(*found.accesses), (one, other), run))
             except ReplayError as error:
-                wrong.append(InternalError("races", f"does not replay: {error}"))
+                wrong.append(InternalError.of_run("races", f"does not replay: {error}"))
             if not self.all:
                 return

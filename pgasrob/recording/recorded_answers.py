@@ -32,7 +32,7 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.question import Races
-from pgasrob.robustness.reasons import Crashed, LeftUndone, NoProgram, OutOfMemory, Reason, TooManyUpdates
+from pgasrob.robustness.reasons import InternalError, LeftUndone, NoProgram, OutOfMemory, Reason, TooManyUpdates
 from pgasrob.robustness.stopping import until_limit, within_limits
 from pgasrob.robustness.verdict import (
     RECORDED,
@@ -246,7 +246,7 @@ def _go_through(path: str, watch: Watch, look: Callable[[RecordedTrace], None]) 
         gone.reason = OutOfMemory()
     except Exception as error:
         gone.errors = (internal_error(error, path),)
-        gone.reason = Crashed(gone.errors[0].message)
+        gone.reason = InternalError(gone.errors[0].message)
     return gone
 
 

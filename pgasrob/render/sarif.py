@@ -29,7 +29,7 @@ from pgasrob.render.shared_json import Error
 from pgasrob.render.synchronised_json import ConsequentialRace, left_open
 from pgasrob.render.synchronised_text import because, illegal_call, races_left, severity_of_violation
 from pgasrob.render.verdict_json import Fix, RaceResult, Result
-from pgasrob.robustness.reasons import Crashed, InternalError
+from pgasrob.robustness.reasons import InternalError
 from pgasrob.version import VERSION
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -87,7 +87,6 @@ RULES = {
         RACING,
     ),
 }
-INTERNAL = (InternalError.code, Crashed.code)
 UNKNOWN = "unknown"
 NODE_COUNT = "node-count"
 HARMLESS = "no sequentially consistent run ends differently by their order"
@@ -117,7 +116,7 @@ def to_sarif(results: Sequence[Result | RaceResult]) -> str:
         ],
     }
     invocation: Object = {
-        "executionSuccessful": all(result.get("reason_code") not in INTERNAL for result in results),
+        "executionSuccessful": all(result.get("reason_code") != InternalError.code for result in results),
         "toolExecutionNotifications": notices,
     }
     run: Object = {

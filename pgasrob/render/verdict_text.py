@@ -27,7 +27,7 @@ from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_json import Event, Fault, Standing, Witness
 from pgasrob.render.run_table import MARK, table
 from pgasrob.render.verdict_json import Result
-from pgasrob.robustness.reasons import Crashed, InternalError, NothingChecked
+from pgasrob.robustness.reasons import InternalError, NothingChecked
 from pgasrob.robustness.verdict import RECORDED
 
 MOST_INITIAL, MOST_ELEMENTS = 20, 8
@@ -151,7 +151,7 @@ def _sentences(result: Result, assumed: bool) -> Iterator[tuple[str, str]]:
             yield NO_COMMUNICATION, "open"
     yield from every_count_text.what_is_known(result)
     if result["verdict"] == "unknown" and not every_count_text.is_about_all(result):
-        ended = result.get("reason_code") in (InternalError.code, Crashed.code, NothingChecked.code)
+        ended = result.get("reason_code") in (InternalError.code, NothingChecked.code)
         left = [] if ended else ["The search did not end, so this says nothing about robustness."]
         left += [LIMITS] * bool(result.get("limit"))
         if left:

@@ -60,11 +60,11 @@ class Counterexample:
         try:
             run = replay(self._instance, violation.computation)
         except ReplayError as error:
-            return InternalError(self._engine, f"does not replay: {error}")
+            return InternalError.of_run(self._engine, f"does not replay: {error}")
         cycle = HappensBefore(run.computation).cycle
         if not run.complete or cycle is None:
             lacking = "a happens-before cycle" if run.complete else "the end of its operations"
-            return InternalError(self._engine, f"lacks {lacking}")
+            return InternalError.of_run(self._engine, f"lacks {lacking}")
         marks, cycle_type = violation.marks, violation.cycle_type
         if marks is None and self._marked:
             from pgasrob.robustness.marking import marks_of

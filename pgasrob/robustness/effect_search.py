@@ -235,13 +235,13 @@ class EffectSearch:
         try:
             run = replay(self._instance, computation)
         except ReplayError as error:
-            return self.ended(InternalError("effect", f"does not replay: {error}"))
+            return self.ended(InternalError.of_run("effect", f"does not replay: {error}"))
         sights, end = self._seen_of(run)
         new = [sight for sight in sights if self._is_new(sight)]
         failed = [sight for sight in new if isinstance(sight, FailedAssertion)]
         differs = end is not None and self._is_new_end(end)
         if not run.complete or not (new or differs):
-            return self.ended(InternalError("effect", "has nothing that no SC run has"))
+            return self.ended(InternalError.of_run("effect", "has nothing that no SC run has"))
         assert self._network is not None
         effect = Effect(
             "assertion" if failed else "outcome",

@@ -280,24 +280,21 @@ class AnyValue(Reason, code="any-value", sentence="any value may be in {objects}
         return self.sentence.format(objects=", ".join(self.objects))
 
 
-class InternalError(
-    Reason, code="run-not-shown", sentence="internal error, please report it: the {engine} engine's run {run}"
-):
-    """An engine claims a violation that its run does not show."""
-
-    engine: str
-    run: str
-
-
-class Crashed(Reason, code="internal-error", sentence="{message}"):
-    """An exception that should not have been raised; the ``message`` is that of its diagnostic."""
+class InternalError(Reason, code="internal-error", sentence="{message}"):
+    """An exception that should not have been raised, with the ``message`` of its diagnostic; or an engine claims a
+    violation that its run does not show."""
 
     message: str
+
+    @classmethod
+    def of_run(cls, engine: str, run: str) -> InternalError:
+        """``run``: what is wrong with the run of the ``engine``."""
+        return cls(f"internal error, please report it: the {engine} engine's run {run}")
 
 
 def would_be_the_same(reason: Reason | None) -> bool:
     """Whether another check would leave the same out for ``reason``: not where the machine or the user ended it."""
-    by_chance = (MemoryLimit, OutOfMemory, Interruption, WorkerDied, SpinOutOfMemory, SpinFailed)
-    if reason is None or isinstance(reason, (*by_chance, InternalError, Crashed)):
+    by_chance = (MemoryLimit, OutOfMemory, Interruption, WorkerDied, SpinOutOfMemory, SpinFailed, InternalError)
+    if reason is None or isinstance(reason, by_chance):
         return reason is None
     return would_be_the_same(getattr(reason, "because", None))

@@ -24,7 +24,7 @@ from pgasrob.robustness.engines import ENGINES
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Races, Resources
 from pgasrob.robustness.reasons import (
-    Crashed,
+    InternalError,
     Interruption,
     NoProgram,
     NotAsked,
@@ -242,7 +242,7 @@ def test_what_cannot_be_converted_is_an_internal_error(fakes: Path) -> None:
         return checked.verdict
 
     first, second = convert_all(["fine.pgas", "none.pgas"], fake(1), converted)
-    assert (first.verdict, first.reason) == ("error", Crashed("internal error: IndexError: out of range"))
+    assert (first.verdict, first.reason) == ("error", InternalError("internal error: IndexError: out of range"))
     assert second.verdict == "error" and isinstance(second.reason, NoProgram)
 
 

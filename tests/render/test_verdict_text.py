@@ -405,7 +405,7 @@ def test_the_sentence_about_an_unknown_verdict_is_true() -> None:
     sentence = "The search did not end, so this says nothing about robustness."
     assert sentence in flat(styled.plain(report(found)))
     assert "--max-states, --timeout and --memory-limit set the limits." in flat(styled.plain(report(found)))
-    wrong = InternalError("product", "does not replay")
+    wrong = InternalError.of_run("product", "does not replay")
     found.update(reason=str(wrong), reason_code=wrong.code, limit=wrong.option)
     assert sentence not in flat(styled.plain(report(found)))
 

@@ -424,7 +424,7 @@ def test_a_claim_that_does_not_hold_up_is_never_believed(
     with_engine(monkeypatch, Fake(Violation(computation)))
     verdict = check(program("write(x, 0, y, q); r <- mem[y]; write(x, 0, z, q);"), engine="fake")
     assert verdict.verdict == "unknown" and verdict.witness is None
-    assert isinstance(verdict.reason, InternalError) and what in verdict.reason.run
+    assert isinstance(verdict.reason, InternalError) and what in verdict.reason.message
     assert str(verdict.reason).startswith("internal error, please report it: the fake engine's run ")
 
 

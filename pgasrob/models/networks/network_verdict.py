@@ -23,7 +23,7 @@ from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
 from pgasrob.program.parser import read_text
 from pgasrob.robustness.question import ProgramFile, Question, RobustnessOnNetwork
-from pgasrob.robustness.reasons import Crashed, InternalError, NothingChecked, Reason, StateLimit
+from pgasrob.robustness.reasons import InternalError, NothingChecked, Reason, StateLimit
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, READING, Failed, Loaded, Session
 from pgasrob.robustness.watch import Watch
@@ -99,7 +99,7 @@ def decide(
     if found is not None and found.violation is not None and runs.violation is None:
         if runs.reason is None:
             why = "has no violation, but an execution has"
-            return Found(None, InternalError("search over runs", why), runs.states)
+            return Found(None, InternalError.of_run("search over runs", why), runs.states)
         return found
     return replace(runs, states=runs.states + (found.states if found else 0))
 
@@ -131,7 +131,7 @@ def network_verdict(session: Session) -> NetworkVerdict:
         known = replace(deciding.known, verdict="refused", refusals=refused.refusals)
     except Exception as error:
         found = internal_error(error, session.question.file)
-        known = replace(deciding.known, verdict="error", reason=Crashed(found.message), errors=(found,))
+        known = replace(deciding.known, verdict="error", reason=InternalError(found.message), errors=(found,))
     return replace(known, seconds=time.monotonic() - session.watch.started)
 
 

@@ -80,7 +80,7 @@ class _Search:
             return _open(verdict, search.gave_up, on_tso) if search.gave_up else replace(verdict, on_tso=on_tso)
         run = written_down(instance, known, search.found)
         if run is None:
-            return _open(verdict, InternalError("store buffers", "has no cycle"), on_tso)
+            return _open(verdict, InternalError.of_run("store buffers", "has no cycle"), on_tso)
         shows = (each for each in verdict.assumptions if each.kind.shapes_runs or each.kind is Kind.PROGRAM_ORDER)
         return replace(
             verdict,
