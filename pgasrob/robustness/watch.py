@@ -2,7 +2,8 @@
 
 A search looks at its limits itself, between two pieces. All else that a check does (reading, lowering, analyses,
 replaying) knows of no limit: while it is at work, a thread watches the clock and the memory, and has it end at its next
-stop point (`stop_points.py`).
+stop point (`stop_points.py`). Where it comes to none for `HARD` seconds it is ended at whatever instruction it is: what
+that leaves half done matters less than a check that does not end.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ GRACE = 0.5
 writing them down."""
 
 
+HARD = 2.0
+"""Seconds after a limit within which a stop point is expected."""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """A snapshot of a running search for a display: which phase, states so far, seconds, what the phase is at."""
@@ -51,10 +56,10 @@ class LimitReached(Exception):
 
 
 class _Ended(BaseException):
-    """Raised at a stop point in the thread that the ``guard`` watches; like KeyboardInterrupt, only who has started the
-    guard may catch it."""
+    """Raised in the thread that the ``guard`` watches, at a stop point; None: anywhere, by the innermost guard that was
+    not heard. Like KeyboardInterrupt, only who has started the guard may catch it."""
 
-    def __init__(self, guard: _Guard) -> None:
+    def __init__(self, guard: _Guard | None = None) -> None:
         self.guard = guard
 
 
@@ -130,12 +135,13 @@ class Watch:
                 raise LimitReached(guard.reached)  # somewhere on the way it was not let through
             return result
         except _Ended as ended:
-            if ended.guard is not guard or guard.reached is None:
+            if ended.guard not in (guard, None) or guard.reached is None:
                 raise  # it is for a watch around this one
             raise LimitReached(guard.reached) from None
         finally:
             self.latest, self._failed = self._failed or self.phase, ""
             self.phase, self._grace, self._more_time, _at_work.watch = outer, False, 0.0, around
+            _at_work.guard = guard.outer
 
     def _until(self) -> float | None:
         timeout = self.limits.timeout
@@ -171,6 +177,8 @@ class _Guard:
         self._until = None if seconds is None else perf_counter() + seconds
         self._patience = patience
         self._since: float | None = None
+        self._thread = threading.get_ident()
+        self._asked: float | None = None
 
     def __enter__(self) -> None:
         _at_work.guard = self
@@ -189,10 +197,33 @@ class _Guard:
         if reached is not None and self._since is not None and now - self._since >= self._patience:
             self.reached = self.reached or reached
 
+    def insist(self) -> None:
+        """Raise it in the thread that is watched, which has not come to a stop point for too long."""
+        now = time.monotonic()
+        if self.reached is None or self.raised:
+            return
+        if self._asked is None:
+            self._asked = now
+        elif now - self._asked >= HARD:
+            self._asked = now
+            _raise_in(self._thread, _Ended)
+
+    def relent(self) -> None:
+        """Take back what has been raised and has not come to pass."""
+        if self._asked is not None:
+            _raise_in(self._thread, None)
+
     def pause(self) -> float:
         """Seconds to the next look."""
         left = PAUSE if self._until is None else self._until - perf_counter()
         return min(PAUSE, max(left, PAUSE / 10))
+
+
+def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
+    """Have ``thread`` raise ``exception`` at its next instruction of Python; None: nothing that was to be raised."""
+    import ctypes
+
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), exception and ctypes.py_object(exception))
 
 
 def _stop() -> None:
@@ -232,6 +263,7 @@ class _Sentinel:
     def remove(self, guard: _Guard) -> None:
         with self._lock:
             self._guards.discard(guard)
+            guard.relent()
             POINT.due = POINT.due and any(each.reached is not None for each in self._guards)
 
     def rest(self) -> None:
@@ -262,6 +294,8 @@ class _Sentinel:
                     guard.look()
             with self._lock:
                 POINT.due = any(guard.reached is not None for guard in self._guards)
+                for guard in self._guards:
+                    guard.insist()
 
 
 _SENTINEL = _Sentinel()

@@ -37,7 +37,8 @@ def test_what_is_written_is_accepted(tmp_path: Path) -> None:
 
 
 def lasts_for_ever(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have something of the checker take for ever, from when on there is no time and no memory left."""
+    """Have something of the checker take for ever without a stop point, from when on there is no time and no memory
+    left."""
     from pgasrob.robustness import watch
 
     begun: list[bool] = []
@@ -48,6 +49,7 @@ def lasts_for_ever(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
     monkeypatch.setattr(f"pgasrob.certificates.check.{place}", for_ever)
+    monkeypatch.setattr(watch, "HARD", 0.1)
     monkeypatch.setattr(watch, "perf_counter", lambda: 1e6 * len(begun))
     monkeypatch.setattr(watch, "resident_memory", lambda: 10**10 * len(begun))
 

@@ -272,6 +272,24 @@ def test_work_is_ended_at_stop_points_alone() -> None:
     assert steps and steps.count("begun") == steps.count("done")
 
 
+def test_what_comes_to_no_stop_point_is_ended_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what is ended by then is left alone."""
+    monkeypatch.setattr(watch, "HARD", 0.05)
+
+    def endless() -> None:
+        while True:
+            pass
+
+    for _ in range(3):
+        with pytest.raises(LimitReached, match="time limit of 0.05 s"):
+            Watch(Limits(timeout=0.05), None, time.monotonic()).within("in it", endless)
+        with pytest.raises(LimitReached):
+            Watch(Limits(timeout=0.05), None, time.monotonic()).within("in it", lambda: (time.sleep(0.3), stop_point()))
+        end = time.monotonic() + 0.2
+        while time.monotonic() < end:
+            pass
+
+
 def test_what_has_no_stop_point_gives_its_result() -> None:
     def work() -> int:
         until = time.perf_counter() + 3 * watch.PAUSE
