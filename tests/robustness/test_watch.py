@@ -281,7 +281,7 @@ def test_what_comes_to_no_stop_point_is_ended_in_the_end(monkeypatch: pytest.Mon
             pass
 
     for _ in range(3):
-        with pytest.raises(LimitReached, match="time limit of 0.05 s"):
+        with pytest.raises(LimitReached, match=r"time limit of 0\.05 s"):
             Watch(Limits(timeout=0.05), None, time.monotonic()).within("in it", endless)
         with pytest.raises(LimitReached):
             Watch(Limits(timeout=0.05), None, time.monotonic()).within("in it", lambda: (time.sleep(0.3), stop_point()))
