@@ -141,7 +141,7 @@ class Watch:
         finally:
             self.latest, self._failed = self._failed or self.phase, ""
             self.phase, self._grace, self._more_time, _at_work.watch = outer, False, 0.0, around
-            _at_work.guard = guard.outer
+            guard.__exit__()  # what is raised at any instruction may have kept it from that
 
     def _until(self) -> float | None:
         timeout = self.limits.timeout
@@ -179,6 +179,7 @@ class _Guard:
         self._since: float | None = None
         self._thread = threading.get_ident()
         self._asked: float | None = None
+        self._insisted = False
 
     def __enter__(self) -> None:
         _at_work.guard = self
@@ -205,13 +206,18 @@ class _Guard:
         if self._asked is None:
             self._asked = now
         elif now - self._asked >= HARD:
-            self._asked = now
-            _raise_in(self._thread, _Ended)
+            self._asked, self._insisted = now, True
+            _raise_in(self._thread)
 
     def relent(self) -> None:
-        """Take back what has been raised and has not come to pass."""
-        if self._asked is not None:
-            _raise_in(self._thread, None)
+        """Let what has been raised come to pass here, in the thread that is watched, if it has not yet."""
+        if self._insisted:
+            self._insisted = False
+            # There is one at most, and it cannot be taken back: Python 3.11 would go on looking for it for ever.
+            with suppress(_Ended):
+                _raise_in(self._thread)
+                while True:
+                    pass
 
     def pause(self) -> float:
         """Seconds to the next look."""
@@ -219,11 +225,11 @@ class _Guard:
         return min(PAUSE, max(left, PAUSE / 10))
 
 
-def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
-    """Have ``thread`` raise ``exception`` at its next instruction of Python; None: nothing that was to be raised."""
+def _raise_in(thread: int) -> None:
+    """Have ``thread`` raise `_Ended` at one of its next instructions of Python."""
     import ctypes
 
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), exception and ctypes.py_object(exception))
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_Ended))
 
 
 def _stop() -> None:
