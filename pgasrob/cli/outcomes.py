@@ -15,7 +15,7 @@ from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.litmus import LitmusOptions, ask_about_tests
 from pgasrob.cli.option_groups import COptions, SearchLimits, format_option, node_count_option
 from pgasrob.cli.parameter_types import ModelNames, ProgramPath, listed
-from pgasrob.cli.shared_steps import limited, load_instance, print_json, progress_display, refuse
+from pgasrob.cli.shared_steps import limited, load_instance, print_json, progress_display, refuse, reported
 from pgasrob.cli.witness_files import RunPath, Witnesses, fold_option, witness_option, write_witness
 
 if TYPE_CHECKING:
@@ -92,10 +92,11 @@ def outcomes(options: OutcomesOptions) -> int:
     json, nodes, example = options.format == "json", options.nodes, options.example
     in_json = partial(no_outcomes, file) if json else None
     reading = partial(load_instance, file, nodes, options.front_end, in_json)
-    instance = limited(options.limits, "while reading the program", reading, in_json)
     writing = Witnesses(options.witnesses, [file], None if nodes is None else [nodes], options.fold)
-    search = partial(_found, instance, options.names, options.limits, in_json)
-    found = limited(options.limits, "in the search for outcomes", search, in_json)
+    with reported(file, in_json):
+        instance = limited(options.limits, "while reading the program", reading, in_json)
+        search = partial(_found, instance, options.names, options.limits, in_json)
+        found = limited(options.limits, "in the search for outcomes", search, in_json)
     chosen = _chosen(found, example, bool(options.witnesses))
     result = outcomes_to_json(found, None if json else {chosen} - {None})  # type: ignore[arg-type]
     if json:

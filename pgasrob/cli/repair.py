@@ -14,7 +14,7 @@ from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import format_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.shared_steps import limited, print_json
+from pgasrob.cli.shared_steps import limited, print_json, reported
 from pgasrob.cli.witness_files import Witnesses, fold_option, witness_option
 
 if TYPE_CHECKING:
@@ -66,18 +66,19 @@ def repair(options: RepairOptions) -> int:
     runs end as before. Of a robust program in C with a race that changes the result a barrier is looked for that leaves
     none; its SC runs end as some did before.
     """
+    from pgasrob.render.repair_text import beside, no_repair
     from pgasrob.repairs import repair as repaired
 
     file, limits = options.file, options.change.limits
     can_write(options.write, file)
     costs = options.change.costs()
     writing = Witnesses(options.witnesses, [file], None, options.fold)
-    searching = partial(repaired, *options.change.read(file), costs, options.max_answers, limits, options.goal)
-    found = limited(limits, "in the search for repairs", searching)
+    in_json = partial(no_repair, file) if options.format == "json" else None
+    with reported(file, in_json):
+        searching = partial(repaired, *options.change.read(file), costs, options.max_answers, limits, options.goal)
+        found = limited(limits, "in the search for repairs", searching, in_json)
     _show(file, found, options.format)
     if options.witnesses:
-        from pgasrob.render.repair_text import beside
-
         writing.result(beside(found))
         if not writing.end():
             return ERROR

@@ -6,6 +6,7 @@ Only click is imported at the top, so that `--help` costs little.
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
@@ -13,7 +14,7 @@ import click
 from pgasrob.cli.exit_codes import CRASHED, ERROR, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.declarations import Declared
@@ -106,12 +107,23 @@ def crashed(error: Exception, file: str, in_json: NoAnswer | None = None) -> int
     return CRASHED
 
 
-def limited(limits: Limits, phase: str, work: Callable[[], T], in_json: NoAnswer | None = None) -> T:
+@contextmanager
+def reported(file: str, in_json: NoAnswer | None = None) -> Iterator[None]:
+    """Within, an exception that should not have been raised is a finding about ``file``, which ends the command."""
+    try:
+        yield
+    except Exception as error:
+        raise click.exceptions.Exit(crashed(error, file, in_json)) from error
+
+
+def limited(
+    limits: Limits, phase: str, work: Callable[[], T], in_json: NoAnswer | None = None, *, looks: bool = True
+) -> T:
     """What ``work`` gives, which looks at ``limits`` itself as far as it can; ends the command (`refuse`) where it
     reaches one of them before its end."""
     from pgasrob.robustness.stopping import Stopped, within_limits
 
-    found = within_limits(limits, phase, lambda watch: work(), looks=True)
+    found = within_limits(limits, phase, lambda watch: work(), looks=looks)
     if isinstance(found, Stopped):
         refuse(f"pgasrob: {found.reason}", UNKNOWN, in_json, reason=str(found.reason))
     return found

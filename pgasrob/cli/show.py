@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +11,23 @@ import click
 
 from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
-from pgasrob.cli.option_groups import COptions, node_count_option
-from pgasrob.cli.shared_steps import load_instance, refuse
+from pgasrob.cli.option_groups import COptions, TimeAndMemory, node_count_option
+from pgasrob.cli.shared_steps import limited, load_instance, refuse, reported
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
+    from pgasrob.robustness.limits import Limits
     from pgasrob.robustness.stages import Stage
 
 EXAMPLES = """\b
+Exit code:
+  0  it is shown
+  1  there is no graph to draw
+  2  a program with an error, or wrong usage
+  3  a limit was hit before
+
+\b
 Examples:
   pgasrob show ring.pgas --stage control
   pgasrob show ring.pgas --stage control -o ring.svg
@@ -64,6 +73,7 @@ class ShowOptions:
     layout: str | None = option("--layout", type=click.Choice(["own", "graphviz"]),
         help="Who lays out what -o draws: own (the default for .svg) needs nothing else; graphviz "
         "needs the extra `diagrams`.")
+    limits: Limits = group(TimeAndMemory, beside="")
     front_end: FrontEnd = group(COptions)
     # fmt: on
 
@@ -82,12 +92,21 @@ def show(options: ShowOptions) -> int:
     layout = _layout(options)
     if options.cycle and options.stage != "cycle-types":
         raise click.UsageError("--cycle-type goes with --stage cycle-types.")
+    with reported(options.file):
+        click.echo(
+            limited(options.limits, "while showing the program", partial(_shown, options, layout), looks=False),
+            nl=False,
+        )
+    return ROBUST
+
+
+def _shown(options: ShowOptions, layout: str) -> str:
+    """What is printed; draws what is to be drawn."""
     instance = load_instance(options.file, options.nodes, options.front_end)
     if options.stage == "program":
         from pgasrob.program.printer import to_source
 
-        click.echo(to_source(instance.program), nl=False)
-        return ROBUST
+        return to_source(instance.program)
     from pgasrob.render.stage_pictures import stage_lines, to_dot
 
     shown = _stage(instance, options)
@@ -96,12 +115,9 @@ def show(options: ShowOptions) -> int:
         refuse("\n".join(f"pgasrob: {remark}" for remark in shown.remarks or ["nothing to draw"]), NOT_ROBUST)
     if options.output is not None:
         _draw(shown, Path(options.output), layout)
-        return ROBUST
-    for line in [] if options.dot else stage_lines(shown):
-        click.echo(line)
-    if shown.graphs:
-        click.echo(to_dot(shown.graphs), nl=False)
-    return ROBUST
+        return ""
+    lines = [] if options.dot else stage_lines(shown)
+    return "".join(f"{line}\n" for line in lines) + (to_dot(shown.graphs) if shown.graphs else "")
 
 
 def _layout(options: ShowOptions) -> str:

@@ -14,7 +14,7 @@ from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import format_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.shared_steps import limited, print_json
+from pgasrob.cli.shared_steps import limited, print_json, reported
 
 if TYPE_CHECKING:
     from pgasrob.repairs.output_order import OutputOrder
@@ -66,8 +66,10 @@ def thrift(options: ThriftOptions) -> int:
     file, limits = options.file, options.change.limits
     can_write(options.write, file)
     costs = options.change.costs()
-    searching = partial(thrifty, *options.change.read(file), costs, limits, options.output_order)
-    found = limited(limits, "in the search for savings", searching)
+    in_json = partial(render.no_thrift, file) if options.format == "json" else None
+    with reported(file, in_json):
+        searching = partial(thrifty, *options.change.read(file), costs, limits, options.output_order)
+        found = limited(limits, "in the search for savings", searching, in_json)
     if options.format == "json":
         print_json(render.thrift_to_json(file, found))
     elif options.format == "diff":

@@ -20,13 +20,14 @@ from pgasrob.render.synchronised_json import wrong as count_of_findings
 from pgasrob.render.verdict_json import Change, Fix, Result, to_json
 from pgasrob.repairs.edits import Edit, Origins, applied
 from pgasrob.repairs.sc_outcomes import Compared, Same
+from pgasrob.repairs.search import Repair
 from pgasrob.repairs.source_statements import Statements
 from pgasrob.robustness.late_operations import late_operations
 from pgasrob.robustness.question import FACTS
 from pgasrob.robustness.verdict import RaceConsequences, Verdict, Witness
 
 if TYPE_CHECKING:
-    from pgasrob.repairs import Answer, Broken, Candidate, Rejected, Repair
+    from pgasrob.repairs import Answer, Broken, Candidate, Rejected
 
 MOST_BROKEN = 2
 """Violations that are described for one candidate."""
@@ -123,6 +124,12 @@ def repair_to_json(file: str, repair: Repair) -> RepairObject:
         "count_notes": [count_note_to_json(each.count_note) for each in repair.verdicts if each.count_note],
         "errors": errors_to_json([error for verdict in repair.verdicts for error in verdict.errors], file),
     }
+
+
+def no_repair(file: str, errors: list[Error], reason: str | None = None) -> RepairObject:
+    """The object of a search that a limit or an internal error has ended."""
+    found = repair_to_json(file, Repair("error" if errors else "unknown", (), (), reason=reason or ""))
+    return {**found, "errors": errors}
 
 
 def what_else(verdicts: Sequence[Verdict], races: Sequence[RaceConsequences] = ()) -> list[str]:
@@ -286,7 +293,10 @@ def sentences(repair: Repair) -> Iterator[tuple[str, str]]:
     yield from ((f"{capital(each)}.", "bad") for each in races)
     if repair.reason:
         yield f"{capital(repair.reason)}.", "open"
-    if open_ := sum(each.undecided for each in repair.rejected):
+    for each in repair.rejected:
+        if each.crashed:
+            yield f"{capital(listed([candidate_text(step) for step in each.candidates]))}: {each.why}.", "open"
+    if open_ := sum(each.undecided and not each.crashed for each in repair.rejected):
         yield f"{count(open_, 'cheaper change')} could not be decided within the limits.", "open"
     if repair.state == "not repaired":
         yield f"Nothing in the catalogue repairs this: {_survivor(repair)}", "bad"

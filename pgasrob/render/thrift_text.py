@@ -21,9 +21,10 @@ from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to
 from pgasrob.render.verdict_json import Change
 from pgasrob.repairs import texts
 from pgasrob.repairs.sc_outcomes import Compared
+from pgasrob.repairs.thrift import Thrift
 
 if TYPE_CHECKING:
-    from pgasrob.repairs.thrift import Judged, Thrift
+    from pgasrob.repairs.thrift import Judged
 
 
 class SavingObject(TypedDict):
@@ -103,6 +104,12 @@ def thrift_to_json(file: str, thrift: Thrift) -> ThriftObject:
         "count_notes": [count_note_to_json(each.count_note) for each in thrift.verdicts if each.count_note],
         "errors": errors_to_json([error for verdict in thrift.verdicts for error in verdict.errors], file),
     }
+
+
+def no_thrift(file: str, errors: list[Error], reason: str | None = None) -> ThriftObject:
+    """The object of a search that a limit or an internal error has ended."""
+    found = thrift_to_json(file, Thrift("error" if errors else "unknown", (), (), reason=reason or ""))
+    return {**found, "errors": errors}
 
 
 def diff(file: str, thrift: Thrift) -> str:

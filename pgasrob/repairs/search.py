@@ -58,13 +58,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Candidates that are no repair, and why, as a clause of a sentence. ``undecided``: a limit left it open; ``left``:
-    a violation that the program has with them."""
+    """Candidates that are no repair, and why, as a clause of a sentence. ``undecided``: a limit left it open, or an
+    internal error, by which they have ``crashed``; ``left``: a violation that the program has with them."""
 
     candidates: tuple[Candidate, ...]
     why: str
     undecided: bool = False
     left: Broken | None = None
+    crashed: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -192,7 +193,9 @@ class _Search:
                         self._learn(more.violation, grown)
             elif tried.why:
                 blamed = _blamed(tried, chosen)
-                self._rejected.append(Rejected(tuple(sorted(blamed)), tried.why, tried.undecided))
+                self._rejected.append(
+                    Rejected(tuple(sorted(blamed)), tried.why, tried.undecided, crashed=tried.crashed)
+                )
                 self._sets.forbid(blamed)
             else:
                 assert tried.same is not None

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.program.assumptions import Kind
 from pgasrob.program.illegal_calls import IllegalCall
 from pgasrob.program.program import Program
@@ -22,6 +23,7 @@ from pgasrob.repairs.source_statements import Statements
 from pgasrob.robustness.check import check
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import Question, Robustness
+from pgasrob.robustness.reasons import InternalError
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import RaceConsequences, Verdict
@@ -46,7 +48,7 @@ class Tried:
 
     ``undecided``: a limit left it open; ``in_sc``: the reason is about SC runs. ``same``: how its SC outcomes compare.
     ``shows``: a run on the network in which files or output are seen otherwise. ``forbidden``: the edit that has
-    brought a call that its library does not allow there.
+    brought a call that its library does not allow there. ``crashed``: an internal error left it open.
     """
 
     text: str
@@ -57,6 +59,7 @@ class Tried:
     same: Same | None = None
     shows: Verdict | None = None
     forbidden: Edit | None = None
+    crashed: bool = False
 
 
 class Verifier:
@@ -75,7 +78,8 @@ class Verifier:
     ) -> None:
         self._parse, self._limits, self._max_checks = parse, limits, max_checks
         self.against_races = False
-        self._ends = None if limits.timeout is None else time.monotonic() + limits.timeout
+        self._started = time.monotonic()
+        self._ends = None if limits.timeout is None else self._started + limits.timeout
         self.nodes = tuple(nodes)
         self.statements = Statements.of(program)
         self._program = program
@@ -89,13 +93,19 @@ class Verifier:
     @cached_property
     def races(self) -> tuple[RaceConsequences, ...]:
         """Which races of the source, which is robust, matter, by node count."""
-        return tuple(map(partial(self._races, self._program), self.verdicts))
+        try:
+            return tuple(map(partial(self._races, self._program), self.verdicts))
+        except Exception as error:
+            return (RaceConsequences("unknown", reason=self._crash(error)),)
 
     def races_with(self, edits: Collection[Edit]) -> tuple[RaceConsequences, ...]:
         """The same of the source with ``edits``, which is robust; () where a limit leaves that open."""
-        watch = Watch(self._limits_left, None, time.monotonic())
-        with until_limit():
-            return watch.within("while looking for races", lambda: self._races_with(edits))
+        watch = self._watch()
+        try:
+            with until_limit(memory=True):
+                return watch.within("while looking for races", lambda: self._races_with(edits))
+        except Exception as error:
+            return (RaceConsequences("unknown", reason=self._crash(error)),)
         return ()
 
     def _races_with(self, edits: Collection[Edit]) -> tuple[RaceConsequences, ...]:
@@ -133,10 +143,16 @@ class Verifier:
         are collective calls among them, insertions on the way to these (:mod:`pgasrob.repairs.collective_calls`);
         ``loosens``: where they may take order away."""
         self.checks += 1
-        watch = Watch(self._limits_left, None, time.monotonic())
-        with until_limit() as stopped:
-            return watch.within("while trying a change", lambda: self._tried(edits, acts_in_sc, marks, loosens))
-        return Tried("", str(stopped.reason), undecided=True)
+        watch = self._watch()
+        try:
+            with until_limit(memory=True) as stopped:
+                return watch.within("while trying a change", lambda: self._tried(edits, acts_in_sc, marks, loosens))
+            return Tried("", str(stopped.reason), undecided=True)
+        except Exception as error:  # the other changes have their answers all the same
+            return Tried("", f"not tried: {self._crash(error)}", undecided=True, crashed=True)
+
+    def _crash(self, error: Exception) -> InternalError:
+        return InternalError(internal_error(error, "").message)
 
     def _tried(
         self, edits: Collection[Edit], acts_in_sc: bool, marks: Collection[Edit] | None, loosens: Loosens
@@ -184,8 +200,7 @@ class Verifier:
         return Tried(text, same=same)
 
     def _races(self, program: AnyProgram, verdict: Verdict) -> RaceConsequences:
-        asked = Robustness(effect=False)
-        return race_consequences(Session(Question(program, verdict.nodes, asked, limits=self._limits_left)), verdict)
+        return race_consequences(self._session(program, verdict.nodes), verdict)
 
     def _open_races(self, program: AnyProgram, after: Verdict) -> Tried | None:
         """Why it is not known of ``program`` that no race matters; None where it is."""
@@ -221,7 +236,7 @@ class Verifier:
         return next((each for each in found if each != "alike"), "alike")
 
     def _check(self, program: AnyProgram, nodes: int) -> Verdict:
-        session = Session(Question(program, nodes, Robustness(effect=False), limits=self._limits_left))
+        session = self._session(program, nodes)
         found = check(session)
         if not isinstance(program, Program) and found.legal and program.rests_on(Kind.WINDOW_SYNC, nodes):
             from pgasrob.races.mpi.shared_windows import with_missing_syncs
@@ -231,10 +246,13 @@ class Verifier:
         # A violation of which a limit has left no run says nothing about what would mend it.
         return replace(found, verdict="unknown") if without_run else found
 
-    @property
-    def _limits_left(self) -> Limits:
-        left = self.seconds_left
-        return replace(self._limits, timeout=None if left is None else max(left, 0.001))
+    def _session(self, program: AnyProgram, nodes: int | None) -> Session:
+        asked = Question(program, nodes, Robustness(effect=False), limits=self._limits)
+        return Session(asked, watch=self._watch())
+
+    def _watch(self) -> Watch:
+        """The limits of a check: of time there is what is left, and of memory as much as for any other."""
+        return Watch(self._limits, None, self._started)
 
 
 def _places(text: str, edits: Collection[Edit]) -> Places:

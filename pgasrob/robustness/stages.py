@@ -15,6 +15,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, cycle_types
 from pgasrob.robustness.normal_form import NormalForm
 from pgasrob.semantics.state_space import StateSpace
+from pgasrob.stop_points import stop_point
 
 LARGEST_GRAPH = 150
 """States up to which a stage comes with a graph: more cannot be read."""
@@ -84,6 +85,7 @@ def cycle_type_automata(instance: Instance) -> Stage:
     remarks: list[str] = []
     least = ""
     for cycle in cycle_types(instance.nodes):
+        stop_point()
         if total == MOST_CYCLE_TYPES:
             least = "at least "
             remarks.append(f"only the first {MOST_CYCLE_TYPES} cycle types were looked at")
@@ -128,10 +130,12 @@ def cycle_type(instance: Instance, cycle: CycleType) -> Stage:
         return Stage(title, [], remarks=[f"not intersected: up to {most} states"])
     automaton = automata.automaton(cycle)
     states = [automaton.initial_state]
+    numbers = {automaton.initial_state: 0}
     for state in states:
-        reached = sorted(automaton.transitions[state].items())
-        states += dict.fromkeys(target for _, target in reached if target not in states)
-    numbers = {state: number for number, state in enumerate(states)}
+        stop_point()
+        for _, target in sorted(automaton.transitions[state].items()):
+            if numbers.setdefault(target, len(states)) == len(states):
+                states.append(target)
     edges = [
         (number, numbers[target], symbol)
         for state, number in numbers.items()
@@ -159,6 +163,7 @@ STAGES: dict[str, Callable[[Instance], Stage]] = {
 def _explored(title: str, automaton: Automaton[Any, Any], letter: Callable[[Any], str]) -> Stage:
     reached: Reached[Hashable, Any] = Reached(automaton)
     for _ in reached.expand():
+        stop_point()
         if len(reached) > LARGEST_COUNT:
             break
     prefix = "" if reached.complete else "at least "

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import warnings
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from pgasrob import twins
+from pgasrob.cli import cli
+from pgasrob.robustness.reasons import TimeLimit
+from pgasrob.robustness.watch import LimitReached
 from tests.cli.commands import (
     ENDLESS,
     NO_KERNEL,
@@ -57,3 +62,47 @@ def test_there_is_no_progress_without_a_terminal_or_for_a_small_check(folder: Pa
     Path("b.pgas").write_text(ENDLESS)
     assert installed("check", "b.pgas", "--max-states", "0", "--timeout", "1.5").stderr == QUIET
     assert "states of" not in on_a_terminal("check", "a.pgas")[0]
+
+
+SEARCHES = {
+    "repair": "repairs.search._Search.run",
+    "thrift": "repairs.thrift._Search.run",
+    "outcomes": "runs.enumeration.Enumeration.run",
+    "show": "program.printer._Writer.process",
+}
+
+
+@pytest.mark.parametrize("command", SEARCHES)
+def test_an_internal_error_is_the_result_of_the_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    def wrong(*_: object) -> None:
+        raise ValueError("something is wrong")
+
+    monkeypatch.setattr(f"pgasrob.{SEARCHES[command]}", wrong)
+    Path("p.pgas").write_text(ROBUST)
+    result = CliRunner().invoke(cli, [command, "p.pgas"])
+    assert (result.exit_code, result.stdout) == (70, "")
+    assert "p.pgas: error[PG190]: internal error: ValueError: something is wrong" in result.stderr
+    assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
+    if command != "show":
+        result = CliRunner().invoke(cli, [command, "p.pgas", "--format", "json"])
+        told = json.loads(result.stdout)
+        assert (result.exit_code, told["reason"]) == (70, "internal error: ValueError: something is wrong")
+        assert [error["code"] for error in told["errors"]] == ["PG190"]
+
+
+@pytest.mark.parametrize("command", ["repair", "thrift"])
+def test_a_limit_is_the_reason_in_json(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    def late(*_: object) -> None:
+        raise LimitReached(TimeLimit(2.0, "somewhere"))
+
+    monkeypatch.setattr(f"pgasrob.{SEARCHES[command]}", late)
+    Path("p.pgas").write_text(ROBUST)
+    result = CliRunner().invoke(cli, [command, "p.pgas", "--format", "json"])
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["state"], told["reason"]) == (
+        3,
+        "unknown",
+        "the time limit of 2 s was reached somewhere",
+    )

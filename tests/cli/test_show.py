@@ -153,3 +153,14 @@ def test_show_of_something_that_is_no_program_is_an_error(tmp_path: Path) -> Non
     result = CliRunner().invoke(cli, ["show", str(bad), "--stage", "control"])
     assert result.exit_code == 2
     assert "bad.pgas:1:" in result.stderr
+
+
+def test_limits_hold(tmp_path: Path) -> None:
+    """In what is read, computed and written."""
+    path = tmp_path / "p.pgas"
+    path.write_text("memory x; process { " + "mem[x] <- 1; " * 50_000 + "}")
+    for stage in ("program", "control", "state-space"):
+        limits = ("--timeout", "0.3", "--memory-limit", "500M")
+        result = CliRunner().invoke(cli, ["show", str(path), "--stage", stage, *limits])
+        assert (result.exit_code, result.stdout) == (3, "")
+        assert result.stderr == "pgasrob: the time limit of 0.3 s was reached while showing the program\n"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,10 @@ from pgasrob.frontends.lower import parse_c
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.repairs import Answer, Costs, Repair, repair
-from pgasrob.repairs.edits import applied
+from pgasrob.repairs.edits import Edit, applied
 from pgasrob.repairs.search import MOST_CHECKS
 from pgasrob.repairs.source_statements import Statements
+from pgasrob.repairs.verifier import Tried, Verifier
 from pgasrob.robustness.load import load
 from tests.oracle.polls_and_updates import random_program
 from tests.repairs.brute_force import catalogue, sets
@@ -206,3 +209,34 @@ def test_a_place_behind_an_inner_loop() -> None:
     text = NESTED.replace("    // here\n", "    mem[y] <- 1;\n    r <- r + 1;\n")
     behind = repair(parse(text), parse, (2,)).answers[0]
     assert (behind.cost, told(behind)) == (6, [(12, "wait_local(q);")])
+
+
+class Broken(Exception):
+    pass
+
+
+@pytest.fixture
+def breaks(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Has the check of a changed text raise an exception where the text has some words in it."""
+    tried = Verifier._tried
+
+    def break_at(words: str) -> None:
+        def wrong(self: Verifier, edits: Collection[Edit], *others: Any) -> Tried:
+            if words in applied(self.statements.text, edits):
+                raise Broken("something is wrong")
+            return tried(self, edits, *others)
+
+        monkeypatch.setattr(Verifier, "_tried", wrong)
+
+    return break_at
+
+
+def test_an_internal_error_is_the_result_of_one_candidate(breaks: Callable[[str], None]) -> None:
+    path = PROGRAMS / "store_buffering/store_buffering.pgas"
+    whole = repaired(path)
+    assert whole.answers
+    breaks(f"{whole.answers[0].candidates[0].text}\n")
+    found = repaired(path)
+    assert found.state == "unknown" and found.reason == "no change is known to repair it"
+    (crashed, *_) = [each for each in found.rejected if each.crashed]
+    assert crashed.undecided and crashed.why == "not tried: internal error: Broken: something is wrong"
