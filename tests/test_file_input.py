@@ -37,6 +37,7 @@ READ_OTHERWISE = {
     "robustness/limits.py": "open open open os.open",
     # Files that this process writes, or has just had written in a folder of its own.
     "whole_files.py": "os.open os.open",
+    "scratch_folders.py": "os.open os.open",
     "robustness/spin.py": "open read_bytes read_text",
     "runtime/record/trace.py": "open",
     "runtime/reproduce/execute.py": "read_text",

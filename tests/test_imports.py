@@ -21,6 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "file_input": set(),
     "stop_points": set(),
     "whole_files": set(),
+    "scratch_folders": set(),
     "automata": {"stop_points"},
     "program": {"stop_points", "diagnostics", "display", "file_input", "whole_files"},
     "semantics": {"stop_points", "automata", "program"},
@@ -36,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "export",
         "frontends",
         "program",
+        "scratch_folders",
         "semantics",
         "twins",
     },
@@ -64,7 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         "twins",
     },
-    "runtime": {"file_input", "frontends", "program", "robustness", "semantics"},
+    "runtime": {"file_input", "frontends", "program", "robustness", "scratch_folders", "semantics"},
     "runs": {"stop_points", "diagnostics", "display", "program", "robustness", "semantics"},
     "certificates": {"diagnostics", "file_input", "program", "semantics", "whole_files", TOP},
     "repairs": {
@@ -97,7 +99,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "whole_files",
     },
     "bounded": set(),
-    "explore": {"automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "semantics"},
+    "explore": {
+        *("automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "scratch_folders"),
+        "semantics",
+    },
     "lsp": {"batch", "bounded", "diagnostics", "frontends", "program", "render", "repairs", "robustness", TOP},
     "course": {
         "file_input",

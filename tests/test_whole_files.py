@@ -187,6 +187,7 @@ WRITES = {
     "whole_files.py": 4,
     "batch/store.py": 1,  # a damaged file gets another name
     # What is in a temporary folder.
+    "scratch_folders.py": 2,
     "explore/serve.py": 1, "robustness/spin.py": 3, "runtime/record/build.py": 4, "runtime/reproduce/execute.py": 4,
     # A trace, which the ranks write to while they run: its own header says how far it is whole.
     "runtime/record/run.py": 1, "runtime/record/trace.py": 2,

@@ -8,7 +8,6 @@ import socket
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Thread
 
 import h11
@@ -18,6 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from pgasrob.explore.answer_processes import Workers
 from pgasrob.explore.app import Shown, application
 from pgasrob.explore.request_bounds import HEAD_SECONDS
+from pgasrob.scratch_folders import scratch_folder
 
 GRACE = 2
 """Seconds that requests may take once the server is asked to end."""
@@ -59,10 +59,10 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _open(address: str, folder: str) -> None:
+def _open(address: str, folder: Path) -> None:
     """Open ``address`` in the browser, by a page in a ``folder`` that is this user's alone: other users of the machine
     see the arguments of the browser."""
-    page = Path(folder) / "explorer.html"
+    page = folder / "explorer.html"
     page.write_text(f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
     webbrowser.open(page.as_uri())
 
@@ -74,7 +74,7 @@ def serve(shown: Shown, port: int, browser: bool, announce: Callable[[str], None
     is taken.
     """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    with listening, TemporaryDirectory(prefix="pgasrob-") as folder:
+    with listening, scratch_folder() as folder:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
         port, token = listening.getsockname()[1], secrets.token_urlsafe(24)

@@ -19,7 +19,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
@@ -31,6 +30,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import DepthBound, NoModel, Reason, SpinFailed, SpinOutOfMemory
+from pgasrob.scratch_folders import scratch_folder
 from pgasrob.semantics.computation import Computation
 
 COMPILE = ("-O2", "-w", "-DSAFETY", "-fwrapv", "-DFREQ=100000")
@@ -110,8 +110,7 @@ class SpinSearch(WithoutFacts, InOnePart):
     def _run(self) -> Iterator[None]:
         self.doing = "writing the model"
         model = promela_model(self.instance, moves=True)
-        with tempfile.TemporaryDirectory(prefix="pgasrob-spin-") as name:
-            folder = Path(name)
+        with scratch_folder() as folder:
             (folder / "model.pml").write_text(model.text, encoding="utf-8")
             yield from self._build(folder, model)
             yield from self._search(folder)

@@ -22,6 +22,7 @@ from pgasrob.runtime.child_processes import finished
 from pgasrob.runtime.interposed import HeaderError
 from pgasrob.runtime.record import mpi, openshmem
 from pgasrob.runtime.tools import ToolError, c_compiler_of, found, has_header, is_fortran, is_gcc, library_of
+from pgasrob.scratch_folders import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +126,7 @@ def generated(c_compiler: str, library: Library) -> dict[str, str]:
 
 def _compile(c_compiler: str, library: Library, sources: dict[str, str], into: Path) -> None:
     """Compiles all C sources for the library, and makes an empty archive to replace the sanitizer's library."""
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch_folder() as folder:
         for name, text in sources.items():
             path = Path(folder, "runtime" if "/" not in name else "", name)
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgasrob.program.statements import Line, place_of
@@ -22,6 +20,7 @@ from pgasrob.runtime.reproduce.execute import (
 from pgasrob.runtime.reproduce.rewrite import NAME, Rewriting, Shown, located
 from pgasrob.runtime.reproduce.schedule import DELIVER, Entry, Pieces, Schedule, Shim, schedule
 from pgasrob.runtime.reproduce.wrappers import SYNCHRONISING, collective, holds
+from pgasrob.scratch_folders import scratch_folder
 
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
@@ -115,8 +114,8 @@ def hold_all(
     units = [Unit(source.file, first.rewritten((), {}, cells), _flags(front_end, source.file, source.text))]
     for path, text in ((each, source.others[each]) for each in source.units):
         units.append(Unit(path, located(path, text), _flags(front_end, path, text)))
-    with tempfile.TemporaryDirectory(prefix="pgasrob-") as name:
-        built = replace(build(Path(name), library, units, nodes, known), arguments=program.compiled.arguments or ())
+    with scratch_folder() as folder:
+        built = replace(build(folder, library, units, nodes, known), arguments=program.compiled.arguments or ())
         normal = execute(built, "watch", "", timeout)
         orders: tuple[dict[str, str], ...] = ({}, {"PGASROB_OLDEST_FIRST": "1"})
         held = tuple(execute(built, "hold", "", timeout, **orders[run % 2]) for run in range(runs))
@@ -200,8 +199,7 @@ class _Followed:
         turns = schedule(self.run, self.statement, shim, [place for place in places if place is not None])
         self.turns = turns
         self.shown(values, places, turns)
-        with tempfile.TemporaryDirectory(prefix="pgasrob-") as name:
-            folder = Path(name)
+        with scratch_folder() as folder:
             try:
                 built = build(folder, self.library, self.units(turns), self.run.instance.nodes, known)
             except CannotRun:
