@@ -68,27 +68,23 @@ def raced_traces(found: Found, job: Job) -> Iterator[RaceResult]:
 
 def report_alarms(result: RaceResult, front_end: FrontEnd, job: Job, in_json: bool) -> None:
     """Put beside the exact answer what MUST-RMA reports of one order: the recorded one, or of a program that of a
-    simulated run. In text it is a paragraph of its own."""
-    from dataclasses import replace
-
+    simulated run. In text it is a paragraph of its own. Both answers share the time limit."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.recording.recorded_answers import alarm_lines
 
     limits = job.limits
-    if limits.timeout is not None:  # which both answers share
-        left = limits.timeout - result["stats"]["seconds"]
-        limits = replace(limits, timeout=max(left, limits.timeout / 4))
+    spent = 0.0 if limits.timeout is None else min(result["stats"]["seconds"], limits.timeout * 3 / 4)
     try:
-        lines, reason = alarm_lines(result["file"], result["nodes"], front_end, job.reading, limits)
+        lines, reason = alarm_lines(result["file"], result["nodes"], front_end, job.reading, limits, spent)
     except SourceError:
         return
-    if in_json and reason is not None:
-        return
-    if reason is not None:
+    if reason is not None and not in_json:
         click.echo(f"{result['file']}: {'the rest is not known to' if lines else 'no answer by'} MUST-RMA: {reason}")
     exact = {tuple(sorted(side["line"] for side in race["accesses"])) for race in result["races"]}
     if in_json:
         result["must_rma"] = [list(pair) for pair in lines]
+        if reason is not None:
+            result["must_rma_reason"] = reason
         return
     if not lines and reason is None:
         click.echo(f"{result['file']}: MUST-RMA reports nothing for one order of its events.")

@@ -25,6 +25,7 @@ from pgasrob.recording.straight import form_of, in_turn, straight_line, trace_of
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.mazurkiewicz_trace import Trace, passes
+from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
     from pgasrob._kernel import Recorded as Kernel
@@ -84,6 +85,7 @@ class NativeExact:
         words = array("q")
         been = len(self._turns) - len(recording.next_commands)
         for number, events in enumerate(self._turns):
+            stop_point()
             words.extend(self._words.of(events[0], number < been))
         self._size = self._words.size
         excluded = self._words.excluded(strict)
@@ -168,6 +170,7 @@ class NativeExact:
         """The moves of the events, in each of which the steps from that number on are delayed."""
         moves: list[Move] = []
         for number in sorted(delayed):
+            stop_point()
             events, index = self._turns[number], self._index(number)
             if events[0].command.kind == "barrier":
                 places = self._indexes[number]
@@ -198,6 +201,7 @@ class NativeExact:
         """For each event its place among those of its rank, of a barrier for each rank."""
         counts, found = [0] * self._recording.nodes, []
         for events in self._turns:
+            stop_point()
             found.append(tuple(counts[event.rank] for event in events))
             for event in events:
                 counts[event.rank] += 1

@@ -33,7 +33,7 @@ from pgasrob.robustness.load import load
 from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import InternalError, LeftUndone, NoProgram, OutOfMemory, Reason, TooManyUpdates
-from pgasrob.robustness.stopping import until_limit, within_limits
+from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.verdict import (
     RECORDED,
     Answer,
@@ -416,12 +416,14 @@ def trace_alarms(path: str, watch: Watch | None = None) -> Iterator[must_rma.Ala
 
 
 def alarm_lines(
-    path: str, nodes: int | None, front_end: FrontEnd | None, reading: Reading, limits: Limits
+    path: str, nodes: int | None, front_end: FrontEnd | None, reading: Reading, limits: Limits, spent: float = 0.0
 ) -> tuple[list[tuple[int, int]], str | None]:
     """The pairs of lines that MUST-RMA reports of one order of events: that in the trace file ``path``, or that of a
-    simulated run of the program there; and why these may not be all. Raises :class:`SourceError`."""
+    simulated run of the program there; and why these may not be all. ``spent``: seconds of the time limit that are
+    over. Raises :class:`SourceError`."""
+    watch = Watch(limits, None, time.monotonic() - spent)
 
-    def work(watch: Watch) -> None:
+    def work() -> None:
         if path.endswith(SUFFIX):
             lines.update((alarm.lines, None) for alarm in trace_alarms(path, watch))
             return
@@ -435,8 +437,9 @@ def alarm_lines(
 
     lines: dict[tuple[int, int], None] = {}
     try:
-        stopped = within_limits(limits, GOING_THROUGH, work)
-        reason = None if stopped is None else str(stopped.reason)
+        with until_limit() as stopped:
+            watch.within(GOING_THROUGH, work)
+        reason = None if stopped.reason is None else str(stopped.reason)
     except (TraceError, NotSupported, OSError) as error:
         reason = str(error)
     except SourceError:

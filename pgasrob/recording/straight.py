@@ -19,6 +19,7 @@ from pgasrob.program.reading import DEFAULT_READING, Reading
 from pgasrob.program.statements import Block, Do
 from pgasrob.recording.events import Recorded, Recording
 from pgasrob.semantics.mazurkiewicz_trace import Cells, Clock, Command, Entry, Event, Position, Trace, performed
+from pgasrob.stop_points import stop_point
 
 REGISTER = "seen"
 """What is read goes there; nothing depends on it."""
@@ -38,6 +39,7 @@ def straight_line(recording: Recording, reading: Reading = DEFAULT_READING) -> I
     state."""
     out: list[list[Transition]] = [[] for _ in range(recording.nodes)]
     for event in (*recording.events, *recording.next_commands):
+        stop_point()
         place = len(out[event.rank])
         command = event.command
         if isinstance(command, _GIVING):
@@ -78,6 +80,7 @@ def in_turn(recording: Recording) -> Iterator[tuple[Recorded, ...]]:
     """The events of the trace: one each, or for a barrier those of all ranks, where the last of them has come to it."""
     arrived: dict[str, list[Recorded]] = {}
     for event in recording.events:
+        stop_point()
         if event.command.kind != "barrier":
             yield (event,)
             continue

@@ -32,6 +32,7 @@ def segments(events: Iterable[Recorded], nodes: int) -> Iterator[list[Recorded]]
     arrived: dict[str, int] = defaultdict(int)
     waiting: list[bool] = [False] * nodes
     for event in events:
+        stop_point()
         if waiting[event.rank]:
             yield held
             raise NotSupported(f"rank {event.rank} went on before all had come to a barrier, in line {event.span.line}")
@@ -84,6 +85,7 @@ def in_cells(name: str, source: Source, segment: Segment, called: Callable[[int]
     known: dict[int, tuple[Recorded, list[Recorded]]] = {}
     found: list[Recorded] = []
     for event in events:
+        stop_point()
         pieces = known.get(id(event))
         if pieces is None:
             pieces = known[id(event)] = event, [*_in_pieces(event, cut, cell)]
@@ -104,6 +106,7 @@ class _Cuts:
         at: dict[int, set[int]] = defaultdict(set)
         ranges: dict[tuple[tuple[int, int], ...], None] = {}
         for event in {id(event): event for event in events}.values():
+            stop_point()
             if event.sizes:
                 ranges[tuple(zip(_addresses(event.command), event.sizes, strict=True))] = None
         for accesses in ranges:
@@ -116,6 +119,7 @@ class _Cuts:
             stop_point()
             changed = False
             for accesses in pairs:
+                stop_point()
                 inner = {cut for each in accesses for cut in self.inside(*each)}
                 for address, _ in accesses:
                     cuts = at[address >> SHIFT]

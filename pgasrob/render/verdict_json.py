@@ -205,7 +205,8 @@ class RaceResult(TypedDict):
     Where ``reason`` is not null and the verdict is "race", there may be more. ``strict``: an await and a value that
     arrives count as a race. ``robustness`` answers the other question, if it was asked beside this one. ``witness`` is
     the run to a fault, where that makes it an error. ``expected`` is "none", "1 pair", "3 pairs" or "error".
-    ``must_rma``: the pairs of lines that MUST-RMA reports, where that was asked for.
+    ``must_rma``: the pairs of lines that MUST-RMA reports, where that was asked for; ``must_rma_reason``: why these may
+    not be all.
     """
 
     schema: int
@@ -232,6 +233,7 @@ class RaceResult(TypedDict):
     witness: NotRequired[Witness | None]
     alike: NotRequired[Alike]
     must_rma: NotRequired[list[list[int]]]
+    must_rma_reason: NotRequired[str]
     count_note: NotRequired[CountNote]
 
 

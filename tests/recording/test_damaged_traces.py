@@ -376,7 +376,10 @@ def test_limits_hold_in_each_answer(path: Path) -> None:
         lines, reason = alarm_lines(str(path), None, FrontEnd(), DEFAULT_READING, limits)
         assert all(said in why for why in (*(str(answer.reason) for answer in answers), str(reason))) and not lines
     result = CliRunner().invoke(cli, ["race", str(path), "--analysis", "must-rma", "--timeout", "0.4"])
-    assert result.exit_code == 3 and "no answer by MUST-RMA: the time limit of" in result.output
+    assert result.exit_code == 3 and "no answer by MUST-RMA: the time limit of 0.4 s" in " ".join(result.output.split())
+    asked = ["race", str(path), "--analysis", "must-rma", "--timeout", "0.4", "--format", "json"]
+    told = json.loads(CliRunner().invoke(cli, asked).output)
+    assert told["must_rma"] == [] and told["must_rma_reason"].startswith("the time limit of 0.4 s was reached")
 
 
 def test_the_reader_lets_itself_be_ended(path: Path) -> None:
