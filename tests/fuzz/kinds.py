@@ -22,6 +22,7 @@ from click.testing import CliRunner
 
 from pgasrob.batch.store import DIGEST_BYTES
 from tests.fuzz.damage import JUNK, damaged, damaged_bytes, damaged_json
+from tests.fuzz.faults import faulty
 from tests.recording.damaged_traces import damaged as damaged_trace
 from tests.recording.damaged_traces import samples
 
@@ -97,9 +98,9 @@ def _asked(random: Random, file: str, c: bool) -> tuple[str, ...]:
         case "explain":
             return ("explain", file, "--timeout", f"{SECONDS:g}", "--max-states", "200")
         case "show":
-            return ("show", file, "--stage", random.choice(("program", "control")))
+            return ("show", file, "--stage", random.choice(("program", "control")), *LIMITS)
         case "export":
-            return ("show", file) if c else ("export", file, "--to", "promela")
+            return ("show", file, *LIMITS) if c else ("export", file, "--to", "promela")
         case command:
             return (command, file, *LIMITS, *MOST_STATES)
 
@@ -122,6 +123,31 @@ def _of_text(
         return make
 
     return opened
+
+
+def _faults(folder: Path) -> Maker:
+    """Programs with addresses and ranks out of range, asked about in all ways."""
+    check, limits = ("check", "-j", "1"), (*LIMITS, *MOST_STATES)
+    others: tuple[tuple[str, ...], ...] = (
+        (*check, "--certificate", "found.json", *limits),
+        (*check, "--cpu", "tso", *limits),
+        (*check, "-n", "1..3", "--races", *limits),
+        (*check, "--engine", "attack", "--no-reduction", *limits),
+        *(("show", "--stage", stage, *LIMITS) for stage in ("state-space", "normal-form", "cycle-types")),
+        ("run", "--until", "fault", "--tries", "20", "--steps", "100"),
+        ("outcomes", "--example", "1", "--format", "json", *limits),
+    )
+
+    def make(random: Random) -> Case:
+        ending, text = faulty(random)
+        file = f"fuzzed{ending}"
+        Path(file).write_text(text, encoding="utf-8")
+        if random.random() < 0.3:
+            command, *options = random.choice(others)
+            return Case((command, file, *options))
+        return Case(_asked(random, file, ending == ".c"))
+
+    return make
 
 
 def _litmus(random: Random, file: str) -> tuple[str, ...]:
@@ -441,6 +467,7 @@ def _breaking(folder: Path) -> Maker:
 KINDS: dict[str, Callable[[Path], Maker]] = {
     "c": _of_text(".c", C_WORDS, lambda random, file: _asked(random, file, True)),
     "pgas": _of_text(".pgas", PGAS_WORDS, lambda random, file: _asked(random, file, False)),
+    "faults": _faults,
     "litmus": _of_text(".litmus", LITMUS_WORDS, _litmus),
     "trace": _traces,
     "certificate": _certificates,
