@@ -35,6 +35,7 @@ from pgasrob.program.expressions import (
     Unary,
     constant,
     faults_inside,
+    rewritten,
     specialise,
 )
 from pgasrob.program.instance import Instance
@@ -183,16 +184,7 @@ def _hull(one: range, other: range) -> range:
 
 
 def _me_as_register(expr: Expr) -> Expr:
-    match expr:
-        case Me():
-            return Register("me", _ME - 1)
-        case Unary(symbol, operand, type):
-            return Unary(symbol, _me_as_register(operand), type)
-        case Binary(symbol, left, right, type):
-            return Binary(symbol, _me_as_register(left), _me_as_register(right), type)
-        case Conditional(condition, then, otherwise):
-            return Conditional(_me_as_register(condition), _me_as_register(then), _me_as_register(otherwise))
-    return expr
+    return rewritten(expr, lambda part: Register("me", _ME - 1) if isinstance(part, Me) else None)
 
 
 def _keeps_ranks(type: IntType) -> bool:

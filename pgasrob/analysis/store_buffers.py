@@ -60,14 +60,11 @@ def buffering(command: Command, form: core.Shape[core.V, core.P], own: bool) -> 
 
 
 class Overtaken(NamedTuple):
-    """A store and a load of ``rank`` that may come before it: the control states before them and the transitions that
-    issue them, the cells of the store that others access and those of the load that others write, as bit sets.
-    """
+    """A store and a load of ``rank`` that may come before it: the transitions that issue them, the cells of the store
+    that others access and those of the load that others write, as bit sets."""
 
     rank: int
-    store_state: int
     store: Transition
-    load_state: int
     load: Transition
     stored: int
     loaded: int
@@ -158,7 +155,7 @@ def _of_rank(instance: Instance, rank: int) -> StoreBuffers:
                 stored = shared[site] & ~(read if read.bit_count() == 1 else 0)
                 if stored:
                     loaded = read & ~(stored if stored.bit_count() == 1 else 0)
-                    pairs.append(Overtaken(rank, store_state, store, state, each, stored, loaded))
+                    pairs.append(Overtaken(rank, store, each, stored, loaded))
                     late[site] = late.get(site, 0) | stored
     return StoreBuffers(tuple(pairs), shared, late)
 

@@ -20,6 +20,7 @@ from pgasrob.program.expressions import (
     Register,
     Unary,
     constant,
+    flattened,
     folded,
     parts,
 )
@@ -80,7 +81,7 @@ def _truth(expr: Expr, wanted: bool) -> Expr:
     if isinstance(expr, Conditional):
         found = both(_truth(expr.then, wanted), _truth(expr.otherwise, wanted))
     elif isinstance(expr, Binary) and expr.operator == "|" and wanted:
-        found = reduce(either, (_sets_a_bit(operand, expr.type) for operand in _operands(expr, expr)))
+        found = reduce(either, (_sets_a_bit(operand, expr.type) for operand in flattened(expr, "|", expr.type)))
     for condition, value in _cases(expr):
         found = either(found, both(condition, value if wanted else negated(value)))
     return found
@@ -129,7 +130,7 @@ def _cases_of_operation(expr: Expr) -> Iterator[Case]:
                     for other, result in branch:
                         yield from _possible(both(both(condition, decides), other), result)
         case Binary("&&" | "||" | "&" | "|" | "*"):
-            cases = [_cases(operand) for operand in _operands(expr, expr)]
+            cases = [_cases(operand) for operand in flattened(expr, expr.operator, expr.type)]
             yield from _decided_by_one(expr, cases)
             yield from _of_all(expr, cases)
         case Binary():
@@ -162,15 +163,6 @@ def _decided_by_one(expr: Binary, cases: list[list[Case]]) -> Iterator[Case]:
             case symbol:
                 result = Const(expr.type.wrap(-1 if symbol == "|" else 0))
                 yield from _possible(both(condition, folded(Binary("==", value, result))), result)
-
-
-def _operands(expr: Expr, outer: Binary) -> Iterator[Expr]:
-    """The operands of nested operations like ``outer``, for which it does not matter which are done first."""
-    if isinstance(expr, Binary) and (expr.operator, expr.type) == (outer.operator, outer.type):
-        yield from _operands(expr.left, outer)
-        yield from _operands(expr.right, outer)
-    else:
-        yield expr
 
 
 def _surely(cases: list[Case]) -> bool:

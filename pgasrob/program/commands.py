@@ -340,22 +340,6 @@ UPDATES = (
     "set", "add", "and", "or", "xor", "mul", "min", "max", "compare_swap", "fetch", "add.", "mul.", "min.", "max.",
 )  # fmt: skip
 """The operations of an atomic on its cell. Those with a dot compute with doubles, as operators with a dot do."""
-NOT_EXPRESSIONS = frozenset(
-    (
-        "register",
-        "relation",
-        "type",
-        "operation",
-        "located",
-        "everywhere",
-        "name",
-        "fact",
-        "atomic",
-        "bytes",
-        "polling",
-        "ends",
-    )
-)
 
 
 def map_expressions(command: Command, change: Callable[[Expr], Expr]) -> Command:
@@ -373,7 +357,7 @@ def expressions_of(command: Command) -> dict[str, Expr]:
 
 @cache
 def _names_of_expressions(kind: type[Command]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind) if field.name not in NOT_EXPRESSIONS)
+    return tuple(field.name for field in fields(kind) if field.type in ("Expr", "Expr | None"))
 
 
 def show(command: Command) -> str:

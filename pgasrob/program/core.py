@@ -306,9 +306,9 @@ def _lower_transfer(command: Operation) -> Transfer[Place, Expr]:
         case commands.Update("fetch", value, rank, remote, queue, result, _, located, type):
             # The operand is evaluated, so that it can fault, and not used.
             step = _reads("popa", Place(remote, rank), located=located)
-            return _transfer(rank, queue, step, _result(result), update=_update("fetch", value, type=type))
+            return _transfer(rank, queue, step, _result(result), update=Update("fetch", value, type=type))
         case commands.Update(operation, value, rank, remote, queue, result, expected, located, type):
-            update = _update(operation, value, expected, type)
+            update = Update[Expr](operation, value, expected, type)
             step = _updates(update, Place(remote, rank), located=located, fenced=True, fetches=result is not None)
             return _transfer(rank, queue, step, _result(result), update=update)
         case commands.UpdateFrom("fetch", _, rank, remote, queue, result, _, located, type):
@@ -316,7 +316,7 @@ def _lower_transfer(command: Operation) -> Transfer[Place, Expr]:
             step = _reads("popa", Place(remote, rank), located=located)
             return _transfer(rank, queue, step, _result(result), update=Update("fetch", type=type))
         case commands.UpdateFrom(operation, local, rank, remote, queue, result, expected, located, type):
-            update = _update(operation, type=type)
+            update = Update[Expr](operation, type=type)
             return _transfer(
                 rank,
                 queue,
@@ -327,11 +327,11 @@ def _lower_transfer(command: Operation) -> Transfer[Place, Expr]:
                 update=update,
             )
         case commands.Notify(operation, value, rank, remote, queue, everywhere, type):
-            update = _update(operation, value, type=type)
+            update = Update[Expr](operation, value, type=type)
             step = _updates(update, Place(remote, rank), after_writes=True)
             return _transfer(rank, queue, step, update=update, everywhere=everywhere)
         case commands.Signal(operation, value, rank, remote, queue, type):
-            update = _update(operation, value, type=type)
+            update = Update[Expr](operation, value, type=type)
             step = _updates(update, Place(remote, rank), fenced=True, after_bundle=True)
             return _transfer(rank, queue, step, update=update)
         case _:
@@ -347,12 +347,6 @@ def _immediate(
     reads = condition is not None or register is not None
     access = Access(place, reads, writes=update is not None)
     return Immediate(access, condition, update, None if register is None else register.index)
-
-
-def _update(
-    operation: str, operand: Expr | None = None, expected: Expr | None = None, type: IntType = INT32
-) -> Update[Expr]:
-    return Update(operation, operand, expected, type)
 
 
 def _transfer(

@@ -424,6 +424,16 @@ def parts(expr: Expr) -> Iterator[Expr]:
         yield from parts(operand)
 
 
+def flattened(expr: Expr, symbol: str, type: IntType | None = None) -> Iterator[Expr]:
+    """The operands of nested operations ``symbol``, in ``type`` if one is given; ``expr`` itself where it is no such
+    operation."""
+    if isinstance(expr, Binary) and expr.operator == symbol and type in (None, expr.type):
+        yield from flattened(expr.left, symbol, type)
+        yield from flattened(expr.right, symbol, type)
+    else:
+        yield expr
+
+
 def may_fault(expr: Expr) -> bool:
     """Whether the outermost operation of ``expr`` may have no value."""
     match expr:
@@ -444,16 +454,9 @@ def faults_inside(expr: Expr) -> bool:
 
 def registers_of(expr: Expr) -> frozenset[int]:
     """The indexes of the registers that ``expr`` mentions."""
-    match expr:
-        case Register(_, index):
-            return frozenset((index,))
-        case Unary(_, operand):
-            return registers_of(operand)
-        case Binary(_, left, right):
-            return registers_of(left) | registers_of(right)
-        case Conditional(condition, then, otherwise):
-            return registers_of(condition) | registers_of(then) | registers_of(otherwise)
-    return frozenset()
+    if isinstance(expr, Register):
+        return frozenset((expr.index,))
+    return frozenset[int]().union(*map(registers_of, operands_of(expr)))
 
 
 def render(expr: Expr, level: int = 0) -> str:

@@ -21,6 +21,7 @@ from pgasrob.program.expressions import (
     Register,
     constant,
     faults_inside,
+    flattened,
     folded,
     registers_of,
 )
@@ -189,7 +190,7 @@ class Gathering:
         found: Expr = FALSE
         for (at, kept), vectors in goals.items():
             goal, facts = _Goal(at, frozenset(vectors)), dict(kept)
-            if all(truth(each, facts) for each in _alternatives(found)):
+            if all(truth(each, facts) for each in flattened(found, "||")):
                 continue
             passed = self._comes_to(goal, given(value), facts)
             if passed is not None and not self._shows(read, given(flag.raised[0]), passed):
@@ -436,25 +437,9 @@ def ordered(expr: Expr) -> Expr:
     """``expr`` with the operands of sums, products and the like in one order, whichever they were computed in."""
     if not isinstance(expr, Binary) or expr.operator not in ("+", "*", "&", "|", "^"):
         return expr
-    operands = sorted(_operands(expr, expr), key=lambda each: (constant(each) is not None, repr(each)))
-    return reduce(lambda left, right: folded(Binary(expr.operator, left, right, expr.type)), reversed(operands))
-
-
-def _operands(expr: Expr, outer: Binary) -> Iterator[Expr]:
-    if isinstance(expr, Binary) and (expr.operator, expr.type) == (outer.operator, outer.type):
-        yield from _operands(expr.left, outer)
-        yield from _operands(expr.right, outer)
-    else:
-        yield expr
-
-
-def _alternatives(expr: Expr) -> Iterator[Expr]:
-    """The conditions of which one has to hold."""
-    if isinstance(expr, Binary) and expr.operator == "||":
-        yield from _alternatives(expr.left)
-        yield from _alternatives(expr.right)
-    else:
-        yield expr
+    symbol, type = expr.operator, expr.type
+    operands = sorted(flattened(expr, symbol, type), key=lambda each: (constant(each) is not None, repr(each)))
+    return reduce(lambda left, right: folded(Binary(symbol, left, right, type)), reversed(operands))
 
 
 def _joined(rows: Mapping[Situation, Expr], read: int) -> Expr:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pgasrob.program.commands import Barrier, Command, expressions_of
@@ -24,8 +24,9 @@ from pgasrob.program.expressions import (
     Register,
     Symbol,
     Unary,
+    parts,
 )
-from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Loop, Statement, While, statements_in
+from pgasrob.program.statements import Block, Do, If, Labelled, Statement, While, rebuilt, statements_in
 from pgasrob.program.structure import structured
 from pgasrob.program.vocabulary import KEYWORDS
 
@@ -93,14 +94,6 @@ def _is_large(value: int) -> bool:
     return not low <= value <= high
 
 
-def _parts(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    for field in fields(expr):
-        inner = getattr(expr, field.name)
-        if is_dataclass(inner) and not isinstance(inner, IntType):
-            yield from _parts(inner)  # type: ignore[arg-type]
-
-
 def _statements(program: Declared) -> Iterator[Statement]:
     for process in program.processes:
         yield from statements_in(structured(process.body))
@@ -115,9 +108,9 @@ def _parts_of_all(program: Declared) -> Iterator[Expr]:
     for each in _statements(program):
         if isinstance(each, Do):
             for expr in expressions_of(each.command).values():
-                yield from _parts(expr)
+                yield from parts(expr)
         elif isinstance(each, If | While):
-            yield from _parts(each.condition)
+            yield from parts(each.condition)
 
 
 class _Speller:
@@ -155,16 +148,7 @@ class _Speller:
                 return replace(statement, command=self.command(command))
             case Labelled(_, inner):
                 return replace(statement, statement=self.statement(inner))
-            case If(condition, then, otherwise):
-                no = otherwise and self.block(otherwise)
-                return replace(statement, condition=self.expr(condition), then=self.block(then), otherwise=no)
-            case While(condition, body):
-                return replace(statement, condition=self.expr(condition), body=self.block(body))
-            case Choose(branches):
-                return replace(statement, branches=tuple(map(self.block, branches)))
-            case Loop(body):
-                return replace(statement, body=self.block(body))
-        return statement
+        return rebuilt(statement, self.block, self.expr)
 
     def command(self, command: Command) -> Command:
         if isinstance(command, Barrier):

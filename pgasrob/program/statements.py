@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from pgasrob.program.commands import Command
@@ -189,3 +189,22 @@ def statements_in(body: Body | Sequence[Statement]) -> Iterator[Statement]:
                 pass
             case _:
                 assert_never(statement)
+
+
+def rebuilt(statement: Statement, block: Callable[[Block], Block], expr: Callable[[Expr], Expr]) -> Statement:
+    """``statement`` with the blocks and the condition that it has as ``block`` and ``expr`` change them; commands, and
+    what is labelled, stay."""
+    match statement:
+        case If(condition, then, otherwise):
+            no = block(otherwise) if otherwise else None
+            return replace(statement, condition=expr(condition), then=block(then), otherwise=no)
+        case While(condition, body):
+            return replace(statement, condition=expr(condition), body=block(body))
+        case Loop(body):
+            return Loop(block(body))
+        case Choose(branches):
+            return Choose(tuple(map(block, branches)))
+        case Do() | Skip() | Goto() | Labelled():
+            return statement
+        case _:
+            assert_never(statement)

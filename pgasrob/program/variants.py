@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import assert_never
+from functools import partial
 
 from pgasrob.program.program import Program
-from pgasrob.program.statements import (
-    Block,
-    Body,
-    Choose,
-    Do,
-    FlowGraph,
-    Goto,
-    If,
-    Labelled,
-    Loop,
-    Skip,
-    Statement,
-    While,
-)
+from pgasrob.program.statements import Block, Body, Do, FlowGraph, Labelled, Statement, rebuilt
 
 Change = Callable[[Do], Sequence[Do]]
 """What comes in the place of a command: itself, another one, or several. Never none: control states would merge."""
@@ -51,17 +38,7 @@ def _changed(statement: Statement, change: Change) -> Sequence[Statement]:
     match statement:
         case Do():
             return change(statement)
-        case If(_, then, otherwise):
-            after = None if otherwise is None else _block(otherwise, change)
-            return (replace(statement, then=_block(then, change), otherwise=after),)
-        case While(_, body) | Loop(body):
-            return (replace(statement, body=_block(body, change)),)
-        case Choose(branches):
-            return (Choose(tuple(_block(branch, change) for branch in branches)),)
         case Labelled(label, inner):
             first, *rest = _changed(inner, change)
             return (Labelled(label, first), *rest)
-        case Skip() | Goto():
-            return (statement,)
-        case _:
-            assert_never(statement)
+    return (rebuilt(statement, partial(_block, change=change), lambda expr: expr),)

@@ -34,8 +34,6 @@ LIMIT = 2_000_000_000
 """What the kernel may look at before it gives up."""
 FEW = 2_000
 """Events among which the slow way looks for updates of which a command may wait for some."""
-WHOLE = 255
-"""In place of the first step that is delayed: none is."""
 
 _BARRIER, _IMMEDIATE, _TRANSFER, _WAIT, _FENCE, _BUNDLE = range(6)
 _NOT_ISSUED = 16

@@ -34,15 +34,7 @@ from pgasrob.robustness.moves import NotEnabled
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import InternalError, LeftUndone, NoProgram, OutOfMemory, Reason, TooManyUpdates
 from pgasrob.robustness.stopping import until_limit
-from pgasrob.robustness.verdict import (
-    RECORDED,
-    Answer,
-    FoundIllegalCall,
-    RaceConsequences,
-    Stats,
-    Verdict,
-    Witness,
-)
+from pgasrob.robustness.verdict import RECORDED, Answer, FoundIllegalCall, RaceConsequences, Stats, Verdict, Witness
 from pgasrob.robustness.watch import LimitReached, Watch
 from pgasrob.runtime.record.records import TraceError
 from pgasrob.runtime.record.trace_appendix import Appendix

@@ -25,19 +25,7 @@ from pgasrob.program.assumptions import Kind
 from pgasrob.program.commands import Command, Mark
 from pgasrob.program.expressions import Const, Expr, Me, Nodes, Register, depends_on_rank, is_of_rank
 from pgasrob.program.outside_memory import Outside
-from pgasrob.program.statements import (
-    NOWHERE,
-    Choose,
-    Do,
-    Goto,
-    If,
-    Labelled,
-    Loop,
-    Skip,
-    Span,
-    Statement,
-    While,
-)
+from pgasrob.program.statements import NOWHERE, Choose, Do, Goto, If, Labelled, Loop, Skip, Span, Statement, While
 
 MOST_ELEMENTS = 4096
 """Of one transfer."""

@@ -41,6 +41,7 @@ from pgasrob.program.statements import (
     Skip,
     Statement,
     While,
+    rebuilt,
     statements_in,
 )
 from pgasrob.stop_points import stop_point
@@ -449,18 +450,6 @@ def _mapped(statement: Statement, change: Callable[[Expr], Expr | None], deep: b
     match statement:
         case Do(command):
             return replace(statement, command=map_expressions(command, lambda expr: rewritten(expr, change)))
-        case If(condition, then, otherwise):
-            no = block(otherwise) if otherwise else None
-            return replace(statement, condition=rewritten(condition, change), then=block(then), otherwise=no)
-        case While(condition, body):
-            return replace(statement, condition=rewritten(condition, change), body=block(body))
-        case Loop(body):
-            return Loop(block(body))
-        case Choose(branches):
-            return Choose(tuple(block(branch) for branch in branches))
         case Labelled(label, inner):
             return Labelled(label, _mapped(inner, change) if deep else inner)
-        case Skip() | Goto():
-            return statement
-        case _:
-            assert_never(statement)
+    return rebuilt(statement, block, lambda expr: rewritten(expr, change))

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgasrob.frontends.c.types import (
-    Array,
-    CType,
-    Field,
-    Floating,
-    Function,
-    Integer,
-    Opaque,
-    Pointer,
-    Struct,
-    Void,
-)
+from pgasrob.frontends.c.types import Array, CType, Field, Floating, Function, Integer, Opaque, Pointer, Struct, Void
 
 
 def size_of(type: CType) -> int:

@@ -7,8 +7,6 @@ program, no environment and no input: programs use their defaults.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pgasrob.frontends.apis.call_arguments import elements
 from pgasrob.frontends.apis.call_steps import Steps, ends_all
 from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
@@ -23,27 +21,10 @@ from pgasrob.frontends.c.rank_tables import for_each_rank
 from pgasrob.frontends.c.standard import STANDARD_HEADERS
 from pgasrob.frontends.c.symbolic import Extent
 from pgasrob.frontends.c.types import CHAR, INT, LONG, CType, Integer, Opaque, Pointer
-from pgasrob.frontends.c.values import (
-    NULL,
-    Address,
-    Known,
-    Undefined,
-    Unknown,
-    Value,
-    no_pointer,
-)
+from pgasrob.frontends.c.values import NULL, Address, Known, Undefined, Unknown, Value, no_pointer
 from pgasrob.program import commands
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.expressions import (
-    Binary,
-    Const,
-    IntType,
-    Unary,
-    float_bits,
-)
-
-if TYPE_CHECKING:
-    pass
+from pgasrob.program.expressions import Binary, Const, IntType, Unary, float_bits
 
 RAND_MAX = (1 << 31) - 1
 calls = TABLE.calls

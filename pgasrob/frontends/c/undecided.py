@@ -36,16 +36,7 @@ from pgasrob.frontends.c.together import LARGEST, expanded, normal, question, we
 from pgasrob.frontends.c.values import UNDEFINED, ObjectId, Unknown, Value
 from pgasrob.frontends.c.writer import Writer
 from pgasrob.program import commands
-from pgasrob.program.expressions import (
-    Const,
-    Expr,
-    Fault,
-    Register,
-    evaluator,
-    names_me_or_nodes,
-    parts,
-    rewritten,
-)
+from pgasrob.program.expressions import Const, Expr, Fault, Register, evaluator, names_me_or_nodes, parts, rewritten
 from pgasrob.program.statements import Block, Choose, Do, Span
 
 FEW_CHOICES, MOST_CHOICES = 16, 1024

@@ -128,41 +128,33 @@ def notify(call: Call) -> Sequence[Outcome]:
     return _posted(steps, number, 5)
 
 
-def _write_notify(call: Call, many: bool) -> Sequence[Outcome]:
-    """Since 16.6 the notification covers its own payload only; in 1.01 it was a write and a notify."""
+def _transfer_notify(call: Call, kind: Kind, many: bool) -> Sequence[Outcome]:
+    """Since 16.6 the notification of a write covers its own payload only; in 1.01 it was a write and a notify. A read
+    sets the local slot, to 1, when the data have arrived."""
     steps, (pieces, rank, after) = Steps(call), (many_pieces if many else one_piece)(call)
-    segment, after = (call.known(after), after + 1) if many else (pieces[0].remote_segment, after)
-    cell, value, number = _notified(call, segment, call.known(after)), _nonzero(call, after + 1), call.known(after + 2)
-    where, alone = queue(call, number), "gaspi-1.01" not in call.dialects
+    if many:
+        segment, after = call.known(after), after + 1
+    else:
+        segment = pieces[0].remote_segment if kind is Write else pieces[0].local_segment
+    cell, after = _notified(call, segment, call.known(after)), after + 1
+    value, to = (_nonzero(call, after), rank) if kind is Write else (Const(1), call.me)
+    after += kind is Write
+    number = call.known(after)
+    where, alone = queue(call, number), kind is Read or "gaspi-1.01" not in call.dialects
     if alone:
         steps.do(Bundle())
-    transfers(steps, Write, pieces, rank, where)
-    steps.do((Signal if alone else Notify)("set", value, rank, cell, where))
-    return _posted(steps, number, after + 3)
-
-
-def _read_notify(call: Call, many: bool) -> Sequence[Outcome]:
-    """The local slot is set, to 1, when the data have arrived."""
-    steps, (pieces, rank, after) = Steps(call), (many_pieces if many else one_piece)(call)
-    segment, after = (call.known(after), after + 1) if many else (pieces[0].local_segment, after)
-    cell, number = _notified(call, segment, call.known(after)), call.known(after + 1)
-    where = queue(call, number)
-    steps.do(Bundle())
-    transfers(steps, Read, pieces, rank, where)
-    steps.do(Signal("set", Const(1), call.me, cell, where))
-    return _posted(steps, number, after + 2)
+    transfers(steps, kind, pieces, rank, where)
+    steps.do((Signal if alone else Notify)("set", value, to, cell, where))
+    return _posted(steps, number, after + 1)
 
 
 _NUMBER, _VALUE = "gaspi_notification_id_t i", "gaspi_notification_t v"
-FUNCTIONS.add(f"gaspi_write_notify({_ONE}, {_NUMBER}, {_VALUE}, {_END})", partial(_write_notify, many=False))
-FUNCTIONS.add(
-    f"gaspi_write_list_notify({_MANY}, gaspi_segment_id_t w, {_NUMBER}, {_VALUE}, {_END})",
-    partial(_write_notify, many=True),
-)
-FUNCTIONS.add(f"gaspi_read_notify({_ONE}, {_NUMBER}, {_END})", partial(_read_notify, many=False))
-FUNCTIONS.add(
-    f"gaspi_read_list_notify({_MANY}, gaspi_segment_id_t w, {_NUMBER}, {_END})", partial(_read_notify, many=True)
-)
+for _name, _kind, _what in (("write", Write, f"{_NUMBER}, {_VALUE}"), ("read", Read, _NUMBER)):
+    FUNCTIONS.add(f"gaspi_{_name}_notify({_ONE}, {_what}, {_END})", partial(_transfer_notify, kind=_kind, many=False))
+    FUNCTIONS.add(
+        f"gaspi_{_name}_list_notify({_MANY}, gaspi_segment_id_t w, {_what}, {_END})",
+        partial(_transfer_notify, kind=_kind, many=True),
+    )
 
 
 def _notified(call: Call, segment: int, number: int) -> Expr:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import target
-from pgasrob.frontends.apis.call_steps import Steps
+from pgasrob.frontends.apis.call_steps import Steps, least_free
 from pgasrob.frontends.apis.gaspi import rules
 from pgasrob.frontends.apis.gaspi.collectives import barrier_of
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS
@@ -127,7 +126,7 @@ def available(call: Call, steps: Steps) -> None:
     again."""
     call.rests_on(Kind.FIXED_ANSWERS, call.name)
     taken = {*segments(call), *deleted(call)}
-    steps.answer(0, next(number for number in count() if number not in taken), UCHAR)
+    steps.answer(0, least_free(taken), UCHAR)
 
 
 @FUNCTIONS.does("gaspi_segment_list(gaspi_number_t number, gaspi_segment_id_t *list)")

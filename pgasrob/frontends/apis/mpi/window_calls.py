@@ -36,8 +36,7 @@ class SyncCall:
     """Synchronisation on a window of the ranks ``members``; it has a mark where it begins and one where it ``ends``.
 
     ``targets``: the ranks that it is about: of a lock, an unlock or a flush the target, of post, start, complete and
-    wait the group, else all members. ``exclusive``: of a lock. ``request``: as in `RmaCall`. ``modes``: the assertions
-    of a fence that say that no epoch ends ("noprecede") or begins ("nosucceed") there.
+    wait the group, else all members. ``exclusive``: of a lock. ``request``: as in `RmaCall`.
     """
 
     name: str
@@ -48,7 +47,6 @@ class SyncCall:
     ends: bool = False
     exclusive: bool = False
     request: int | None = None
-    modes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

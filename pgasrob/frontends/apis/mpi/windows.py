@@ -247,9 +247,8 @@ def fence(call: Call, steps: Steps) -> None:
     """
     of, given = window(call, 1), call.known(0)
     modes(call, 0)
-    named = frozenset(name for name, bit in (("noprecede", NOPRECEDE), ("nosucceed", NOSUCCEED)) if given & bit)
     epochs.fences(steps, of, bool(given & NOPRECEDE), bool(given & NOSUCCEED))
-    with of.marked(steps, "fence", modes=named):
+    with of.marked(steps, "fence"):
         of.complete(steps)
         if given & NOPRECEDE:
             _begin_epoch(steps, of)

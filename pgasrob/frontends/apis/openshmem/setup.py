@@ -8,7 +8,7 @@ from itertools import count
 from typing import cast
 
 from pgasrob.frontends.apis.call_arguments import elements
-from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, ends_all, freed
+from pgasrob.frontends.apis.call_steps import Given, NotAllowed, Steps, ends_all, freed, least_free
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.apis.openshmem import rules
 from pgasrob.frontends.apis.openshmem.contexts import (
@@ -225,7 +225,7 @@ def _create(steps: Steps, pointer: int, team: tuple[str | int | tuple[int, ...],
     if call.arguments[pointer - 1] != Known(0):
         call.rests_on(Kind.HINTS, call.name)
     live = live_contexts(call)
-    number = next(number for number in range(1, len(live) + 2) if number not in live)
+    number = least_free(live, 1)
     steps.note(LIVE, live | {number})
     steps.answer(pointer, Handle("context", (number, *team)), CONTEXT)
     return 0
