@@ -29,7 +29,6 @@ from pgasrob.program.graphs import reached
 from pgasrob.program.open_conditions import Facts, as_conditions, atoms, choices, truth
 from pgasrob.program.raised_flags import Flag, Flags, addresses
 from pgasrob.program.reached_values import ReachedValues, Situation, cell_of
-from pgasrob.program.statements import Span
 from pgasrob.program.walks import Values, Walks, held, over
 from pgasrob.stop_points import stop_point
 
@@ -336,13 +335,7 @@ class Gathering:
             return False
         out = self._walks.out
         spans = {read.span, *(edge.span for here in (raised, *passed) for edge in out[here.state])}
-        return self._of_all.shown.between(spans, self._others)
-
-    @cached_property
-    def _others(self) -> frozenset[Span]:
-        """The places of commands that are never passed."""
-        edges = (edge for leaving in self._walks.out for edge in leaving)
-        return frozenset(edge.span for edge in edges if isinstance(edge.form, core.Barrier | core.Transfer))
+        return self._of_all.shown.between(spans, self._walks.never_passed)
 
     # One command
 

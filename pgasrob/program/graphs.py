@@ -88,6 +88,28 @@ def dominators(successors: Successors, starts: Sequence[int]) -> list[int | None
     return [None if (found := last.get(node)) == root else found for node in range(root)]
 
 
+def up(node: int, above: Sequence[int | None]) -> set[int]:
+    """``node`` and what dominates it; ``above``: the immediate :func:`dominators`."""
+    found, at = set[int](), node
+    while at not in found:
+        found.add(at)
+        at = node if (last := above[at]) is None else last
+    return found
+
+
+def natural_loops(successors: Successors, above: Sequence[int | None]) -> list[frozenset[int]]:
+    """The loops that are entered at one node alone, which dominates the others; those with a common head are one."""
+    before, ends = _reversed(successors), dict[int, set[int]]()
+    for node, targets in enumerate(successors):
+        for head in {*targets} & up(node, above):
+            ends.setdefault(head, set()).add(node)
+    found = []
+    for head, last in ends.items():
+        inside: list[Sequence[int]] = [() if node == head else each for node, each in enumerate(before)]
+        found.append(frozenset(reached({head, *last}, inside.__getitem__)))
+    return found
+
+
 def blocks(neighbours: Successors) -> dict[tuple[int, int], int]:
     """For each edge of a graph whose edges go both ways a number that it shares with those on a common circle.
 

@@ -423,8 +423,8 @@ def _as_read(program: Declared, automata: Sequence[ControlAutomaton], reading: R
     from pgasrob.program.polls import with_polls
     from pgasrob.program.raised_flags import Flags
 
-    flags, size, nodes = Flags(program, automata), program.cells, Const(len(automata))
-    return [with_polls(each, Const(rank), size, nodes, flags) for rank, each in enumerate(found)]
+    flags, nodes = Flags(program, automata), Const(len(automata))
+    return [with_polls(each, Const(rank), program, nodes, flags) for rank, each in enumerate(found)]
 
 
 def _reads_again(automaton: ControlAutomaton) -> bool:

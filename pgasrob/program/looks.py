@@ -14,6 +14,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
 from pgasrob.program.expressions import MIRRORED, Binary, Expr, Register, Unary, constant, faults_inside, registers_of
 from pgasrob.program.open_conditions import Facts, as_conditions, atoms, choices, reduced
+from pgasrob.program.shown_places import Shown
 from pgasrob.program.walks import MOST_WAYS, Walks, unchanged_at
 
 
@@ -33,8 +34,8 @@ class _Awaited:
 class Looks:
     """The looks of a rank; ``fails`` says when a read at a control state is one of a poll that goes on."""
 
-    def __init__(self, walks: Walks, fails: Callable[[int, Transition], Expr]) -> None:
-        self._walks, self._fails = walks, fails
+    def __init__(self, walks: Walks, fails: Callable[[int, Transition], Expr], shown: Shown | None) -> None:
+        self._walks, self._fails, self._shown = walks, fails, shown
 
     def fails(self, read: Transition) -> tuple[Expr, bool]:
         """When ``read`` is bound to lead to a command that waits for a value of the same cell with which it would have
@@ -47,11 +48,25 @@ class Looks:
             for awaited in self._awaits(state):
                 if self._cell(awaited.place) != self._cell(form.access.cell) or form.register in _registers_of(awaited):
                     continue
+                if self._shows(read, state):
+                    continue
                 for facts in self._choices(read.target, state, form.register, awaited):
                     found[awaited.polls] = either(found[awaited.polls], self._only_looks(read, state, awaited, facts))
         # One that may lead to either fails when it leads to the wait at which the rank is stuck.
         polls = found[False] == FALSE
         return found[polls], polls
+
+    def _shows(self, read: Transition, state: int) -> bool:
+        """Whether the source may show something between ``read`` and the wait at ``state``, or what has been read."""
+        if self._shown is None:
+            return False
+        passed = {
+            each
+            for each in self._walks.reached(read.target, silently=True)
+            if state in self._walks.reached(each, silently=True)
+        }
+        spans = {read.span, *(edge.span for each in passed for edge in self._walks.out[each])}
+        return self._shown.between(spans, self._walks.never_passed)
 
     def _choices(self, start: int, state: int, register: int, awaited: _Awaited) -> Iterator[Facts]:
         """What other registers than ``register`` may decide on the way from ``start`` to ``state``: nothing, or each

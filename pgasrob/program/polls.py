@@ -20,24 +20,26 @@ from pgasrob.program import core
 from pgasrob.program.certain import FALSE, either, negated
 from pgasrob.program.control import ControlAutomaton, Transition
 from pgasrob.program.core import Form, Until
+from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import Expr, constant, names_me_or_nodes, registers_of
 from pgasrob.program.gathering import Gathering
 from pgasrob.program.graphs import components, dominators, reached
 from pgasrob.program.looks import Looks
 from pgasrob.program.raised_flags import Flags
+from pgasrob.program.shown_places import Shown
 from pgasrob.program.walks import MOST_WAYS, Goal, Values, Walks, is_quiet, is_read
 from pgasrob.stop_points import stop_point
 
 
 def with_polls(
-    automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr, flags: Flags | None = None
+    automaton: ControlAutomaton, rank: Expr, program: Declared, nodes: Expr, flags: Flags | None = None
 ) -> ControlAutomaton:
-    """``automaton``, of ``rank`` with ``size`` cells on every of ``nodes`` nodes, with its failed reads disabled. Where
-    rank and nodes are symbols, a read is disabled only if it is for all numbers that they may stand for; with numbers
-    ``flags`` says which cells are flags."""
+    """``automaton``, of ``rank`` in ``program`` on ``nodes`` nodes, with its failed reads disabled. Where rank and
+    nodes are symbols, a read is disabled only if it is for all numbers that they may stand for; with numbers ``flags``
+    says which cells are flags."""
     if not any(is_read(transition.form) for transition in automaton.transitions):
         return automaton
-    polls = _Polls(automaton, rank, size, nodes, flags)
+    polls = _Polls(Walks(automaton, rank, program.cells, nodes), program.shown, flags)
     out = [[polls.waiting(state, transition) for transition in leaving] for state, leaving in enumerate(automaton.out)]
     return ControlAutomaton(tuple(map(tuple, _numbered(out))))
 
@@ -83,15 +85,15 @@ def _is_alike(form: Form) -> bool:
 
 
 class _Polls:
-    def __init__(self, automaton: ControlAutomaton, rank: Expr, size: int, nodes: Expr, flags: Flags | None) -> None:
-        out = automaton.out
-        self._walks = Walks(automaton, rank, size, nodes)
+    def __init__(self, walks: Walks, shown: Shown | None, flags: Flags | None) -> None:
+        out = walks.out
+        self._walks, self._shown = walks, shown
+        known = constant(walks.rank)
         # Where less is decided or more is live than with numbers, what is a look may be a poll then, or no look.
-        symbols = constant(rank) is None or constant(nodes) is None
-        alike = not symbols or all(_is_alike(transition.form) for transition in automaton.transitions)
-        self._looks = Looks(self._walks, self.fails) if alike else None
-        known = constant(rank)
-        self._gathering = None if flags is None or known is None else Gathering(self._walks, flags)
+        symbols = known is None or constant(walks.nodes) is None
+        alike = not symbols or all(_is_alike(edge.form) for leaving in out for edge in leaving)
+        self._looks = Looks(walks, self.fails, shown) if alike else None
+        self._gathering = None if flags is None or known is None else Gathering(walks, flags)
         self._failing: dict[tuple[int, int], Expr] = {}
         self._out = out
         self._quiet = [[each.target for each in leaving if is_quiet(each.form)] for leaving in out]
@@ -138,11 +140,20 @@ class _Polls:
             return found
         self._walks.left = MOST_WAYS
         for back, changed in self._been_at(state):
-            if not (changed | {register}) & self._walks.live[back]:
+            if not (changed | {register}) & self._walks.live[back] and not self._keeps(state, back):
                 found = either(found, self._walks.bound(read.target, self._back_at(back), back=back))
             if self._walks.left < 0:
                 break
         return found
+
+    def _keeps(self, state: int, back: int) -> bool:
+        """Whether a round of the loop around ``state``, from ``back`` to there, may leave something behind for what the
+        source shows."""
+        if self._shown is None:
+            return False
+        inside = (at for at, number in enumerate(self._loop) if number == self._loop[state])
+        round = {edge.span for at in inside for edge in self._out[at] if self._loop[edge.target] == self._loop[state]}
+        return self._shown.kept(round, {edge.span for edge in self._out[back]}, self._walks.never_passed)
 
     def _been_at(self, state: int) -> Iterator[tuple[int, frozenset[int]]]:
         """The control states of the loop around ``state`` that every quiet way to it passes, nearest first, each with

@@ -1,12 +1,13 @@
-"""Where the source shows what no command does: by output, or by what main returns (`proofs/polling.md`, section 5).
+"""Where the source shows what no command does: by output, or by what main returns (`proofs/polling.md`).
 
 Commands do not say what is printed. So that reads may be exchanged, nothing may be shown on the way from the first of
-them to the last, nor anything be computed there that is only shown later.
+them to the last, nor anything be computed there that is only shown later; and a round of reads that may be left out
+leaves nothing behind that is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pgasrob.program.graphs import reached
@@ -14,17 +15,25 @@ from pgasrob.program.statements import Span
 
 Function = int
 Place = int
+Value = int | str
+"""A slot of the function at hand, or an object by its name."""
+OUTPUT = "(output)"
+"""All that has been shown so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownIn:
     """One function: for each place of its code the places after it, the source text there, and the functions that it
-    calls; and the places that ``show`` something, or give a value to what is shown."""
+    calls; and the places that ``show`` something, or give a value to what is shown. ``keeps``: which values a round of
+    a loop gives to what is shown, or what it shows that another one does not; ``live``: for each place the values that
+    may be shown as they are there."""
 
     after: tuple[tuple[Place, ...], ...]
     spans: tuple[Span, ...]
     calls: tuple[frozenset[Function], ...]
     shows: frozenset[Place]
+    keeps: Mapping[Place, frozenset[Value]]
+    live: tuple[frozenset[Value], ...]
 
 
 @dataclass(frozen=True)
@@ -32,24 +41,64 @@ class Shown:
     """The functions of a program, the first of which is main."""
 
     functions: tuple[ShownIn, ...]
-    _known: dict[tuple[frozenset[Span], frozenset[Span]], bool] = field(
+    _known: dict[tuple[frozenset[Span], frozenset[Span], frozenset[Span] | None], bool] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def between(self, spans: Collection[Span], others: Collection[Span]) -> bool:
         """Whether something may be shown between two of the commands at ``spans``, without one at ``others``, which
         are commands for sure."""
-        key = frozenset(spans), frozenset(others) - frozenset(spans)
+        return self._once(frozenset(spans), frozenset(others), None)
+
+    def kept(self, round: Collection[Span], back: Collection[Span], others: Collection[Span]) -> bool:
+        """Whether a way from where the next command is one of ``back`` to there, by commands of the ``round`` and none
+        at ``others``, may leave something behind that is shown, or show something that not every way does."""
+        return self._once(frozenset(round), frozenset(others), frozenset(back))
+
+    def _once(self, spans: frozenset[Span], others: frozenset[Span], back: frozenset[Span] | None) -> bool:
+        key = spans, others - spans, back
         if key not in self._known:
-            self._known[key] = self._between(*key)
+            shows = {number: set(each.shows) for number, each in enumerate(self.functions)}
+            self._known[key] = self._between(spans, others - spans, shows if back is None else self._keeping(back))
         return self._known[key]
 
-    def _between(self, spans: frozenset[Span], others: frozenset[Span]) -> bool:
-        inside = self._containing({
+    def _keeping(self, back: frozenset[Span]) -> dict[Function, set[Place]]:
+        """The places that give a value to what may be shown as it is where the next command is one of ``back``."""
+        at = self._at(back)
+        begins = {number: self._entries(number, at[number]) for number in at}
+        # Where a function is called that has such a command, arguments have been read.
+        calling = {number: found - at[number] for number, found in self._containing(at).items()}
+        everywhere = not any(begins.values())
+        live = {
+            number: self._live(number, begins[number] | {to for place in calling[number] for to in each.after[place]})
+            for number, each in enumerate(self.functions)
+        }
+        objects = {each for values in live.values() for each in values if isinstance(each, str)}
+        return {
+            number: {place for place, values in each.keeps.items() if everywhere or values & (live[number] | objects)}
+            for number, each in enumerate(self.functions)
+        }
+
+    def _entries(self, number: Function, places: set[Place]) -> set[Place]:
+        """Those of ``places`` at which a command begins that stands there."""
+        after = self.functions[number].after
+        inner = {to for place in places for to in after[place] if to in places}
+        outer = {to for place, targets in enumerate(after) if place not in places for to in targets}
+        return (places - inner) | (places & outer) or places
+
+    def _live(self, number: Function, places: Iterable[Place]) -> set[Value]:
+        return set[Value]().union(*(self.functions[number].live[place] for place in places))
+
+    def _at(self, spans: frozenset[Span]) -> dict[Function, set[Place]]:
+        return {
             number: {place for place, span in enumerate(each.spans) if span in spans}
             for number, each in enumerate(self.functions)
-        })  # fmt: skip
-        shows = self._containing({number: set(each.shows) for number, each in enumerate(self.functions)})
+        }
+
+    def _between(self, spans: frozenset[Span], others: frozenset[Span], showing: dict[Function, set[Place]]) -> bool:
+        inside, shows = self._containing(self._at(spans)), self._containing(showing)
+        if not any(inside.values()):
+            return any(showing.values())
         for number, each in enumerate(self.functions):
             both = inside[number] & shows[number]
             # A function that has both is followed; that it is called from elsewhere again is taken for such a way.

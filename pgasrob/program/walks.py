@@ -24,6 +24,7 @@ from pgasrob.program.expressions import (
 )
 from pgasrob.program.graphs import reached
 from pgasrob.program.live_registers import live_registers
+from pgasrob.program.statements import Span
 
 MOST_WAYS = 256
 """Transitions looked at for one read: a loop body with very many ways is no poll."""
@@ -73,12 +74,18 @@ class Walks:
         self.out = automaton.out
         self.rank = rank
         self.left = 0
-        self.size, self._nodes = size, nodes
+        self.size, self.nodes = size, nodes
 
     @cached_property
     def live(self) -> list[frozenset[int]]:
         """For each control state the registers that are live there."""
         return live_registers(self._automaton)
+
+    @cached_property
+    def never_passed(self) -> frozenset[Span]:
+        """The places in the source of commands that no walk passes."""
+        edges = (edge for leaving in self.out for edge in leaving)
+        return frozenset(edge.span for edge in edges if isinstance(edge.form, core.Barrier | core.Transfer))
 
     def reached(self, start: int, silently: bool = False) -> set[int]:
         """The control states to which quiet commands alone may lead from ``start``, or assumes and assigns alone."""
@@ -188,7 +195,7 @@ class Walks:
                 case core.Role.ADDRESS:
                     within = _within(value, Const(self.size))
                 case core.Role.RANK:
-                    within = _within(value, self._nodes)
+                    within = _within(value, self.nodes)
                 case core.Role.QUEUE:
                     within = folded(Binary(">=", value, Const(0)))
                 case _:

@@ -291,9 +291,9 @@ def test_where_no_cell_is_read_again_nothing_is_looked_for_and_nothing_would_be_
     for _, drawn, nodes in random_programs(500, examples(120, nightly=10_000)):
         for conflicts in get_args(Conflicts):
             literal = drawn.instantiate(nodes, Reading("count", conflicts))
-            size, flags = drawn.cells, Flags(drawn, literal.automata)
+            flags = Flags(drawn, literal.automata)
             found = [
-                with_polls(each, Const(rank), size, Const(nodes), flags) for rank, each in enumerate(literal.automata)
+                with_polls(each, Const(rank), drawn, Const(nodes), flags) for rank, each in enumerate(literal.automata)
             ]
             read = drawn.instantiate(nodes, Reading("wait", conflicts)).automata
             assert [[edge.form for edge in each.transitions] for each in read] == [

@@ -18,6 +18,10 @@ from pgasrob.frontends.c.shown_values import shown
 from pgasrob.frontends.options import NO_SHARED_MEMORY
 from pgasrob.program.shown_places import Shown
 
+ATOMIC = ("__sync_", "__atomic_", "atomic_")
+SYMMETRIC = ("shmem", "pshmem")
+"""How functions begin that access cells by what their arguments point to, unless they get something."""
+
 
 @dataclass
 class Compiled:
@@ -69,7 +73,12 @@ class Compiled:
         def shows(name: str) -> bool:
             return any(name in api.output and name not in api.idle for api in self.apis)
 
-        return shown(self.unit.functions, shows)
+        return shown(self.unit.functions, shows, self._may_store)
+
+    def _may_store(self, name: str) -> bool:
+        """Whether a call of the function, which has no code, may set what its arguments point to outside of cells."""
+        private = not name.startswith(SYMMETRIC) or any(each in name for each in ("get", "some"))
+        return not self.is_output(name) and not name.startswith(ATOMIC) and private
 
     def live_slots(self, function: CompiledFunction) -> list[int]:
         """The live slots at every place of ``function`` and at its end, as the bits of an integer."""

@@ -5,182 +5,101 @@ None of this is a command of the calculus. `proofs/polling.md`, section 5, has w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
 
-from pgasrob.frontends.c.code import (
-    MAIN,
-    Branch,
-    Call,
-    Clear,
-    CompiledFunction,
-    Copy,
-    Global,
-    Instruction,
-    Label,
-    Load,
-    Local,
-    Offset,
-    Return,
-    Slot,
-    Store,
-    Stride,
-    String,
-)
-from pgasrob.frontends.c.liveness import COMPUTES, reads, successors
-from pgasrob.frontends.c.types import Pointer
-from pgasrob.program.graphs import components, dominators, reached_by
+from pgasrob.frontends.c.code import MAIN, Call, CompiledFunction, Global, Label, Local, Return
+from pgasrob.frontends.c.data_flow import ANY, DataFlow, Thing
+from pgasrob.frontends.c.kept_values import Kept
+from pgasrob.frontends.c.liveness import reads
+from pgasrob.program.graphs import reached_by
 from pgasrob.program.shown_places import Shown, ShownIn
 
 ENDS = ("exit", "_exit", "_Exit", "quick_exit")
 """Functions whose arguments are shown as those of output are."""
-ANY = "?"
-"""The name of an object of which it is not said here which one it is."""
 
 
-def shown(functions: Mapping[str, CompiledFunction], shows: Callable[[str], bool]) -> Shown | None:
+def shown(
+    functions: Mapping[str, CompiledFunction], shows: Callable[[str], bool], stores: Callable[[str], bool]
+) -> Shown | None:
     """Where ``functions`` show something, those that have no code by the names for which ``shows`` holds; None: nowhere
-    in them."""
-    ordered = [functions[MAIN], *(each for name, each in functions.items() if name != MAIN)]
-    numbers = {each.name: number for number, each in enumerate(ordered)}
-    found = [_Function(each, lambda name: shows(name) or name in ENDS) for each in ordered]
-    objects = set[str]().union(*(each.shown_objects for each in found))
-    made = tuple(each.shown_in(numbers, objects) for each in found)
-    return Shown(made) if any(each.shows for each in made) else None
+    in them. ``stores``: the names of those that may set what their arguments point to."""
+    found = _Program(functions, lambda name: shows(name) or name in ENDS, stores)
+    return Shown(tuple(map(found.shown_in, found.flows))) if any(found.output) else None
 
 
-class _Function:
-    def __init__(self, function: CompiledFunction, shows: Callable[[str], bool]) -> None:
-        self.function, self.code = function, function.code
-        self.after = [successors(self.code, place) for place in range(len(self.code))]
-        self.output = [
-            place
-            for place, each in enumerate(self.code)
-            if (isinstance(each, Call) and isinstance(each.function, str) and shows(each.function))
-            or (isinstance(each, Return) and function.name == MAIN)
-        ]
+class _Program:
+    """``output``: for each function the places where it shows something, and main's returns."""
 
-    @cached_property
-    def _sources(self) -> list[tuple[Slot, Slot]]:
-        """Slots, each with one of those that its values are computed of."""
-        computing = (each for each in self.code if isinstance(each, COMPUTES))
-        return [(each.target, source) for each in computing for source in reads(each)]
+    def __init__(
+        self, functions: Mapping[str, CompiledFunction], shows: Callable[[str], bool], stores: Callable[[str], bool]
+    ) -> None:
+        ordered = [functions[MAIN], *(each for name, each in functions.items() if name != MAIN)]
+        numbers = {each.name: number for number, each in enumerate(ordered)}
+        self.flows = [DataFlow(each, number, numbers, stores) for number, each in enumerate(ordered)]
+        self.output = [{*_output(flow, shows)} for flow in self.flows]
+        calls = [(called, flow.number) for flow in self.flows for each in flow.code for called in flow.called(each)]
+        self._showing = reached_by(calls, (number for number, found in enumerate(self.output) if found))
+        self._escaping = {ANY}.union(*(flow.escaping(shows) for flow in self.flows))
+        self._steady = {*self._set_once()}
+        self._given = reached_by(self._edges(), self._starts())
 
-    @cached_property
-    def _given(self) -> set[Slot]:
-        """The slots on whose values it depends what is shown."""
-        decides = (place for place in self._deciding(self.output) if isinstance(self.code[place], Branch))
-        return reached_by(
-            self._sources, {slot for place in (*self.output, *decides) for slot in reads(self.code[place])}
+    def _shows(self, flow: DataFlow) -> set[Label]:
+        """Where ``flow`` shows something, or calls a function that does."""
+        calling = {place for place, each in enumerate(flow.code) if self._showing.intersection(flow.called(each))}
+        return self.output[flow.number] | calling
+
+    def _starts(self) -> Iterator[Thing]:
+        for flow in self.flows:
+            for place in self._shows(flow):
+                yield flow.place(place)
+            for place in self.output[flow.number]:
+                instruction = flow.code[place]
+                yield from map(flow.slot, reads(instruction))
+                if isinstance(instruction, Call):
+                    for pointer in flow.pointed(instruction):
+                        yield from flow.objects(pointer)
+
+    def _set_once(self) -> Iterator[str]:
+        """The objects that main sets at the beginning, if anybody does."""
+        changed = {
+            name
+            for flow in self.flows
+            for place in range(len(flow.code))
+            if flow.number or flow.repeats(place)
+            for name in flow.set_at(place)
+        }
+        for flow in self.flows:
+            for each in flow.code:
+                if isinstance(each, Global | Local) and each.name not in changed | self._escaping:
+                    yield each.name
+
+    def _edges(self) -> Iterator[tuple[Thing, Thing]]:
+        for flow in self.flows:
+            yield from flow.edges(self.flows)
+        for name in self._escaping:
+            yield ANY, name
+            yield name, ANY
+
+    def shown_in(self, flow: DataFlow) -> ShownIn:
+        """Where it shows something, or gives a value to a slot or to an object that is shown."""
+        given = {slot for slot in range(len(flow.function.slots)) if flow.slot(slot) in self._given}
+        objects = {each for each in self._given if isinstance(each, str)}
+        output = {place for place in self.output[flow.number] if not isinstance(flow.code[place], Return)}
+        defining = {*flow.defining(given)} - flow.counting
+        setting = {place for place in range(len(flow.code)) if objects & flow.set_at(place)}
+        kept = Kept(flow, given, objects, self._steady)
+        return ShownIn(
+            tuple(flow.after),
+            tuple(flow.function.spans),
+            tuple(frozenset(flow.called(each)) for each in flow.code),
+            frozenset(output | defining | setting),
+            kept.at(defining, setting, self._shows(flow)),
+            kept.live,
         )
 
-    def _deciding(self, places: Iterable[Label]) -> set[Label]:
-        """``places``, and those at which it is decided whether the run comes to one of them (Ferrante, Ottenstein,
-        Warren: The program dependence graph)."""
-        before: list[list[Label]] = [[] for _ in self.code]
-        for place, targets in enumerate(self.after):
-            for target in targets:
-                before[target].append(place)
-        above = dominators(before, [place for place, targets in enumerate(self.after) if not targets])
-        edges = [
-            (place, branch)
-            for branch, targets in enumerate(self.after)
-            if len(targets) > 1
-            for place in set[Label]().union(*(_up(target, above) for target in targets)) - _up(branch, above)
-        ]
-        return reached_by(edges, places)
 
-    @property
-    def shown_objects(self) -> set[str]:
-        """The objects in memory on whose values it depends what is shown."""
-        found = set[str]()
-        for place, each in enumerate(self.code):
-            if isinstance(each, Load) and each.target in self._given:
-                found |= self._objects(each.pointer)
-            elif place in self.output and isinstance(each, Call):
-                pointers = (
-                    slot for slot, type in zip(each.arguments, each.types, strict=False) if isinstance(type, Pointer)
-                )
-                found |= set[str]().union(*map(self._objects, pointers))
-        return found
-
-    def _objects(self, pointer: Slot) -> set[str]:
-        """The objects that ``pointer`` may point into; none for a literal."""
-        found, slots = set[str](), [pointer]
-        for slot in slots:
-            defining = [self.code[place] for place in self._defining({slot})]
-            if not defining or slot in self.function.parameters:
-                return {ANY}
-            for each in defining:
-                match each:
-                    case Global(_, name) | Local(_, name):
-                        found.add(name)
-                    case String():
-                        pass
-                    case Offset(_, inner) | Stride(_, inner):
-                        slots += [inner] if inner not in slots else []
-                    case _ if isinstance(each, COMPUTES):
-                        slots += [source for source in reads(each) if source not in slots]
-                    case _:
-                        return {ANY}
-        return found
-
-    def shown_in(self, numbers: Mapping[str, int], objects: set[str]) -> ShownIn:
-        """Where it shows something, or gives a value to a slot or to one of the ``objects`` that is shown."""
-        rounds = {slot for slot in self._given if self._counts_rounds(reached_by(self._sources, [slot]))}
-        places = {place for place in self.output if not isinstance(self.code[place], Return)}
-        places.update(self._defining(self._given - rounds))
-        for place, each in enumerate(self.code):
-            if isinstance(each, Store | Copy | Clear):
-                to = self._objects(each.pointer)
-                if objects and (objects & to or ANY in objects | to):
-                    places.add(place)
-        calls = tuple(_called(each, numbers) for each in self.code)
-        return ShownIn(tuple(self.after), tuple(self.function.spans), calls, frozenset(places))
-
-    def _counts_rounds(self, slots: set[Slot]) -> bool:
-        """Whether the values of ``slots`` depend on nothing but how often loops have gone round: as with polls, nobody
-        counts how often a rank has looked in vain."""
-        above, loop = dominators(self.after, [0]), components(self.after)
-        read = [place for place, each in enumerate(self.code) if slots & set(reads(each))]
-        for place in self._defining(slots):
-            inside = {other for other, number in enumerate(loop) if number == loop[place]}
-            # Each round has to pass it; or it comes before everything that uses it.
-            goes_round = len(inside) > 1
-            ends = [other for other in inside if min(inside) in self.after[other]] if goes_round else read
-            passed = all(place in _up(end, above) for end in ends) and (ends or not goes_round)
-            if not isinstance(self.code[place], COMPUTES) or not passed:
-                return False
-        return not slots & set(self.function.parameters)
-
-    @cached_property
-    def _places(self) -> Mapping[Slot, Sequence[Label]]:
-        """For each slot the places that give it a value."""
-        found: dict[Slot, list[Label]] = {}
-        for place, each in enumerate(self.code):
-            if (target := getattr(each, "target", None)) is not None:
-                found.setdefault(target, []).append(place)
-        return found
-
-    def _defining(self, slots: Iterable[Slot]) -> Iterator[Label]:
-        """The places that give one of ``slots`` a value."""
-        return (place for slot in slots for place in self._places.get(slot, ()))
-
-
-def _called(instruction: Instruction, numbers: Mapping[str, int]) -> frozenset[int]:
-    """The functions that ``instruction`` may call."""
-    if not isinstance(instruction, Call):
-        return frozenset()
-    if not isinstance(instruction.function, str):
-        return frozenset(numbers.values())
-    return frozenset({numbers[instruction.function]} if instruction.function in numbers else ())
-
-
-def _up(place: Label, above: list[Label | None]) -> set[Label]:
-    """``place`` and what dominates it."""
-    found: set[Label] = set()
-    at: Label | None = place
-    while at is not None:
-        found.add(at)
-        at = above[at]
-    return found
+def _output(flow: DataFlow, shows: Callable[[str], bool]) -> Iterator[Label]:
+    for place, each in enumerate(flow.code):
+        called = isinstance(each, Call) and isinstance(each.function, str) and shows(each.function)
+        if called or (isinstance(each, Return) and flow.function.name == MAIN):
+            yield place

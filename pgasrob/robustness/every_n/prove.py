@@ -184,7 +184,7 @@ class Prover:
         a number of nodes may have other control states."""
         if self.program.growing or not (self.program.source.shows_commands or has_one_control(automaton)):
             return automaton
-        return with_polls(automaton, Me(), self.program.cells, Nodes())
+        return with_polls(automaton, Me(), self.program, Nodes())
 
     def _automaton_of(self, name: Name) -> ControlAutomaton:
         """The control automaton of the ranks of ``name``. Those with blocks of their own are all among the first."""

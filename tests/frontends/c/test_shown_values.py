@@ -39,8 +39,42 @@ int main(void) {
 """
 
 
-def is_violated(**parts: str) -> bool:
-    text = ROUNDS % {"before": "", "round": "", "seen": "", "after": "", "end": "", **parts}
+POLL = """#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static long a, b;
+static int tries, noted, verbose;
+static char text[8];
+%(before)s
+int main(void) {
+    shmem_init();
+    int me = shmem_my_pe(), s = 0, t = 0, log[2] = {0, 0};
+    long x = 0, y = 0;
+    (void)s; (void)t; (void)log;
+    if (me == 1) {
+        shmem_long_p(&a, 1, 0);
+        shmem_long_p(&b, 1, 0);
+    } else {
+        %(start)s
+        while (!(x && y)) {
+            %(first)s
+            y = shmem_long_atomic_fetch(&b, 0);
+            x = shmem_long_atomic_fetch(&a, 0);
+            %(round)s
+        }
+        %(after)s
+    }
+    shmem_finalize();
+    %(end)s
+    return 0;
+}
+"""
+"""No SC run sees b and then not a. Where nobody hears of it, the loop waits for both."""
+
+
+def is_violated(template: str = ROUNDS, **parts: str) -> bool:
+    text = template % {**dict.fromkeys(("before", "start", "first", "round", "seen", "after", "end"), ""), **parts}
     search = AttackSearch(parse_c(text).program(2).instantiate(), REDUCTIONS)
     for _ in search.run():
         pass
@@ -79,8 +113,82 @@ def test_what_is_shown_is_the_same_in_any_order(parts: dict[str, str]) -> None:
         {"seen": "if (first < 0) first = i;", "end": "exit(first);"},
         {"seen": "order[left] = i;", "end": 'printf("%d\\n", order[0]);'},
         {"seen": "if (left == 2) tries++;", "end": 'printf("%d\\n", tries);'},
+        {
+            "before": "static int last(int i, int of) { return of < 0 ? i : of; }",
+            "seen": "first = last(i, first);",
+            "end": 'printf("%d\\n", first);',
+        },
+        {
+            "before": 'static void tell(int i) { printf("%d\\n", i); }',
+            "seen": "if (first < 0) first = i;",
+            "end": "tell(first);",
+        },
+        {
+            "before": "#include <string.h>\nstatic char text[8];",
+            "seen": 'strcat(text, i == 2 ? "c" : "x");',
+            "end": "puts(text);",
+        },
+        {"seen": "if (first < 0) first = i;", "after": "k = first == 2 ? 7 : 8;", "end": 'printf("%d\\n", k);'},
     ],
     ids=str,
 )
 def test_where_it_is_not_the_reads_are_events(parts: dict[str, str]) -> None:
     assert is_violated(**parts)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"after": 'printf("%ld %ld\\n", x, y);', "end": "return x + y;"},
+        {"round": 'puts("waiting");'},
+        {"round": "s++;", "after": 'printf("%d rounds\\n", s);'},
+        {"round": 's++; if (s % 100 == 0) printf("[%d] waiting since %d rounds\\n", me, s);'},
+        {"round": 'if (me == 0) puts("waiting");'},
+        {"start": "verbose = 1;", "round": 'if (verbose) puts("waiting");'},
+        {"before": 'static void waits(int me) { if (verbose) printf("[%d] waits\\n", me); }', "round": "waits(me);"},
+        {"round": "s = y && !x;", "after": 'printf("%d\\n", s);'},  # of the last round
+        {"round": "if (y && !x) s = 1;"},  # nobody asks
+        {"round": "if (y && !x) s = 1;", "after": 's = 0; printf("%d\\n", s);'},
+        {"round": "s = 0; for (int i = 0; i < 2; i++) s += i;", "after": 'printf("%d\\n", s);'},
+        {"round": "t = (int)(x + y);", "after": 'printf("%d of %d\\n", t, 2);'},
+    ],
+    ids=str,
+)
+def test_a_round_that_leaves_nothing_behind_is_a_failed_poll(parts: dict[str, str]) -> None:
+    assert not is_violated(POLL, **parts)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"round": "if (y && !x) s = 1;", "after": 'printf("%d\\n", s);'},
+        {"round": "if (y && !x) s = 1;", "end": "return s;"},
+        {"round": "if (y && !x) s = 1;", "end": "exit(s);"},
+        {"round": "if (y && !x) s = 1;", "after": 'if (s) puts("b"); else puts("a");'},
+        {"round": "s |= y && !x;", "after": "t = s;", "end": 'printf("%d\\n", t + 1);'},
+        {"round": "if (y && !x) log[1] = 1;", "after": 'printf("%d\\n", log[1]);'},
+        {"round": "if (y && !x) noted = 1;", "after": 'printf("%d\\n", noted);'},
+        {"round": "if (y && !x) tries++;", "after": 'printf("%d\\n", tries);'},
+        {"round": 'if (y && !x) strcpy(text, "b");', "after": "puts(text);"},
+        {"round": 'if (y && !x) puts("b");'},
+        {"round": 'printf("%ld %ld\\n", y, x);'},
+        {"first": "if (log[0]) s = 1;", "round": "log[0] = y && !x;", "end": "return s;"},
+        {"round": "t = y && !x;", "first": "if (t) s = 1;", "after": 'printf("%d\\n", s);'},
+        {"round": "if (y && !x) t = 1;", "after": 's = t ? 2 : 1; printf("%d\\n", s);'},
+        {"before": "static void note(int seen) { if (seen) noted = 1; }", "round": "note(y && !x);",
+         "end": "return noted;"},
+        {"before": 'static void tell(int seen) { if (seen) puts("b"); }', "round": "tell(y && !x);"},
+        {"before": "static int kept(int s, long y, long x) { return y && !x ? 1 : s; }", "round": "s = kept(s, y, x);",
+         "after": 'printf("%d\\n", s);'},
+        {"before": 'static void tell(int s) { printf("%d\\n", s); }', "round": "if (y && !x) s = 1;",
+         "after": "tell(s);"},
+        {"before": "static int shown(int s) { return s + 1; }", "round": "if (y && !x) s = 1;",
+         "after": 'printf("%d\\n", shown(s));'},
+        {"before": 'static void first(void) { puts("b"); }\nstatic void second(void) { puts("a"); }',
+         "round": "if (y && !x) s = 1;", "after": "void (*tell)(void) = s ? first : second; tell();"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_one_that_leaves_what_is_shown_later_is_none(parts: dict[str, str]) -> None:
+    assert is_violated(POLL, **parts)

@@ -1,0 +1,239 @@
+"""Which slots and objects the values in a compiled function are computed of, by which branches, and its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Literal
+
+from pgasrob.frontends.c.code import (
+    Branch,
+    Call,
+    Clear,
+    CompiledFunction,
+    Copy,
+    Difference,
+    Global,
+    Instruction,
+    Label,
+    Load,
+    Local,
+    Offset,
+    Return,
+    Slot,
+    Store,
+    Stride,
+    String,
+)
+from pgasrob.frontends.c.liveness import COMPUTES, reads, successors
+from pgasrob.frontends.c.types import Pointer
+from pgasrob.program.graphs import Node, components, dominators, natural_loops, reached_by, up
+
+Thing = tuple[Literal["slot", "place", "function"], int, int] | str
+"""A slot of a function, whether its run comes to a place, whether it is called (by the number of the function), or an
+object in memory by its name. All that cannot be told apart has one name."""
+ANY = "?"
+"""The name of an object of which it is not said here which one it is."""
+
+
+class DataFlow:
+    """The function with this ``number``; ``numbers`` are those of all that have code, ``stores`` holds for the names of
+    those without that may set what their arguments point to."""
+
+    def __init__(
+        self, function: CompiledFunction, number: int, numbers: Mapping[str, int], stores: Callable[[str], bool]
+    ) -> None:
+        self.function, self.code, self.number = function, function.code, number
+        self._numbers, self._stores = numbers, stores
+        self.after = [successors(self.code, place) for place in range(len(self.code))]
+        self.above = dominators(self.after, [0])
+        self.component = components(self.after)
+
+    @cached_property
+    def loops(self) -> list[frozenset[Label]]:
+        """The natural loops, a loop before those around it."""
+        return sorted(natural_loops(self.after, self.above), key=len)
+
+    @cached_property
+    def _sizes(self) -> Mapping[int, int]:
+        return {each: self.component.count(each) for each in set(self.component)}
+
+    def repeats(self, place: Label) -> bool:
+        """Whether the function may come to ``place`` again and again."""
+        return self._sizes[self.component[place]] > 1
+
+    def around(self, place: Label) -> frozenset[Label]:
+        """The innermost loop around ``place``; nothing where there is none that is entered at its head alone."""
+        return next((loop for loop in self.loops if place in loop), frozenset())
+
+    def passes(self, loop: frozenset[Label], place: Label) -> bool:
+        """Whether each round of ``loop`` comes by ``place``."""
+        ends = [each for each in loop if any(to in loop and to in up(each, self.above) for to in self.after[each])]
+        return bool(loop) and all(place in up(each, self.above) for each in ends)
+
+    @cached_property
+    def deciding(self) -> list[tuple[Label, Label]]:
+        """Places, each with a branch that decides whether the run comes to it (Ferrante, Ottenstein, Warren: The
+        program dependence graph)."""
+        before: list[list[Label]] = [[] for _ in self.code]
+        for place, targets in enumerate(self.after):
+            for target in targets:
+                before[target].append(place)
+        above = dominators(before, [place for place, targets in enumerate(self.after) if not targets])
+        return [
+            (place, branch)
+            for branch, targets in enumerate(self.after)
+            if len(targets) > 1
+            for place in set[Label]().union(*(up(target, above) for target in targets)) - up(branch, above)
+        ]
+
+    def target(self, place: Label) -> Slot:
+        """The slot that is set at ``place``, where one is."""
+        slot: Slot = self.code[place].target  # type: ignore[union-attr, assignment]
+        return slot
+
+    @cached_property
+    def _places(self) -> Mapping[Slot, Sequence[Label]]:
+        found: dict[Slot, list[Label]] = {}
+        for place, each in enumerate(self.code):
+            if (target := getattr(each, "target", None)) is not None:
+                found.setdefault(target, []).append(place)
+        return found
+
+    def defining(self, slots: Iterable[Slot]) -> Iterator[Label]:
+        """The places that give one of ``slots`` a value."""
+        return (place for slot in slots for place in self._places.get(slot, ()))
+
+    @cached_property
+    def sources(self) -> list[tuple[Slot, Slot]]:
+        """Slots, each with one of those that its values are computed of."""
+        computing = (each for each in self.code if isinstance(each, (*COMPUTES, Offset, Stride, Difference)))
+        return [(each.target, source) for each in computing for source in reads(each)]
+
+    def is_due(self, place: Label) -> bool:
+        """Whether each round of the loop around ``place`` sets the slot there, or who reads it has come by there."""
+        slot = self.target(place)
+        return (self.repeats(place) and self.passes(self.around(place), place)) or all(
+            place in up(at, self.above) for at, each in enumerate(self.code) if slot in reads(each)
+        )
+
+    @cached_property
+    def counting(self) -> frozenset[Label]:
+        """The places that give slots values that depend on nothing but how often loops have gone round: as with polls,
+        nobody counts how often a rank has looked in vain."""
+        found = {slot: places for slot, places in self._places.items() if slot not in self.function.parameters}
+
+        def counts(slot: Slot) -> bool:
+            places = found.get(slot, ())
+            return bool(places) and all(isinstance(self.code[at], COMPUTES) and self.is_due(at) for at in places)
+
+        varying = {slot for slot in range(len(self.function.slots)) if not counts(slot)}
+        varying = reached_by(((source, target) for target, source in self.sources), varying)
+        return frozenset(place for slot, places in found.items() if slot not in varying for place in places)
+
+    def pointed(self, call: Call) -> list[Slot]:
+        """The arguments that are pointers."""
+        return [slot for slot, type in zip(call.arguments, call.types, strict=False) if isinstance(type, Pointer)]
+
+    def objects(self, pointer: Slot) -> set[str]:
+        """The objects that ``pointer`` may point into; none for a literal."""
+        found, slots = set[str](), [pointer]
+        for slot in slots:
+            defining = [self.code[place] for place in self.defining({slot})]
+            if not defining or slot in self.function.parameters:
+                return {ANY}
+            for each in defining:
+                match each:
+                    case Global(_, name) | Local(_, name):
+                        found.add(name)
+                    case String():
+                        pass
+                    case Offset(_, inner) | Stride(_, inner):
+                        slots += [inner] if inner not in slots else []
+                    case _ if isinstance(each, COMPUTES):
+                        slots += [source for source in reads(each) if source not in slots]
+                    case _:
+                        return {ANY}
+        return found
+
+    def called(self, instruction: Instruction) -> Collection[int]:
+        """The functions with code that ``instruction`` may call."""
+        if not isinstance(instruction, Call):
+            return ()
+        if not isinstance(instruction.function, str):
+            return self._numbers.values()
+        return [self._numbers[instruction.function]] if instruction.function in self._numbers else ()
+
+    def escaping(self, shows: Callable[[str], bool]) -> set[str]:
+        """The objects that others may get at: whose addresses the function stores, returns or gives away."""
+        found = set[str]()
+        for each in self.code:
+            match each:
+                case Store(_, source) if isinstance(each.type, Pointer):
+                    found |= self.objects(source)
+                case Return(source) if source is not None and isinstance(self.function.result, Pointer):
+                    found |= self.objects(source)
+                case Call(_, function) if not (isinstance(function, str) and shows(function)):
+                    found |= set[str]().union(*map(self.objects, self.pointed(each)))
+        return found
+
+    def set_at(self, place: Label) -> set[str]:
+        """The objects that are set at ``place`` by the function itself, or by one without code."""
+        match self.code[place]:
+            case Store(pointer) | Copy(pointer) | Clear(pointer):
+                return self.objects(pointer)
+            case Call(_, str(name)) as call if self._stores(name) and name not in self._numbers:
+                return set[str]().union(*map(self.objects, self.pointed(call)))
+        return set()
+
+    def slot(self, slot: Slot) -> Thing:
+        return "slot", self.number, slot
+
+    def place(self, place: Label) -> Thing:
+        return "place", self.number, place
+
+    def edges(self, others: Sequence[DataFlow]) -> Iterator[tuple[Thing, Thing]]:
+        """Things, each with one that it depends on."""
+        yield from ((self.slot(target), self.slot(source)) for target, source in self.sources)
+        # How often a loop goes round decides what it counts, which nobody asks for.
+        yield from ((self.place(at), self.place(each)) for at, each in self.deciding if at not in self.counting)
+        for place, each in enumerate(self.code):
+            here, target = self.place(place), getattr(each, "target", None)
+            if target is not None:
+                yield self.slot(target), here
+            yield here, ("function", self.number, 0)
+            for name in self.set_at(place):
+                yield name, here
+                yield from ((name, self.slot(source)) for source in reads(each))
+            match each:
+                case Branch(condition):
+                    yield here, self.slot(condition)
+                case Load(_, pointer):
+                    assert target is not None
+                    yield self.slot(target), self.slot(pointer)
+                    yield from ((self.slot(target), name) for name in self.objects(pointer))
+                case Copy(pointer, source):
+                    yield from _pairs(self.objects(pointer), self.objects(source))
+                case Call():
+                    yield from self._call(place, each, others)
+
+    def _call(self, place: Label, call: Call, others: Sequence[DataFlow]) -> Iterator[tuple[Thing, Thing]]:
+        objects = set[str]().union(*map(self.objects, self.pointed(call)))
+        yield from _pairs(self.set_at(place), objects)
+        if not isinstance(call.function, str):
+            yield self.place(place), self.slot(call.function)
+        for other in (others[number] for number in self.called(call)):
+            yield ("function", other.number, 0), self.place(place)
+            for parameter, argument in zip(other.function.parameters, call.arguments, strict=False):
+                yield other.slot(parameter), self.slot(argument)
+            for end, each in enumerate(other.code):
+                if isinstance(each, Return) and call.target is not None:
+                    yield self.slot(call.target), other.place(end)
+                    yield from ((self.slot(call.target), other.slot(source)) for source in reads(each))
+        if call.target is not None and not self.called(call):
+            yield from ((self.slot(call.target), self.slot(argument)) for argument in call.arguments)
+            yield from ((self.slot(call.target), name) for name in objects)
+
+
+def _pairs(targets: Iterable[Node], sources: Collection[Node]) -> Iterator[tuple[Node, Node]]:
+    return ((target, source) for target in targets for source in sources)

@@ -1,0 +1,122 @@
+"""What a round of a loop in C leaves behind for what is shown later: such a round is no failed poll, though it does
+nothing but read and come back (`proofs/polling.md`, section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
+
+from pgasrob.frontends.c.code import Call, Copy, Global, Label, Load, Local, Return, Slot, String
+from pgasrob.frontends.c.data_flow import DataFlow
+from pgasrob.frontends.c.liveness import COMPUTES, live_slots, reads
+from pgasrob.frontends.c.types import Array, Struct
+from pgasrob.program.graphs import reached_by
+from pgasrob.program.shown_places import OUTPUT, Value
+
+
+class Kept:
+    """Of the function of ``flow``, in which values of the slots ``given`` and of ``objects`` are shown in the end.
+    ``steady``: the objects that are set once and for all."""
+
+    def __init__(
+        self, flow: DataFlow, given: Collection[Slot], objects: Collection[str], steady: Collection[str]
+    ) -> None:
+        self._flow, self._code = flow, flow.code
+        self._given, self._objects, self._steady = frozenset(given), frozenset(objects), frozenset(steady)
+
+    def at(
+        self, defining: Iterable[Label], setting: Iterable[Label], showing: Iterable[Label]
+    ) -> Mapping[Label, frozenset[Value]]:
+        """The places that give something a value that is shown, with what it is; or that show in some rounds what they
+        do not in others."""
+        found: dict[Label, frozenset[Value]] = {}
+        for place in defining:
+            found[place] = frozenset({self._flow.target(place)})
+        for place in setting:
+            found[place] = found.get(place, frozenset()) | (self._flow.set_at(place) & self._objects)
+        for place in showing:
+            if self._answers(place):
+                found[place] = found.get(place, frozenset()) | {OUTPUT}
+        return found
+
+    @cached_property
+    def live(self) -> tuple[frozenset[Value], ...]:
+        """For each place the slots and objects of which the values that they have there may be shown."""
+        slots, objects = live_slots(self._flow.function), self._live_objects()
+        return tuple((here & self._given) | more | {OUTPUT} for here, more in zip(slots, objects, strict=True))
+
+    def _live_objects(self) -> list[set[str]]:
+        after = self._flow.after
+        live: list[set[str]] = [set() for _ in after]
+        changed = True
+        while changed:
+            changed = False
+            for place in reversed(range(len(after))):
+                behind = set[str]().union(*(live[each] for each in after[place]))
+                here = (behind - self._set_as_a_whole(place)) | self._read_at(place)
+                if here != live[place]:
+                    live[place], changed = here, True
+        return live
+
+    def _set_as_a_whole(self, place: Label) -> set[str]:
+        """The scalars that have another value behind ``place``."""
+        names = self._flow.set_at(place)
+        types = {name: each.type for name, each in self._flow.function.objects.items()}
+        return {name for name in names if len(names) == 1 and not isinstance(types.get(name), None | Array | Struct)}
+
+    def _read_at(self, place: Label) -> set[str] | frozenset[str]:
+        """The objects that may be read at ``place``, or elsewhere behind it."""
+        flow = self._flow
+        match self._code[place]:
+            case Load(_, pointer) | Copy(_, pointer):
+                return flow.objects(pointer) & self._objects
+            case Call() as call if not flow.called(call):
+                return set[str]().union(*map(flow.objects, flow.pointed(call))) & self._objects - flow.set_at(place)
+            case Call():
+                return self._objects
+            case Return() if flow.number:
+                return self._objects
+        return set()
+
+    def _answers(self, place: Label) -> bool:
+        """Whether it depends on what a round reads what is shown at ``place``, or whether anything is."""
+        flow, loop = self._flow, self._flow.around(place)
+        if not flow.repeats(place):
+            if flow.number == 0:
+                return False
+        elif not loop:
+            return True
+        region = {each for each in range(len(self._code)) if not loop or flow.component[each] == flow.component[place]}
+        # Whoever goes round a loop has not left it, and comes by what every round comes by.
+        around = [each for each in flow.loops if place in each]
+        deciding = reached_by(
+            (
+                (at, branch)
+                for at, branch in flow.deciding
+                if branch in region
+                if not any(branch in each and flow.passes(each, at) for each in around)
+                if not any(branch in each and not each.issuperset(flow.after[branch]) for each in around)
+            ),
+            {place},
+        )
+        slots = {slot for each in deciding for slot in reads(self._code[each])}
+        return self._varies(slots, region)
+
+    def _varies(self, slots: Iterable[Slot], region: Collection[Label]) -> bool:
+        """Whether what ``slots`` hold, or point to, may depend on what is read in ``region``."""
+        flow = self._flow
+        for place in flow.defining(reached_by(flow.sources, slots)):
+            if place not in region or place in flow.counting:
+                continue
+            match self._code[place]:
+                case String():
+                    pass
+                case each if isinstance(each, COMPUTES) and flow.is_due(place):
+                    pass
+                case Global(_, name) | Local(_, name) if name in self._steady:
+                    pass
+                case Load(_, pointer) if flow.objects(pointer) <= self._steady:
+                    pass
+                case _:
+                    return True
+        return False
