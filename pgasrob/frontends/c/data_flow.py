@@ -26,6 +26,7 @@ from pgasrob.frontends.c.code import (
     String,
 )
 from pgasrob.frontends.c.liveness import COMPUTES, reads, successors
+from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.types import Pointer
 from pgasrob.program.graphs import Node, components, dominators, natural_loops, reached_by, up
 
@@ -34,6 +35,13 @@ Thing = tuple[Literal["slot", "place", "function"], int, int] | str
 object in memory by its name. All that cannot be told apart has one name."""
 ANY = "?"
 """The name of an object of which it is not said here which one it is."""
+ENDS = frozenset(
+    words(
+        "exit _exit _Exit quick_exit abort err errx raise pthread_exit shmem_global_exit MPI_Abort gaspi_proc_term "
+        "ARMCI_Error gasnet_exit gex_System_Exit"
+    )
+)
+"""Functions behind which a rank does not go on, and whose arguments are shown as those of output are."""
 
 
 class DataFlow:
@@ -45,7 +53,7 @@ class DataFlow:
     ) -> None:
         self.function, self.code, self.number = function, function.code, number
         self._numbers, self._stores = numbers, stores
-        self.after = [successors(self.code, place) for place in range(len(self.code))]
+        self.after = [() if _ends(each) else successors(self.code, place) for place, each in enumerate(self.code)]
         self.above = dominators(self.after, [0])
         self.component = components(self.after)
 
@@ -233,6 +241,10 @@ class DataFlow:
         if call.target is not None and not self.called(call):
             yield from ((self.slot(call.target), self.slot(argument)) for argument in call.arguments)
             yield from ((self.slot(call.target), name) for name in objects)
+
+
+def _ends(instruction: Instruction) -> bool:
+    return isinstance(instruction, Call) and instruction.function in ENDS
 
 
 def _pairs(targets: Iterable[Node], sources: Collection[Node]) -> Iterator[tuple[Node, Node]]:

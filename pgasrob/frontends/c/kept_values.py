@@ -3,26 +3,31 @@ nothing but read and come back (`proofs/polling.md`, section 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cached_property
 
-from pgasrob.frontends.c.code import Call, Copy, Global, Label, Load, Local, Return, Slot, String
+from pgasrob.frontends.c.code import Call, Copy, Global, Label, Load, Local, Slot, String
 from pgasrob.frontends.c.data_flow import DataFlow
 from pgasrob.frontends.c.liveness import COMPUTES, live_slots, reads
+from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.types import Array, Struct
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.shown_places import OUTPUT, Value
 
+GETS = "get Get est robe reset waitsome Recv"
+"""Parts of the names of functions that set what their arguments point to, whatever was there."""
+
 
 class Kept:
     """Of the function of ``flow``, in which values of the slots ``given`` and of ``objects`` are shown in the end.
-    ``steady``: the objects that are set once and for all."""
+    ``steady``: the objects that are set once and for all; ``goes_on``: whether something is done behind main."""
 
     def __init__(
-        self, flow: DataFlow, given: Collection[Slot], objects: Collection[str], steady: Collection[str]
+        self, flow: DataFlow, given: Collection[Slot], objects: Collection[str], steady: Collection[str], goes_on: bool
     ) -> None:
         self._flow, self._code = flow, flow.code
         self._given, self._objects, self._steady = frozenset(given), frozenset(objects), frozenset(steady)
+        self._goes_on = goes_on or flow.number > 0
 
     def at(
         self, defining: Iterable[Label], setting: Iterable[Label], showing: Iterable[Label]
@@ -59,22 +64,26 @@ class Kept:
         return live
 
     def _set_as_a_whole(self, place: Label) -> set[str]:
-        """The scalars that have another value behind ``place``."""
-        names = self._flow.set_at(place)
-        types = {name: each.type for name, each in self._flow.function.objects.items()}
-        return {name for name in names if len(names) == 1 and not isinstance(types.get(name), None | Array | Struct)}
+        """The local scalar that has another value behind ``place``."""
+        objects, name = self._flow.function.objects, getattr(self._code[place], "function", GETS)
+        found = {each for each in self._flow.set_at(place) if each in objects}
+        if len(found) != 1 or isinstance(objects[min(found)].type, Array | Struct) or "acc" in name:
+            return set()
+        return found if any(each in name for each in words(GETS)) else set()
 
-    def _read_at(self, place: Label) -> set[str] | frozenset[str]:
+    def _read_at(self, place: Label) -> Set[str]:
         """The objects that may be read at ``place``, or elsewhere behind it."""
         flow = self._flow
         match self._code[place]:
             case Load(_, pointer) | Copy(_, pointer):
                 return flow.objects(pointer) & self._objects
-            case Call() as call if not flow.called(call):
-                return set[str]().union(*map(flow.objects, flow.pointed(call))) & self._objects - flow.set_at(place)
+            case _ if not flow.after[place]:
+                return self._objects if self._goes_on else set()
+            case Call() as each if not flow.called(each):
+                return set[str]().union(*map(flow.objects, flow.pointed(each))) & self._objects - self._set_as_a_whole(
+                    place
+                )
             case Call():
-                return self._objects
-            case Return() if flow.number:
                 return self._objects
         return set()
 

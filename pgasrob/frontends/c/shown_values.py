@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from pgasrob.frontends.c.code import MAIN, Call, CompiledFunction, Global, Label, Local, Return
-from pgasrob.frontends.c.data_flow import ANY, DataFlow, Thing
+from pgasrob.frontends.c.code import MAIN, Call, CompiledFunction, Global, Label, Local, Return, Set
+from pgasrob.frontends.c.data_flow import ANY, ENDS, DataFlow, Thing
 from pgasrob.frontends.c.kept_values import Kept
 from pgasrob.frontends.c.liveness import reads
+from pgasrob.frontends.c.values import Code
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.shown_places import Shown, ShownIn
-
-ENDS = ("exit", "_exit", "_Exit", "quick_exit")
-"""Functions whose arguments are shown as those of output are."""
 
 
 def shown(
@@ -41,6 +39,10 @@ class _Program:
         self._showing = reached_by(calls, (number for number, found in enumerate(self.output) if found))
         self._escaping = {ANY}.union(*(flow.escaping(shows) for flow in self.flows))
         self._steady = {*self._set_once()}
+        # A function that is called behind main, by atexit.
+        self._goes_on = any(
+            isinstance(each, Set) and isinstance(each.value, Code) for flow in self.flows for each in flow.code
+        )
         self._given = reached_by(self._edges(), self._starts())
 
     def _shows(self, flow: DataFlow) -> set[Label]:
@@ -87,7 +89,7 @@ class _Program:
         output = {place for place in self.output[flow.number] if not isinstance(flow.code[place], Return)}
         defining = {*flow.defining(given)} - flow.counting
         setting = {place for place in range(len(flow.code)) if objects & flow.set_at(place)}
-        kept = Kept(flow, given, objects, self._steady)
+        kept = Kept(flow, given, objects, self._steady, self._goes_on)
         return ShownIn(
             tuple(flow.after),
             tuple(flow.function.spans),

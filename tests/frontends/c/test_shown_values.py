@@ -152,6 +152,12 @@ def test_where_it_is_not_the_reads_are_events(parts: dict[str, str]) -> None:
         {"round": "if (y && !x) s = 1;", "after": 's = 0; printf("%d\\n", s);'},
         {"round": "s = 0; for (int i = 0; i < 2; i++) s += i;", "after": 'printf("%d\\n", s);'},
         {"round": "t = (int)(x + y);", "after": 'printf("%d of %d\\n", t, 2);'},
+        {"round": "if (x > 1) shmem_global_exit(2);", "after": 'printf("%d\\n", me);'},
+        {
+            "before": "static void get(long *to) { shmem_getmem(to, &b, sizeof *to, 0); }",
+            "first": "get(&y);",
+            "after": 'printf("%ld\\n", y);',
+        },
     ],
     ids=str,
 )
@@ -185,6 +191,10 @@ def test_a_round_that_leaves_nothing_behind_is_a_failed_poll(parts: dict[str, st
          "after": "tell(s);"},
         {"before": "static int shown(int s) { return s + 1; }", "round": "if (y && !x) s = 1;",
          "after": 'printf("%d\\n", shown(s));'},
+        {"before": 'static void last(void) { printf("%d\\n", noted); }', "start": "atexit(last);",
+         "round": "if (y && !x) noted = 1;"},
+        {"round": "if (y && !x) s = 1;", "end": "if (s) shmem_global_exit(s);"},
+        {"round": "if (y && !x) s = 1;", "end": "fwrite(&s, sizeof s, 1, stderr);"},
         {"before": 'static void first(void) { puts("b"); }\nstatic void second(void) { puts("a"); }',
          "round": "if (y && !x) s = 1;", "after": "void (*tell)(void) = s ? first : second; tell();"},
     ],

@@ -41,6 +41,8 @@ JOINS = frozenset(("rename", "link", "symlink"))
 """Calls with two names of files, which may be names of one from then on."""
 ANYTHING = frozenset(("system", "popen", "kill"))
 """What they do is done by others: a program that is started, a rank that gets a signal."""
+SHOWS = frozenset((*AT_TERMINAL, *WRITES_STREAM, *WRITES_NAME, *JOINS, *ANYTHING, "open", "fopen", "freopen"))
+"""All of these that others may see something of."""
 ENDS = frozenset(("exit", "_exit", "_Exit", "quick_exit", "err", "errx"))
 _WRITES = 1 | 2 | 64 | 512
 """O_WRONLY, O_RDWR, O_CREAT, O_TRUNC."""
