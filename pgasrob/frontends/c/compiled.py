@@ -22,6 +22,8 @@ from pgasrob.program.shown_places import Shown
 ATOMIC = ("__sync_", "__atomic_", "atomic_")
 SYMMETRIC = ("shmem", "pshmem")
 """How functions begin that access cells by what their arguments point to, unless they get something."""
+MANY = 100
+"""More than functions have arguments."""
 
 
 @dataclass
@@ -75,12 +77,16 @@ class Compiled:
             written = name in SHOWS or name.startswith("MPI_File_write")
             return written or any(name in api.output and name not in api.idle for api in self.apis)
 
-        return shown(self.unit.functions, shows, self._may_store)
+        return shown(self.unit.functions, shows, self._stores)
 
-    def _may_store(self, name: str) -> bool:
-        """Whether a call of the function, which has no code, may set what its arguments point to outside of cells."""
-        private = not name.startswith(SYMMETRIC) or any(each in name for each in ("get", "some"))
-        return not self.is_output(name) and not name.startswith(ATOMIC) and private
+    def _stores(self, name: str) -> int:
+        """How many of the pointers that are its first arguments the function may set something by, other than cells, if
+        it has no code."""
+        if self.is_output(name) or name.startswith(ATOMIC):
+            return 0
+        if name.startswith(SYMMETRIC):
+            return 1 if "get" in name else MANY if "some" in name else 0
+        return MANY
 
     def live_slots(self, function: CompiledFunction) -> list[int]:
         """The live slots at every place of ``function`` and at its end, as the bits of an integer."""

@@ -45,11 +45,11 @@ ENDS = frozenset(
 
 
 class DataFlow:
-    """The function with this ``number``; ``numbers`` are those of all that have code, ``stores`` holds for the names of
-    those without that may set what their arguments point to."""
+    """The function with this ``number``; ``numbers`` are those of all that have code, ``stores``: by how many
+    of their first pointers those without may set something."""
 
     def __init__(
-        self, function: CompiledFunction, number: int, numbers: Mapping[str, int], stores: Callable[[str], bool]
+        self, function: CompiledFunction, number: int, numbers: Mapping[str, int], stores: Callable[[str], int]
     ) -> None:
         self.function, self.code, self.number = function, function.code, number
         self._numbers, self._stores = numbers, stores
@@ -190,8 +190,8 @@ class DataFlow:
         match self.code[place]:
             case Store(pointer) | Copy(pointer) | Clear(pointer):
                 return self.objects(pointer)
-            case Call(_, str(name)) as call if self._stores(name) and name not in self._numbers:
-                return set[str]().union(*map(self.objects, self.pointed(call)))
+            case Call(_, str(name)) as call if name not in self._numbers:
+                return set[str]().union(*map(self.objects, self.pointed(call)[: self._stores(name)]))
         return set()
 
     def slot(self, slot: Slot) -> Thing:

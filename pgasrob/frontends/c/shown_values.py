@@ -17,10 +17,10 @@ from pgasrob.program.shown_places import Shown, ShownIn
 
 
 def shown(
-    functions: Mapping[str, CompiledFunction], shows: Callable[[str], bool], stores: Callable[[str], bool]
+    functions: Mapping[str, CompiledFunction], shows: Callable[[str], bool], stores: Callable[[str], int]
 ) -> Shown | None:
     """Where ``functions`` show something, those that have no code by the names for which ``shows`` holds; None: nowhere
-    in them. ``stores``: the names of those that may set what their arguments point to."""
+    in them. ``stores``: by how many of their first arguments that are pointers they may set something."""
     found = _Program(functions, lambda name: shows(name) or name in ENDS, stores)
     return Shown(tuple(map(found.shown_in, found.flows))) if any(found.output) else None
 
@@ -29,7 +29,7 @@ class _Program:
     """``output``: for each function the places where it shows something, and main's returns."""
 
     def __init__(
-        self, functions: Mapping[str, CompiledFunction], shows: Callable[[str], bool], stores: Callable[[str], bool]
+        self, functions: Mapping[str, CompiledFunction], shows: Callable[[str], bool], stores: Callable[[str], int]
     ) -> None:
         ordered = [functions[MAIN], *(each for name, each in functions.items() if name != MAIN)]
         numbers = {each.name: number for number, each in enumerate(ordered)}
