@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from itertools import count
 from operator import or_
 from typing import TypeVar
 
@@ -88,25 +89,56 @@ def dominators(successors: Successors, starts: Sequence[int]) -> list[int | None
     return [None if (found := last.get(node)) == root else found for node in range(root)]
 
 
-def up(node: int, above: Sequence[int | None]) -> set[int]:
-    """``node`` and what dominates it; ``above``: the immediate :func:`dominators`."""
-    found, at = set[int](), node
-    while at not in found:
-        found.add(at)
-        at = node if (last := above[at]) is None else last
+def up(node: int, above: Sequence[int | None], end: int | None = None) -> Iterator[int]:
+    """``node`` and what dominates it up to ``end``, which is left out (None: all); ``above``: the immediate
+    :func:`dominators`."""
+    at: int | None = node
+    while at is not None and at != end:
+        stop_point()
+        yield at
+        at = above[at]
+
+
+def spans_below(above: Sequence[int | None]) -> dict[int, tuple[int, int]]:
+    """The nodes in an order in which what one dominates comes right after it: for each its number and that of the last
+    of these; ``above``: the immediate :func:`dominators`."""
+    below: list[list[int]] = [[] for _ in above]
+    for node, last in enumerate(above):
+        if last is not None:
+            below[last].append(node)
+    found: dict[int, tuple[int, int]] = {}
+    numbers = count()
+    stack = [(node, False) for node, last in enumerate(above) if last is None]
+    first: dict[int, int] = {}
+    while stack:
+        stop_point()
+        node, done = stack.pop()
+        if done:
+            found[node] = first[node], next(numbers)
+        else:
+            first[node] = next(numbers)
+            stack += [(node, True), *((each, False) for each in below[node])]
     return found
 
 
-def natural_loops(successors: Successors, above: Sequence[int | None]) -> list[frozenset[int]]:
-    """The loops that are entered at one node alone, which dominates the others; those with a common head are one."""
+def natural_loops(successors: Successors, below: Mapping[int, tuple[int, int]]) -> list[frozenset[int]]:
+    """The loops that are entered at one node alone, which dominates the others; those with a common head are one.
+    ``below``: as :func:`spans_below` gives it."""
     before, ends = _reversed(successors), dict[int, set[int]]()
     for node, targets in enumerate(successors):
-        for head in {*targets} & up(node, above):
-            ends.setdefault(head, set()).add(node)
+        for head in targets:
+            if below[head][0] <= below[node][0] <= below[head][1]:
+                ends.setdefault(head, set()).add(node)
     found = []
     for head, last in ends.items():
-        inside: list[Sequence[int]] = [() if node == head else each for node, each in enumerate(before)]
-        found.append(frozenset(reached({head, *last}, inside.__getitem__)))
+        inside = {head, *last}
+        pending = [*(last - {head})]
+        while pending:
+            stop_point()
+            fresh = {*before[pending.pop()]} - inside
+            inside |= fresh
+            pending += fresh
+        found.append(frozenset(inside))
     return found
 
 

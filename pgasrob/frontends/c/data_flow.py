@@ -28,7 +28,7 @@ from pgasrob.frontends.c.code import (
 from pgasrob.frontends.c.liveness import COMPUTES, reads, successors
 from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.types import Pointer
-from pgasrob.program.graphs import Node, components, dominators, natural_loops, reached_by, up
+from pgasrob.program.graphs import Node, components, dominators, natural_loops, reached_by, spans_below, up
 
 Thing = tuple[Literal["slot", "place", "function"], int, int] | str
 """A slot of a function, whether its run comes to a place, whether it is called (by the number of the function), or an
@@ -60,40 +60,64 @@ class DataFlow:
     @cached_property
     def loops(self) -> list[frozenset[Label]]:
         """The natural loops, a loop before those around it."""
-        return sorted(natural_loops(self.after, self.above), key=len)
+        return sorted(natural_loops(self.after, self._span_below), key=len)
 
     @cached_property
-    def _sizes(self) -> Mapping[int, int]:
-        return {each: self.component.count(each) for each in set(self.component)}
+    def together(self) -> Mapping[int, frozenset[Label]]:
+        """The places from each of which the function may come to each other, by the number of their component."""
+        found: dict[int, set[Label]] = {}
+        for place, number in enumerate(self.component):
+            found.setdefault(number, set()).add(place)
+        return {number: frozenset(places) for number, places in found.items()}
 
     def repeats(self, place: Label) -> bool:
         """Whether the function may come to ``place`` again and again."""
-        return self._sizes[self.component[place]] > 1
+        return len(self.together[self.component[place]]) > 1
 
     def around(self, place: Label) -> frozenset[Label]:
         """The innermost loop around ``place``; nothing where there is none that is entered at its head alone."""
         return next((loop for loop in self.loops if place in loop), frozenset())
 
-    def passes(self, loop: frozenset[Label], place: Label) -> bool:
-        """Whether each round of ``loop`` comes by ``place``."""
-        ends = [each for each in loop if any(to in loop and to in up(each, self.above) for to in self.after[each])]
-        return bool(loop) and all(place in up(each, self.above) for each in ends)
+    def comes_by(self, place: Label, before: Label) -> bool:
+        """Whether each way to ``place`` comes by ``before``."""
+        first, last = self._span_below[before]
+        return first <= self._span_below[place][0] <= last
 
     @cached_property
-    def deciding(self) -> list[tuple[Label, Label]]:
-        """Places, each with a branch that decides whether the run comes to it (Ferrante, Ottenstein, Warren: The
+    def _span_below(self) -> Mapping[Label, tuple[int, int]]:
+        """As :func:`~pgasrob.program.graphs.spans_below` numbers the places."""
+        return spans_below(self.above)
+
+    def passes(self, loop: frozenset[Label], place: Label) -> bool:
+        """Whether each round of ``loop``, one of the natural loops, comes by ``place``."""
+        return bool(loop) and self.comes_by(self._ends[loop], place)
+
+    @cached_property
+    def _ends(self) -> Mapping[frozenset[Label], Label]:
+        """For each natural loop the last place by which each round comes."""
+        found = {}
+        for loop in self.loops:
+            last, *others = [
+                each for each in loop if any(to in loop and self.comes_by(each, to) for to in self.after[each])
+            ]
+            found[loop] = next(at for at in up(last, self.above) if all(self.comes_by(each, at) for each in others))
+        return found
+
+    @cached_property
+    def deciding(self) -> Sequence[Collection[Label]]:
+        """For each place the branches that decide whether the run comes to it (Ferrante, Ottenstein, Warren: The
         program dependence graph)."""
         before: list[list[Label]] = [[] for _ in self.code]
         for place, targets in enumerate(self.after):
             for target in targets:
                 before[target].append(place)
         above = dominators(before, [place for place, targets in enumerate(self.after) if not targets])
-        return [
-            (place, branch)
-            for branch, targets in enumerate(self.after)
-            if len(targets) > 1
-            for place in set[Label]().union(*(up(target, above) for target in targets)) - up(branch, above)
-        ]
+        found: list[dict[Label, None]] = [{} for _ in self.code]
+        for branch, targets in enumerate(self.after):
+            for target in targets if len(targets) > 1 else ():
+                for place in up(target, above, above[branch]):
+                    found[place][branch] = None
+        return found
 
     def target(self, place: Label) -> Slot:
         """The slot that is set at ``place``, where one is."""
@@ -106,6 +130,14 @@ class DataFlow:
         for place, each in enumerate(self.code):
             if (target := getattr(each, "target", None)) is not None:
                 found.setdefault(target, []).append(place)
+        return found
+
+    @cached_property
+    def _readers(self) -> Mapping[Slot, Sequence[Label]]:
+        found: dict[Slot, list[Label]] = {}
+        for place, each in enumerate(self.code):
+            for slot in reads(each):
+                found.setdefault(slot, []).append(place)
         return found
 
     def defining(self, slots: Iterable[Slot]) -> Iterator[Label]:
@@ -122,7 +154,7 @@ class DataFlow:
         """Whether each round of the loop around ``place`` sets the slot there, or who reads it has come by there."""
         slot = self.target(place)
         return (self.repeats(place) and self.passes(self.around(place), place)) or all(
-            place in up(at, self.above) for at, each in enumerate(self.code) if slot in reads(each)
+            self.comes_by(at, place) for at in self._readers.get(slot, ())
         )
 
     @cached_property
@@ -204,7 +236,8 @@ class DataFlow:
         """Things, each with one that it depends on."""
         yield from ((self.slot(target), self.slot(source)) for target, source in self.sources)
         # How often a loop goes round decides what it counts, which nobody asks for.
-        yield from ((self.place(at), self.place(each)) for at, each in self.deciding if at not in self.counting)
+        for at, branches in enumerate(self.deciding):
+            yield from ((self.place(at), self.place(each)) for each in branches if at not in self.counting)
         for place, each in enumerate(self.code):
             here, target = self.place(place), getattr(each, "target", None)
             if target is not None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cached_property
 
-from pgasrob.frontends.c.code import Call, Copy, Global, Label, Load, Local, Slot, String
+from pgasrob.frontends.c.code import Call, Copy, Difference, Global, Label, Load, Local, Offset, Slot, Stride, String
 from pgasrob.frontends.c.data_flow import DataFlow
 from pgasrob.frontends.c.liveness import COMPUTES, live_slots, reads
 from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.types import Array, Struct
-from pgasrob.program.graphs import reached_by
+from pgasrob.program.graphs import reached, reached_by
 from pgasrob.program.shown_places import OUTPUT, Value
 
 GETS = "get Get est robe reset waitsome Recv"
@@ -28,6 +28,7 @@ class Kept:
         self._flow, self._code = flow, flow.code
         self._given, self._objects, self._steady = frozenset(given), frozenset(objects), frozenset(steady)
         self._goes_on = goes_on or flow.number > 0
+        self._known: dict[int | None, set[Slot]] = {}
 
     def at(
         self, defining: Iterable[Label], setting: Iterable[Label], showing: Iterable[Label]
@@ -95,37 +96,40 @@ class Kept:
                 return False
         elif not loop:
             return True
-        region = {each for each in range(len(self._code)) if not loop or flow.component[each] == flow.component[place]}
+        region = flow.together[flow.component[place]] if loop else range(len(self._code))
         # Whoever goes round a loop has not left it, and comes by what every round comes by.
         around = [each for each in flow.loops if place in each]
-        deciding = reached_by(
-            (
-                (at, branch)
-                for at, branch in flow.deciding
-                if branch in region
-                if not any(branch in each and flow.passes(each, at) for each in around)
-                if not any(branch in each and not each.issuperset(flow.after[branch]) for each in around)
-            ),
-            {place},
-        )
-        slots = {slot for each in deciding for slot in reads(self._code[each])}
-        return self._varies(slots, region)
 
-    def _varies(self, slots: Iterable[Slot], region: Collection[Label]) -> bool:
-        """Whether what ``slots`` hold, or point to, may depend on what is read in ``region``."""
+        def decides(at: Label, branch: Label) -> bool:
+            return branch in region and not any(
+                branch in each and (flow.passes(each, at) or not each.issuperset(flow.after[branch])) for each in around
+            )
+
+        deciding = reached([place], lambda at: [each for each in flow.deciding[at] if decides(at, each)])
+        slots = {slot for each in deciding for slot in reads(self._code[each])}
+        return not slots.isdisjoint(self._varying(flow.component[place] if loop else None))
+
+    def _varying(self, number: int | None) -> set[Slot]:
+        """The slots of which it may depend on what is read in the component of this ``number`` what they hold, or point
+        to; None: in the function."""
+        if number not in self._known:
+            flow = self._flow
+            region = range(len(self._code)) if number is None else flow.together[number]
+            varying = {flow.target(place) for place in region if self._brings(place)}
+            self._known[number] = reached_by(((source, target) for target, source in flow.sources), varying)
+        return self._known[number]
+
+    def _brings(self, place: Label) -> bool:
+        """Whether a slot gets a value at ``place`` that another round may not bring, other than by counting."""
         flow = self._flow
-        for place in flow.defining(reached_by(flow.sources, slots)):
-            if place not in region or place in flow.counting:
-                continue
-            match self._code[place]:
-                case String():
-                    pass
-                case each if isinstance(each, COMPUTES) and flow.is_due(place):
-                    pass
-                case Global(_, name) | Local(_, name) if name in self._steady:
-                    pass
-                case Load(_, pointer) if flow.objects(pointer) <= self._steady:
-                    pass
-                case _:
-                    return True
-        return False
+        match self._code[place]:
+            case Global(_, name) | Local(_, name):
+                return name not in self._steady
+            case Load(_, pointer):
+                return not flow.objects(pointer) <= self._steady
+            case each if isinstance(each, COMPUTES):
+                return place not in flow.counting and not flow.is_due(place)
+            case String() | Offset() | Stride() | Difference():
+                return False
+            case each:
+                return getattr(each, "target", None) is not None
