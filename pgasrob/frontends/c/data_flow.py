@@ -204,8 +204,10 @@ class DataFlow:
             return self._numbers.values()
         return [self._numbers[instruction.function]] if instruction.function in self._numbers else ()
 
-    def escaping(self, shows: Callable[[str], bool]) -> set[str]:
-        """The objects that others may get at: whose addresses the function stores, returns or gives away."""
+    @cached_property
+    def aliased(self) -> set[str]:
+        """The objects that a pointer of unknown origin may point to: whose addresses the function stores, returns, or
+        gives to one that has code."""
         found = set[str]()
         for each in self.code:
             match each:
@@ -213,9 +215,13 @@ class DataFlow:
                     found |= self.objects(source)
                 case Return(source) if source is not None and isinstance(self.function.result, Pointer):
                     found |= self.objects(source)
-                case Call(_, function) if not (isinstance(function, str) and shows(function)):
-                    found |= set[str]().union(*map(self.objects, self.pointed(each)))
+                case Call() if self.called(each):
+                    found |= self.given_at(each)
         return found
+
+    def given_at(self, call: Call) -> set[str]:
+        """The objects to which arguments of ``call`` point."""
+        return set[str]().union(*map(self.objects, self.pointed(call)))
 
     def set_at(self, place: Label) -> set[str]:
         """The objects that are set at ``place`` by the function itself, or by one without code."""
@@ -259,7 +265,7 @@ class DataFlow:
                     yield from self._call(place, each, others)
 
     def _call(self, place: Label, call: Call, others: Sequence[DataFlow]) -> Iterator[tuple[Thing, Thing]]:
-        objects = set[str]().union(*map(self.objects, self.pointed(call)))
+        objects = self.given_at(call)
         yield from _pairs(self.set_at(place), objects)
         if not isinstance(call.function, str):
             yield self.place(place), self.slot(call.function)

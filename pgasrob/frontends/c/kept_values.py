@@ -81,9 +81,7 @@ class Kept:
             case _ if not flow.after[place]:
                 return self._objects if self._goes_on else set()
             case Call() as each if not flow.called(each):
-                return set[str]().union(*map(flow.objects, flow.pointed(each))) & self._objects - self._set_as_a_whole(
-                    place
-                )
+                return flow.given_at(each) & self._objects - self._set_as_a_whole(place)
             case Call():
                 return self._objects
         return set()

@@ -37,7 +37,7 @@ class _Program:
         self.output = [{*_output(flow, shows)} for flow in self.flows]
         calls = [(called, flow.number) for flow in self.flows for each in flow.code for called in flow.called(each)]
         self._showing = reached_by(calls, (number for number, found in enumerate(self.output) if found))
-        self._escaping = {ANY}.union(*(flow.escaping(shows) for flow in self.flows))
+        self._aliased = {ANY}.union(*(flow.aliased for flow in self.flows))
         self._steady = {*self._set_once()}
         # A function that is called behind main, by atexit.
         self._goes_on = any(
@@ -63,22 +63,22 @@ class _Program:
 
     def _set_once(self) -> Iterator[str]:
         """The objects that main sets at the beginning, if anybody does."""
-        changed = {
-            name
-            for flow in self.flows
-            for place in range(len(flow.code))
-            if flow.number or flow.repeats(place)
-            for name in flow.set_at(place)
-        }
+        changed = set(self._aliased)
+        for flow in self.flows:
+            for place, each in enumerate(flow.code):
+                if flow.number or flow.repeats(place):
+                    changed |= flow.set_at(place)
+                if isinstance(each, Call) and place not in self.output[flow.number]:
+                    changed |= flow.given_at(each)  # where others may access it
         for flow in self.flows:
             for each in flow.code:
-                if isinstance(each, Global | Local) and each.name not in changed | self._escaping:
+                if isinstance(each, Global | Local) and each.name not in changed:
                     yield each.name
 
     def _edges(self) -> Iterator[tuple[Thing, Thing]]:
         for flow in self.flows:
             yield from flow.edges(self.flows)
-        for name in self._escaping:
+        for name in self._aliased:
             yield ANY, name
             yield name, ANY
 
