@@ -76,6 +76,7 @@ class Gathering:
         self._rank = rank
         self._left = 0
         self._tested: dict[tuple[int, int], bool] = {}
+        self._read_behind: dict[int, set[Expr]] = {}
         # Of the read at hand:
         self._flags: Mapping[Cell, Flag] = {}
         self._phase: int | None = None
@@ -88,7 +89,7 @@ class Gathering:
         whether the rank waits for it here or later."""
         form = read.form
         assert isinstance(form, core.Immediate) and form.register is not None
-        if not self._looked_at:
+        if not self._looked_at or not self._is_read_again(read.target, form.access.cell.address):
             return FALSE
         self._flags, self._phase = self._reached.flags_at(state), self._of_all.phase(self._rank, state)
         self._left = MOST_CONFIGURATIONS
@@ -112,6 +113,20 @@ class Gathering:
         """Whether some flag is read."""
         return bool(self._region)
 
+    def _is_read_again(self, state: int, address: Expr) -> bool:
+        """Whether a rank may come from ``state`` to another read of the cell: no read gathers that it leaves at that."""
+        if state not in self._read_behind:
+            passed = reached([state], self._followed)
+            forms = [edge.form for at in passed for edge in self._walks.out[at]]
+            reads = [each for each in forms if isinstance(each, core.Immediate) and each.update is None]
+            self._read_behind[state] = {each.access.cell.address for each in reads}
+        found = addresses(address)
+        again = map(addresses, self._read_behind[state])
+        return any(found is None or each is None or not each.isdisjoint(found) for each in again)
+
+    def _followed(self, state: int) -> list[int]:
+        return [edge.target for edge in self._walks.out[state] if self._is_followed(edge.form)]
+
     @cached_property
     def _region(self) -> set[int]:
         """The control states from which a rank goes on after a read of a flag without anything that is not followed."""
@@ -122,7 +137,7 @@ class Gathering:
             if isinstance(edge.form, core.Immediate) and edge.form.register is not None
             if self._may_be_flag(edge.form, state)
         }
-        return reached(starts, lambda at: [edge.target for edge in self._walks.out[at] if self._is_followed(edge.form)])
+        return reached(starts, self._followed)
 
     def _may_be_flag(self, form: Read, state: int) -> bool:
         if form.update is not None:
