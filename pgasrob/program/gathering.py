@@ -114,7 +114,7 @@ class Gathering:
         return bool(self._region)
 
     def _is_read_again(self, state: int, address: Expr) -> bool:
-        """Whether a rank may come from ``state`` to another read of the cell: no read gathers that it leaves at that."""
+        """Whether a rank may come from ``state`` to another read of the cell: else no read gathers."""
         if state not in self._read_behind:
             passed = reached([state], self._followed)
             forms = [edge.form for at in passed for edge in self._walks.out[at]]

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from pgasrob.program import core
 from pgasrob.program.certain import FALSE, both, either, negated
@@ -14,8 +15,10 @@ from pgasrob.program.control import Transition
 from pgasrob.program.core import Place
 from pgasrob.program.expressions import MIRRORED, Binary, Expr, Register, Unary, constant, faults_inside, registers_of
 from pgasrob.program.open_conditions import Facts, as_conditions, atoms, choices, reduced
-from pgasrob.program.shown_places import Shown
 from pgasrob.program.walks import MOST_WAYS, Walks, unchanged_at
+
+if TYPE_CHECKING:
+    from pgasrob.program.shown_places import Shown
 
 
 @dataclass(frozen=True, slots=True)

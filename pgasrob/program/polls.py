@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pgasrob.program import core
 from pgasrob.program.certain import FALSE, either, negated
@@ -26,9 +27,11 @@ from pgasrob.program.gathering import Gathering
 from pgasrob.program.graphs import components, dominators, reached
 from pgasrob.program.looks import Looks
 from pgasrob.program.raised_flags import Flags
-from pgasrob.program.shown_places import Shown
 from pgasrob.program.walks import MOST_WAYS, Goal, Values, Walks, is_quiet, is_read
 from pgasrob.stop_points import stop_point
+
+if TYPE_CHECKING:
+    from pgasrob.program.shown_places import Shown
 
 
 def with_polls(

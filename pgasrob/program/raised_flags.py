@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple, assert_never
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from pgasrob.program import core
 from pgasrob.program.control import ControlAutomaton
@@ -17,8 +17,10 @@ from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, constant, registers_of, rewritten
 from pgasrob.program.graphs import reached
 from pgasrob.program.later_writes import LaterWrites, Phases, Write
-from pgasrob.program.shown_places import Shown
 from pgasrob.stop_points import stop_point
+
+if TYPE_CHECKING:
+    from pgasrob.program.shown_places import Shown
 
 MOST_VALUES = 5
 """Values that a cell may hold: a flag has few."""

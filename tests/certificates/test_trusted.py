@@ -38,8 +38,7 @@ AROUND = {"certificates.certificate_files", "display", "file_input", "pgasrob", 
 POLLS = named(
     "program",
     """
-    certain gathering later_writes live_registers looks open_conditions polls raised_flags reached_values shown_places
-    walks
+    certain gathering later_writes live_registers looks open_conditions polls raised_flags reached_values walks
     """,
 )
 """What recognises polls, for programs that read a cell again."""

@@ -32,7 +32,7 @@ from pgasrob.program.graphs import Node, components, dominators, natural_loops, 
 
 Thing = tuple[Literal["slot", "place", "function"], int, int] | str
 """A slot of a function, whether its run comes to a place, whether it is called (by the number of the function), or an
-object in memory by its name. All that cannot be told apart has one name."""
+object in memory by its name. Objects that cannot be kept apart have one name."""
 ANY = "?"
 """The name of an object of which it is not said here which one it is."""
 ENDS = frozenset(
