@@ -14,7 +14,7 @@ are expressions, and a call has to do the same on every rank.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
@@ -349,6 +349,8 @@ class Api:
     only for them decide nothing."""
     idle: frozenset[str] = frozenset()
     """Those of them that show nothing (`usleep`)."""
+    shows: Container[str] = frozenset()
+    """Others that show something, in files (`fwrite`)."""
     macros: Mapping[str, str] = field(default_factory=dict)
     """Macros of its headers that are code (`GASNET_BLOCKUNTIL(cond)`), and their texts."""
     variables: Mapping[str, tuple[CType, int]] = field(default_factory=dict)

@@ -12,7 +12,6 @@ from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.code import Call, CompiledFunction, Jump, Label, Unit
 from pgasrob.frontends.c.counted_loops import CountedLoop, counted_loop
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
-from pgasrob.frontends.c.libc.file_calls import SHOWS
 from pgasrob.frontends.c.liveness import Looked, live_slots, looked_at
 from pgasrob.frontends.c.needed import needed_slots
 from pgasrob.frontends.c.shown_values import shown
@@ -74,8 +73,7 @@ class Compiled:
         """Where the program shows something."""
 
         def shows(name: str) -> bool:
-            written = name in SHOWS or name.startswith("MPI_File_write")
-            return written or any(name in api.output and name not in api.idle for api in self.apis)
+            return any(name in api.shows or (name in api.output and name not in api.idle) for api in self.apis)
 
         return shown(self.unit.functions, shows, self._stores)
 

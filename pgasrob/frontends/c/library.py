@@ -13,7 +13,7 @@ from pgasrob.frontends.apis.interface import Api, Call, Handler, Outcome
 from pgasrob.frontends.apis.transfers import copied, owner_of, pairs
 from pgasrob.frontends.c import arithmetic, nondeterminism
 from pgasrob.frontends.c.libc import callbacks, command_line, numbers, outside, scanning
-from pgasrob.frontends.c.libc.file_calls import STREAM
+from pgasrob.frontends.c.libc.file_calls import SHOWS, STREAM
 from pgasrob.frontends.c.libc.library_calls import FILE, TABLE, VALUE, machine_of, text_of
 from pgasrob.frontends.c.libc.reads import careful
 from pgasrob.frontends.c.libc.shared_strings import in_cells, read_string, refuse_cells
@@ -435,6 +435,7 @@ LIBRARY = Api(
     unsupported=UNSUPPORTED,
     output=READS,
     idle=IDLE,
+    shows=SHOWS,
     variables=VARIABLES,
     source=callbacks.TEXT,
 )

@@ -52,6 +52,7 @@ API = Api(
     handler=life.handler,
     functions=FUNCTIONS.handlers,
     unsupported=UNSUPPORTED,
+    shows=frozenset(name for name in FUNCTIONS.handlers if name.startswith("MPI_File_write")),
     specifications={"": "MPI 4.0"},
 )
 
