@@ -91,6 +91,14 @@ class Mark(Assume):
     fact: Hashable
 
 
+@dataclass(frozen=True, slots=True)
+class Guess(Assume):
+    """An assume that always holds, where a rank goes one of several ways by an unknown value. ``free``: what other ranks
+    know of the value has no part in it, so that it may be one that no run has together with theirs."""
+
+    free: bool = False
+
+
 FULL_FENCE = "full fence"
 """The ``fact`` of a :class:`Mark` for a processor's fence (mfence): the rank's earlier stores are all in memory."""
 

@@ -8,7 +8,7 @@ Each stage notes what it finds as it goes, so that a limit or Ctrl-C leaves a ve
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
@@ -19,6 +19,7 @@ from pgasrob.robustness.always_stuck import every_run_is_stuck
 from pgasrob.robustness.counterexample import Counterexample, fault_reached, fault_witness
 from pgasrob.robustness.engine import PASSING, SEARCHING, wanted_reductions
 from pgasrob.robustness.engines import DEFAULT_ENGINE, ENGINES, attack_engine
+from pgasrob.robustness.free_ways import has_free_ways, line_of_doubt
 from pgasrob.robustness.limits import DEFAULT_SC_STATES
 from pgasrob.robustness.question import Question
 from pgasrob.robustness.reasons import (
@@ -32,6 +33,7 @@ from pgasrob.robustness.reasons import (
     ScStateLimit,
     StateLimit,
     ValueForgotten,
+    ValuesSetFree,
 )
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.sc_facts import ScFacts
@@ -60,6 +62,12 @@ SHORTEST_FIRST, SHORTEST_FIRST_IN_PYTHON = 20_000, 1_000
 
 REPLAYING, SHORTENING, MEANING = "while replaying the run", "while shortening the run", "in the search for outcomes"
 """What a check is at, for the reasons when a limit ends it."""
+WHAT_RUNS_SHOW = {
+    "violation": "a run with a cycle",
+    "assertion": "a run in which an assertion fails",
+    "illegal call": "a run with an illegal call",
+    "deadlock": "a run that gets stuck",
+}
 
 
 def check(session: Session) -> Verdict:
@@ -237,7 +245,7 @@ class Judged:
 @dataclass(slots=True)
 class Shown:
     """What is shown beside the violation: what there was time to replay. ``faults_known``: whether ``fault``
-    says if there is one."""
+    says if there is one; ``doubts``: why runs that show this are left out, which may be none of the program."""
 
     faults_known: bool = False
     fault: Witness | None = None
@@ -246,6 +254,7 @@ class Shown:
     always_stuck: bool = False
     illegal_calls: tuple[FoundIllegalCall, ...] = ()
     hardware: Hardware | None = None
+    doubts: dict[str, ValuesSetFree] = field(default_factory=dict)
     cannot_fault: bool = False
 
 
@@ -285,6 +294,7 @@ class Check:
             reason = LeftUndone("not all that is known is shown", unshown)
         if answer == "robust" and program.gaps:
             answer, reason = "unknown", RunsLeftOut(program.gaps)
+        reason = reason or next(iter(shown.doubts.values()), None)
         robust, unseen = answer == "robust", isinstance(reason, FaultPossible)
         if robust and program.count_note is not None and program.count_note.nothing:
             answer, reason = "unknown", NothingChecked(program.count_note.why_nothing())
@@ -327,15 +337,16 @@ class Check:
         complete = complete and facts.complete and not program.gaps
         if instance.has_assertions or program.gaps:
             doubtful = [claim.span.line for claim in facts.failed if isinstance(claim, OpenAssertion)]
-            hold: Assertions = "hold" if complete and not doubtful else "unknown"
+            hold: Assertions = "hold" if complete and not doubtful and "assertion" not in shown.doubts else "unknown"
             verdict = replace(verdict, assertions="violated" if shown.assertion_run else hold)
             if verdict.assertions == "unknown" and verdict.reason is None and doubtful:
                 verdict = replace(verdict, reason=ValueForgotten(min(doubtful)))
         if not program.source.shows_commands:
-            allowed: Legal = "yes" if complete or not (instance.illegal_calls or program.gaps) else "unknown"
+            known = complete and "illegal call" not in shown.doubts
+            allowed: Legal = "yes" if known or not (instance.illegal_calls or program.gaps) else "unknown"
             verdict = replace(verdict, legal="no" if shown.illegal_calls else allowed)
         if facts.checks_deadlock or program.gaps or program.blind_awaits:
-            none = complete and not program.blind_awaits
+            none = complete and not program.blind_awaits and "deadlock" not in shown.doubts
             verdict = replace(verdict, deadlock=True if shown.deadlock_run else False if none else "unknown")
         return verdict
 
@@ -353,7 +364,11 @@ class Check:
         if decided.decision is Decision.ROBUST and ended is not None:
             shown.cannot_fault = facts.cannot_fault()
         shown.assertion_run = self._replayed("assertion", facts.failed.get(None))
-        runs = {call: run for call, run in facts.failed.items() if isinstance(call, IllegalCall)}
+        runs = {
+            call: run
+            for call, run in facts.failed.items()
+            if isinstance(call, IllegalCall) and not self._is_doubtful("illegal call", run)
+        }
         for call in sorted(runs, key=lambda call: (call.span.line, call.span.column, call.rule.code)):
             run = replay(decided.instance, runs[call])
             found = FoundIllegalCall(call, run.computation[-1].rank, Witness("illegal call", run))
@@ -372,6 +387,8 @@ class Check:
         match self.decided.decision:
             case Decision.VIOLATION:
                 if isinstance(judged.run, Witness):
+                    if self._is_doubtful("violation", judged.run.run.computation):
+                        return "unknown", self.shown.doubts["violation"], None
                     left = judged.unfinished and LeftUndone(
                         "the run may be longer than it has to be", judged.unfinished
                     )
@@ -379,6 +396,8 @@ class Check:
                 if isinstance(judged.run, InternalError):
                     return "unknown", judged.run, None
                 because = judged.unjudged or ended
+                if has_free_ways(self.decided.instance):
+                    return "unknown", because, None
                 return "not robust", because and LeftUndone("the run that shows it was not replayed", because), None
             case Decision.ROBUST:
                 if ended is None:
@@ -391,7 +410,16 @@ class Check:
                 assert_never(self.decided.decision)
 
     def _replayed(self, shows: str, computation: Computation | None) -> Witness | None:
-        return None if computation is None else Witness(shows, replay(self.decided.instance, computation))
+        if computation is None or self._is_doubtful(shows, computation):
+            return None
+        return Witness(shows, replay(self.decided.instance, computation))
+
+    def _is_doubtful(self, shows: str, computation: Computation) -> bool:
+        """Whether a run that ``shows`` something may be none of the program, which is noted then."""
+        line = line_of_doubt(self.decided.instance, computation, alone=shows == "assertion")
+        if line is not None:
+            self.shown.doubts[shows] = ValuesSetFree(WHAT_RUNS_SHOW[shows], line)
+        return line is not None
 
 
 def hardware_of(instance: Instance) -> Hardware | None:

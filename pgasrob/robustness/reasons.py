@@ -249,6 +249,18 @@ class ValueForgotten(
     line: int
 
 
+class ValuesSetFree(
+    Reason,
+    code="values-set-free",
+    sentence="it is not known whether {what} is one of the program: it goes a way in line {line} by a value that ranks "
+    "may share, as if each had a value of its own",
+):
+    """A run that shows something goes ways of several ranks, perhaps by one value that allows no two of them."""
+
+    what: str
+    line: int
+
+
 class EffectLimit(Reason, code="effect-limit", sentence="the search for outcomes ended after {states:,} states"):
     """The bound of the search for what a violation means."""
 

@@ -56,15 +56,17 @@ class Branching:
             self.undecided.ask(condition)
         return condition
 
-    def fork(self, condition: Expr, yes: Branch, no: Branch) -> None:
-        """Go on at ``yes`` when ``condition`` holds, else at ``no``; at either when it is an unknown value."""
+    def fork(self, condition: Expr, yes: Branch, no: Branch, *, given: bool = False) -> None:
+        """Go on at ``yes`` when ``condition`` holds, else at ``no``; at either when it is an unknown value. ``given``:
+        it is about a value that others get from this rank, with the answer."""
         unknown = bool(leaves(condition))
+        free = unknown and not given and self.undecided.is_free(condition)
         for branch in (yes, no):
             disturbed(branch.state)
         if unknown:
             for truth, branch in ((True, yes), (False, no)):
                 self.undecided.assume(branch.state, condition, truth)
-                branch.first = committed(self.position.span)
+                branch.first = committed(self.position.span, free)
         # The branch of a condition that holds is written first, so that programs read as their source does.
         self.pending += (no, yes)
         self.writer.close(yes.label, no.label, condition=None if unknown else condition)
@@ -87,7 +89,7 @@ class Branching:
         self.position.go_to(before)
         self.undecided.ask(asked.condition)
         yes, no = (Branch(self.writer.fresh().label, before.copy(), way, again=again) for _ in range(2))
-        self.fork(asked.condition, yes, no)
+        self.fork(asked.condition, yes, no, given=True)
         for truth, branch in ((True, yes), (False, no)):
             self.undecided.assume_all(branch.state, {asked.condition: truth})
 
@@ -136,4 +138,6 @@ class Branching:
         )
         self.fork(answer, yes, no)
         for truth, branch in ((True, yes), (False, no)):
+            if self.position.facts.free_ways:
+                branch.first = committed(self.position.span)
             self.undecided.assume_all(branch.state, {condition: truth})

@@ -176,7 +176,8 @@ class Calling:
             state = self.position.state.copy()
             self.undecided.substitute(state, term, value)
             disturbed(state)
-            ways.append(Branch(self.writer.fresh().label, state, first=committed(self.position.span)))
+            first = committed(self.position.span, self.undecided.is_free(term))
+            ways.append(Branch(self.writer.fresh().label, state, first=first))
         self.branching.any_of(ways)
 
     def _choose(self, ways: Sequence[Way]) -> None:

@@ -180,7 +180,8 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         except Problem as problem:
             # Another rank may add a fact with which this is no mistake in the next pass.
             mistake = mistake or problem
-    if world.facts.version != version or world.facts.gives_up():
+    facts = world.facts
+    if facts.version != version or facts.gives_up() or facts.learns_of_free_ways():
         return None
     if mistake is not None:
         raise mistake

@@ -122,7 +122,8 @@ class Facts:
     ``guessed``: the cells of which the answers may be those of no run; ``asks``: how many a cell is asked at most;
     ``together``: whether ranks branch by several values that collectives have brought; ``questions``: what these are
     asked, by group and number (:mod:`~pgasrob.frontends.c.together`); ``sites``: the places of the program at which
-    values are loaded by which ranks branch later (:class:`~pgasrob.frontends.c.asked.Questions`). ``moved``: the
+    values are loaded by which ranks branch later (:class:`~pgasrob.frontends.c.asked.Questions`). ``free_ways``: whether
+    a rank goes ways that are free (:class:`~pgasrob.program.commands.Guess`), ``goes_free``: whether one does in this pass. ``moved``: the
     numbers that collectives move. ``keeps_loops``: whether long loops are kept as loops; ``loops_kept``: whether there
     are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``: the pointers that have pointed
     to memory of other ranks. ``merged_unset``: the objects for which states that differ only in what has been set are
@@ -150,6 +151,7 @@ class Facts:
         self.questions: dict[tuple[str, int], dict[Expr, None]] = {}
         self.counted: dict[str, int] = {}
         self.sites: set[Hashable] = set()
+        self.free_ways = self.goes_free = False
         self.again = False
         self.version = 0
         self.looked_again: set[ObjectId] = set()
@@ -161,6 +163,7 @@ class Facts:
     def begin(self) -> None:
         """Begin another pass. When more values are chosen in it, fewer cells may be uncertain."""
         self.moved.awaited.clear()
+        self.goes_free = False
         if self.again:
             self.uncertain, self.again = CellSet(), False
 
@@ -170,6 +173,15 @@ class Facts:
         if given_up:
             self.changed()
         return given_up
+
+    def learns_of_free_ways(self) -> bool:
+        """Whether ranks have gone ways that are free in this pass, and in none before: then those that branch by the
+        number in a cell are told apart, too."""
+        new = self.goes_free and not self.free_ways
+        if new:
+            self.free_ways = True
+            self.changed()
+        return new
 
     def ask_less(self) -> None:
         """Ask cells and collectives less from now on, nothing in the end: it makes too many ways."""

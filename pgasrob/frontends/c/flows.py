@@ -20,7 +20,7 @@ from pgasrob.frontends.c.problem import Beyond, TwoAnswers
 from pgasrob.frontends.c.rank_position import Position
 from pgasrob.frontends.c.registers import Registers
 from pgasrob.frontends.c.roots import without_roots
-from pgasrob.frontends.c.together import REPEATED, Bringing, answered_by, expanded, later
+from pgasrob.frontends.c.together import REPEATED, Bringing, Brought, answered_by, expanded, later
 from pgasrob.frontends.c.types import CType
 from pgasrob.frontends.c.undecided import FEW_CHOICES, Undecided, committed
 from pgasrob.frontends.c.values import Unknown, Value
@@ -136,10 +136,14 @@ class Flows:
     def answer(self, group: str, asked: Expr, values: Sequence[Expr | None]) -> Expr:
         """An answer to what the next collective is ``asked``, which brings ``values`` to ``group``: any, if it is not
         known."""
-        known = later(self.position.state.brought, group, self._number(group), values)
+        number = self._number(group)
+        known = later(self.position.state.brought, group, number, values)
+        known |= {Brought(group, number, place): each for place, each in enumerate(values) if isinstance(each, Const)}
         condition = answered_by(asked, known)
         truth = None if condition is None else self.undecided.decided(condition)
-        return self.undecided.one_of((0, 1)) if truth is None else Const(int(truth))
+        if truth is not None:
+            return Const(int(truth))
+        return self.undecided.one_of((0, 1), free=condition is None)
 
     def brought(self, by: Bringing, stores: Sequence[Value]) -> None:
         """Note the values that a collective has brought, which are in ``stores`` where it does not give them, and what
@@ -247,7 +251,8 @@ class Flows:
                 truth = self.undecided.decision(condition)
                 if truth is not None:
                     return [*(yes if truth else no).statements]
-                return [Choose(tuple(Block((committed(span), *each.statements)) for each in (yes, no)))]
+                commit = committed(span, self.undecided.is_free(condition))
+                return [Choose(tuple(Block((commit, *each.statements)) for each in (yes, no)))]
             case While(condition, body, span):
                 inner = self._block(body)
                 if not leaves(condition):

@@ -7,6 +7,7 @@ of the ranks, are a fault. Where there are too many of them the branch ends, and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +19,7 @@ from pgasrob.frontends.c.asked import CELL, Questions, Scalar, as_asked
 from pgasrob.frontends.c.contents import Contents
 from pgasrob.frontends.c.nondeterminism import (
     ANY,
+    UNKNOWN,
     Bounds,
     Leaf,
     is_applied,
@@ -79,7 +81,9 @@ class Undecided:
         """An unknown value within ``interval``; one that is made ``of`` others has their origins too."""
         self.facts.unknowns = True
         self.position.state.leaves += 1
-        return Leaf(kind, -self.position.state.leaves, *interval, exact, origins.union(*(each.origins for each in of)))
+        origins = origins.union(*(each.origins for each in of))
+        own = all(each.own for each in of) if of else kind != UNKNOWN
+        return Leaf(kind, -self.position.state.leaves, *interval, exact, origins, own=own)
 
     def loaded(self, value: Leaf, cells: Sequence[Scalar], drawn: bool = False) -> Leaf:
         """``value`` as what has been loaded here from one of ``cells``, or ``drawn`` for them."""
@@ -186,6 +190,20 @@ class Undecided:
             self.decisive([condition])
             self.ask(condition)
         return decided
+
+    def is_free(self, expr: Expr) -> bool:
+        """Whether a rank that goes on by the value of ``expr`` may go a way that no run has together with those of
+        others: it comes of values that others may know, and of none that this rank alone has drawn and knows nothing
+        of."""
+        found = leaves(expanded(expr))
+        if all(each.own for each in found):
+            return False
+        state = self.position.state
+        known = {leaf for term in state.assumed for leaf in leaves(term)}.union(state.guarded)
+        named = Counter(part for part in parts(expr) if isinstance(part, Leaf))
+        free = not any(each.own and each not in known and each.made is None and named[each] == 1 for each in found)
+        self.facts.goes_free |= free
+        return free
 
     def decisive(self, exprs: Sequence[Expr]) -> None:
         """Note that something depends on ``exprs``: where their unknown values come from, values are to be chosen."""
@@ -311,15 +329,17 @@ class Undecided:
                     values.add(value)
         return values
 
-    def one_of(self, values: Sequence[int]) -> Register:
-        """A register that is set to any of ``values``."""
+    def one_of(self, values: Sequence[int], free: bool = False) -> Register:
+        """A register that is set to any of ``values``, by which other ranks know a value; ``free``: nothing of this."""
         register = self.registers.register("drawn")
         self.registers.taken.add(register.index)
-        self._choose(register, values)
+        self.facts.goes_free |= free
+        self._choose(register, values, free)
         return register
 
-    def _choose(self, register: Register, values: Sequence[int]) -> None:
-        branches = (Block((Do(commands.Assign(register, Const(each)), self.position.span),)) for each in values)
+    def _choose(self, register: Register, values: Sequence[int], free: bool = False) -> None:
+        first = (committed(self.position.span, free),) if free else ()
+        branches = (Block((*first, Do(commands.Assign(register, Const(each)), self.position.span))) for each in values)
         self.writer.write(Choose(tuple(branches)))
 
     def _chosen(self, expr: Expr, term: Expr, values: Sequence[int]) -> Expr:
@@ -327,7 +347,7 @@ class Undecided:
         register = self.registers.register(leaves(term)[0].name)
         self.registers.taken.add(register.index)
         self.chosen[term] = register
-        self._choose(register, values)
+        self._choose(register, values, self.is_free(term))
         if not isinstance(term, Leaf):
             self.position.state.guarded |= set(leaves(term))
         self.substitute(self.position.state, term, register)
@@ -436,7 +456,7 @@ class Undecided:
         state.leaves = len(numbers)
 
 
-def committed(span: Span) -> Do:
+def committed(span: Span, free: bool = False) -> Do:
     """A branch that is chosen for good: a rank that has chosen it may be stuck there, whatever the other branch
-    does."""
-    return Do(commands.Assume(Const(1)), span)
+    does. ``free``: as of a :class:`~pgasrob.program.commands.Guess`."""
+    return Do(commands.Guess(Const(1), free), span)
