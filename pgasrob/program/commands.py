@@ -93,7 +93,7 @@ class Mark(Assume):
 
 @dataclass(frozen=True, slots=True)
 class Guess(Assume):
-    """An assume that always holds, where a rank goes one of several ways by an unknown value. ``free``: what other ranks
+    """An assume that always holds, where a rank goes one of several ways by an unknown value. ``free``: what others
     know of the value has no part in it, so that it may be one that no run has together with theirs."""
 
     free: bool = False

@@ -1,4 +1,4 @@
-"""Runs that ranks go by values which nothing ties to each other: they show nothing where no run of the program is one."""
+"""Runs in which ranks go by values that nothing ties to each other: they show nothing where they may be none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def doubted(found: Verdict) -> str:
 @pytest.mark.parametrize("both", [True, False])
 def test_a_run_in_which_two_ranks_differ_about_one_value_is_no_deadlock(both: bool) -> None:
     """Of one rank alone it is: the others do not look at the value."""
-    found = verdict(K + "if (me == 1 || ranks(me)) { if (k > 500) shmem_barrier_all(); }".replace("ranks(me)", str(+both)))
+    found = verdict(
+        K + "if (me == 1 || ranks(me)) { if (k > 500) shmem_barrier_all(); }".replace("ranks(me)", str(+both))
+    )
     assert found.verdict == "robust" and found.deadlock == ("unknown" if both else True)
     if both:
         assert doubted(found) == "a run that gets stuck" and found.deadlock_run is None

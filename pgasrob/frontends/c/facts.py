@@ -122,13 +122,13 @@ class Facts:
     ``guessed``: the cells of which the answers may be those of no run; ``asks``: how many a cell is asked at most;
     ``together``: whether ranks branch by several values that collectives have brought; ``questions``: what these are
     asked, by group and number (:mod:`~pgasrob.frontends.c.together`); ``sites``: the places of the program at which
-    values are loaded by which ranks branch later (:class:`~pgasrob.frontends.c.asked.Questions`). ``free_ways``: whether
-    a rank goes ways that are free (:class:`~pgasrob.program.commands.Guess`), ``goes_free``: whether one does in this pass. ``moved``: the
-    numbers that collectives move. ``keeps_loops``: whether long loops are kept as loops; ``loops_kept``: whether there
-    are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``: the pointers that have pointed
-    to memory of other ranks. ``merged_unset``: the objects for which states that differ only in what has been set are
-    merged, for there would be too many states. ``rows``: the objects of which the parts of ranks lie one behind the
-    other, as ranks with the bytes before and in their part.
+    values are loaded by which ranks branch later (:class:`~pgasrob.frontends.c.asked.Questions`). ``free_ways``:
+    whether a rank goes ways that are free (:class:`~pgasrob.program.commands.Guess`), ``goes_free``: whether one does
+    in this pass. ``moved``: the numbers that collectives move. ``keeps_loops``: whether long loops are kept as loops;
+    ``loops_kept``: whether there are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``:
+    the pointers that have pointed to memory of other ranks. ``merged_unset``: the objects for which states that differ
+    only in what has been set are merged, for there would be too many states. ``rows``: the objects of which the parts
+    of ranks lie one behind the other, as ranks with the bytes before and in their part.
     """
 
     def __init__(self, keeps_loops: bool = True, folding: Folding = 0) -> None:
@@ -175,8 +175,8 @@ class Facts:
         return given_up
 
     def learns_of_free_ways(self) -> bool:
-        """Whether ranks have gone ways that are free in this pass, and in none before: then those that branch by the
-        number in a cell are told apart, too."""
+        """Whether ranks have gone ways that are free in this pass, and in none before: then ways by the number
+        in a cell are marked, too."""
         new = self.goes_free and not self.free_ways
         if new:
             self.free_ways = True

@@ -56,8 +56,9 @@ class Leaf(Register):
     ``exact``: it may be each of them, whatever else is known. ``origins``: where a value was given up that might have
     been chosen exactly: cells and variables, as in `Facts.decisive`. ``cells``: those, as in `Cells.named_by`, one of
     which it has been loaded from and is what ``found`` says of the number there; ``site``: the place of the program
-    that has loaded it. ``drawn``: it has been drawn there for these cells instead. ``own``: no other rank has a part in it. ``made``: the functions of which it
-    comes, that the calculus does not have, applied to other unknown values (`is_applied`).
+    that has loaded it. ``drawn``: it has been drawn there for these cells instead. ``own``: no other rank has a part in
+    it. ``made``: the functions of which it comes, that the calculus does not have, applied to other unknown values
+    (`is_applied`).
     """
 
     low: int
