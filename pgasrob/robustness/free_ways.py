@@ -1,7 +1,7 @@
 """Runs that go ways which nothing ties to what other ranks know: they may be none of the program.
 
 A front end that drops what ties the unknown values of several ranks to each other marks the ways that ranks go by them
-(:class:`~pgasrob.program.commands.Guess`). That all these runs are as they should be says that those of the program are;
+(:class:`~pgasrob.program.commands.Guess`). That all these runs are as they should be says it of those of the program;
 that one of them is not says nothing where its ways may belong to no values at all."""
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def test_values_that_are_passed_on() -> None:
 
 
 def test_ranks_that_pass_values_on_branch_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where cells are asked nothing, ranks go opposite ways by one value: a deadlock or violation then, which is open."""
+    """Where cells are asked nothing, ranks go opposite ways by one value, and what that shows is open."""
     drawn = {seed: passing(Random(seed)) for seed in (1011, 1027, 1036, 1043)}
     alike = {seed: compare(*each, Random(seed), 2) for seed, each in drawn.items()}
     monkeypatch.setattr(Questions, "ask", lambda *_: None)
