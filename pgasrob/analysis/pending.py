@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pgasrob.analysis.bits import members
 from pgasrob.analysis.ranges import ranges, single
+from pgasrob.analysis.remembered import remembered
 from pgasrob.analysis.touched import Touched
 from pgasrob.program import core
 from pgasrob.program.control import Transition
@@ -69,16 +70,9 @@ def transfers_of(instance: Instance, rank: int) -> Transfers:
     return Transfers(issues, tuple(single(known.named(rank, *issue).queue) for issue in issues))
 
 
+@remembered
 def pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
     """What may be pending of ``rank`` before each of its control states."""
-    name = f"{__name__}.pending_transfers[{rank}]"
-    if name not in instance.analyses:
-        instance.analyses[name] = _pending_transfers(instance, rank)
-    found: tuple[Pending, ...] = instance.analyses[name]
-    return found
-
-
-def _pending_transfers(instance: Instance, rank: int) -> tuple[Pending, ...]:
     known, transfers = ranges(instance), transfers_of(instance, rank)
     numbers = {(state, each.occurrence): number for number, (state, each) in enumerate(transfers.issues)}
     of_queue: dict[int, int] = {}

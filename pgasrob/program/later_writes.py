@@ -73,18 +73,13 @@ class LaterWrites:
     def _overtakes(self, early: Write, late: Write) -> bool:
         """Whether ``late``, which is issued first, may be pending when ``early`` arrives."""
         out = self._automata[late.rank].out
-        found = {_Pending(self._edge(late).target)}
-        stack = list(found)
-        while stack:
-            here = stack.pop()
-            for number, edge in enumerate(out[here.state]):
-                if (here.state, number) == early.place and not self._held(early, late, here):
-                    return True
-                after = self._after(here, edge.form, edge.target, late)
-                if after is not None and after not in found:
-                    found.add(after)
-                    stack.append(after)
-        return False
+
+        def after(here: _Pending) -> list[_Pending]:
+            ways = (self._after(here, edge.form, edge.target, late) for edge in out[here.state])
+            return [each for each in ways if each is not None]
+
+        pending = reached([_Pending(self._edge(late).target)], after)
+        return any(here.state == early.place[0] and not self._held(early, late, here) for here in pending)
 
     def _after(self, here: _Pending, form: core.Form, target: int, late: Write) -> _Pending | None:
         """What is so after ``form``; None: the step of ``late`` has happened."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call
 from pgasrob.frontends.c.types import CType, Floating, Integer
-from pgasrob.frontends.c.values import Address
+from pgasrob.frontends.c.values import Address, ObjectId
 from pgasrob.program.commands import Assign, Load, Put, Read, Store, Wait, Write
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, IntType, Unary, constant
 from pgasrob.program.statements import Block, While
@@ -105,6 +105,19 @@ def pairs(
     """The pairs of cells of a contiguous transfer, local before remote."""
     if bytes > 0:
         yield from call.paired_cells(local, remote, bytes, element)
+
+
+def loaded(steps: Steps, cells: list[Expr], hint: str) -> list[Expr]:
+    """Load ``cells`` into registers with a name like ``hint``."""
+    registers = [steps.call.register(hint) for _ in cells]
+    steps.do(*map(Load, registers, cells))
+    return list(registers)
+
+
+def message_cells(call: Call, api: str, what: str, data: Address, size: int) -> list[Expr]:
+    """The cells of a message. All ranks pair them with one object of the API, so that they use the same sizes."""
+    call.allocate("symmetric", size, what, (api, what), asked_for=False)
+    return [here for here, _ in pairs(call, data, Address(ObjectId("symmetric", (api, what)), 0), size)]
 
 
 @dataclass(frozen=True, slots=True)

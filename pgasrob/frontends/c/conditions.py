@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pgasrob.frontends.c.literals import character, number
 from pgasrob.frontends.c.tokens import Token, error
+from pgasrob.program.expressions import OPERATORS, Fault, IntType
 from pgasrob.stop_points import stop_point
 
 MAX_NESTING = 100
@@ -15,6 +16,7 @@ _LEVELS = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"),
     ("*", "/", "%"),
 )  # fmt: skip
+_TYPE = IntType(64, True)
 
 
 class Arithmetic:
@@ -81,22 +83,13 @@ class Arithmetic:
                 return int(bool(left or right))
             case "&&":
                 return int(bool(left and right))
-            case "/" | "%":
-                if right == 0:
-                    if live:
-                        raise error(
-                            "PG102", f"the condition of this `#{self.directive.text}` divides by zero", self.directive
-                        )
-                    return 0
-                quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-                return quotient if sign == "/" else left - quotient * right
-            case "<<" | ">>":
-                if not 0 <= right < 64:
-                    return 0
-                result = left << right if sign == "<<" else left >> right
-            case _:
-                result = int(_SIMPLE[sign](left, right))
-        return (result + (1 << 63)) % (1 << 64) - (1 << 63)
+        try:
+            return OPERATORS[sign](left, right, _TYPE)
+        except Fault:
+            if live and sign in ("/", "%"):
+                why = f"the condition of this `#{self.directive.text}` divides by zero"
+                raise error("PG102", why, self.directive) from None
+            return 0
 
     def _unary(self, live: bool) -> int:
         signs = []
@@ -124,16 +117,9 @@ class Arithmetic:
         if token.kind == "number":
             found, _ = number(token)
             if isinstance(found, int):
-                return (found + (1 << 63)) % (1 << 64) - (1 << 63)
+                return _TYPE.wrap(found)
         if token.kind == "character":
             return character(token)
         self.position -= 1
         self._wrong()
         return 0
-
-
-_SIMPLE = {
-    "|": lambda a, b: a | b, "^": lambda a, b: a ^ b, "&": lambda a, b: a & b, "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b, "<": lambda a, b: a < b, ">": lambda a, b: a > b, "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b, "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
-}  # fmt: skip

@@ -11,7 +11,7 @@ from pgasrob.frontends.c.liveness import COMPUTES, reads
 from pgasrob.frontends.c.types import Pointer
 from pgasrob.program.commands import Assign, expressions_of
 from pgasrob.program.expressions import Expr, faults_inside, registers_of
-from pgasrob.program.graphs import reached_by
+from pgasrob.program.graphs import reached, reached_by
 from pgasrob.program.statements import Block, Choose, Do, If, Labelled, Skip, Statement, While, statements_in
 from pgasrob.stop_points import stop_point
 
@@ -67,13 +67,7 @@ def needed_registers(nodes: Iterable[Node], decisive: Iterable[Expr]) -> set[int
                 needed |= registers_of(expr)
             else:
                 assigned.setdefault(target, set()).update(registers_of(expr))
-    pending = list(needed)
-    while pending:
-        stop_point()
-        fresh = assigned.get(pending.pop(), set()) - needed
-        needed |= fresh
-        pending += fresh
-    return needed
+    return reached(needed, lambda register: assigned.get(register, ()))
 
 
 def _expressions(statements: Sequence[Statement]) -> Iterator[tuple[Expr, int | None]]:

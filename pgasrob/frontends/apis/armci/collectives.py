@@ -10,13 +10,12 @@ from pgasrob.frontends.apis.armci.header import FUNCTIONS
 from pgasrob.frontends.apis.call_arguments import limited, target
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
-from pgasrob.frontends.apis.interface import Address, Call, ObjectId
-from pgasrob.frontends.apis.transfers import element, pairs
+from pgasrob.frontends.apis.interface import Call
+from pgasrob.frontends.apis.transfers import element, loaded, message_cells
 from pgasrob.frontends.c.types import CHAR, DOUBLE, FLOAT, INT, LONG, CType
 from pgasrob.frontends.c.values import Known
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import Load, Store
-from pgasrob.program.expressions import Expr
+from pgasrob.program.commands import Store
 
 
 def everyone(call: Call) -> Group:
@@ -70,27 +69,11 @@ for _letter, _type, _c in REDUCED:
 """)
 def broadcast(call: Call, steps: Steps) -> None:
     """Everyone waits for the root's data, and the root for no one."""
-    root, cells = call.known(2), shaped(call, target(call, 0), call.known(1))
-    values = _loaded(steps, cells, "data") if call.rank == root else []
+    root, cells = call.known(2), message_cells(call, "armci", "broadcast", target(call, 0), call.known(1))
+    values = loaded(steps, cells, "data") if call.rank == root else []
     received = flags.scatter(steps, everyone(call), root, len(cells), lambda place: values)
     if call.rank != root:
         steps.do(*(Store(cell, value) for cell, value in zip(cells, received, strict=True)))
-
-
-def _loaded(steps: Steps, cells: list[Expr], hint: str) -> list[Expr]:
-    """Load ``cells`` into registers with a name like ``hint``."""
-    registers = []
-    for cell in cells:
-        registers.append(steps.call.register(hint))
-        steps.do(Load(registers[-1], cell))
-    return list(registers)
-
-
-def shaped(call: Call, data: Address, size: int) -> list[Expr]:
-    """The cells of a message. All ranks pair them with one object of this API, so that they use the same sizes."""
-    call.allocate("symmetric", size, "broadcast", ("armci", "broadcast"), asked_for=False)
-    shape = Address(ObjectId("symmetric", ("armci", "broadcast")), 0)
-    return [here for here, _ in pairs(call, data, shape, size)]
 
 
 # Messages between two processes
@@ -107,7 +90,7 @@ def send(call: Call, steps: Steps) -> None:
     receiver, size = call.known(3), call.known(2)
     key = _sizes(call, call.rank, receiver)
     call.publish(key, tuple(sorted({*_sent(call, call.rank, key), size})))
-    values = _loaded(steps, shaped(call, target(call, 1), size), "message")
+    values = loaded(steps, message_cells(call, "armci", "broadcast", target(call, 1), size), "message")
     flags.send(steps, _channel(call, call.rank, receiver), values)
 
 
@@ -122,7 +105,7 @@ def receive(call: Call, steps: Steps) -> None:
         call.fail(f"messages of {', '.join(map(str, sizes))} bytes have one tag", "give each size a tag of its own")
     if size > room:
         call.fail(f"a message of {size} bytes comes to a buffer of {room}", "make room for it")
-    cells = shaped(call, target(call, 1), size)
+    cells = message_cells(call, "armci", "broadcast", target(call, 1), size)
     values = flags.receive(steps, _channel(call, sender, call.rank), len(cells))
     steps.do(*(Store(cell, value) for cell, value in zip(cells, values, strict=True)))
     steps.answer(3, size, INT)

@@ -11,11 +11,11 @@ from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.flags import Group
 from pgasrob.frontends.apis.gaspi.header import FUNCTIONS, SUCCESS, TIMEOUT
 from pgasrob.frontends.apis.gaspi.queues import blocks, members, place, timed
-from pgasrob.frontends.apis.interface import Address, Call, ObjectId, Outcome
-from pgasrob.frontends.apis.transfers import element, value_at
+from pgasrob.frontends.apis.interface import Address, Call, Outcome
+from pgasrob.frontends.apis.transfers import element, loaded, message_cells, value_at
 from pgasrob.frontends.c.types import DOUBLE, FLOAT, INT, LONG, UCHAR, UINT, ULONG, USHORT, CType
 from pgasrob.program.assumptions import Kind
-from pgasrob.program.commands import Fetch, Load, Store
+from pgasrob.program.commands import Fetch, Store
 from pgasrob.program.expressions import Const, Expr
 
 Groups = tuple[tuple[int, tuple[int, ...]], ...]
@@ -194,11 +194,9 @@ def _contributed(call: Call, which: Group, parity: int, index: int) -> Expr:
 # Passive communication: two-sided, the receiver takes what comes
 
 
-def _message(call: Call, local: Address, size: int) -> list[Expr]:
-    """The cells of the message. Both sides pair them with one object of this API, so that they use the same sizes."""
-    call.allocate("symmetric", size, "passive", ("gaspi", "passive"), asked_for=False)
-    shape = Address(ObjectId("symmetric", ("gaspi", "passive")), 0)
-    return [here for here, _ in call.paired_cells(local, shape, size, None)]
+def _message(call: Call) -> list[Expr]:
+    """The cells of the message, by the segment, the offset and the size."""
+    return message_cells(call, "gaspi", "passive", place(call, call.known(0), call.known(1)), call.known(3))
 
 
 @FUNCTIONS.calls("""
@@ -209,11 +207,7 @@ def passive_send(call: Call) -> Sequence[Outcome]:
     """The data have been read when it returns; that they have been received is not promised."""
     steps, receiver = Steps(call), call.known(2)
     call.rests_on(Kind.BUFFERED_SENDS, call.name)
-    values: list[Expr] = []
-    for cell in _message(call, place(call, call.known(0), call.known(1)), call.known(3)):
-        register = call.register("message")
-        steps.do(Load(register, cell))
-        values.append(register)
+    values = loaded(steps, _message(call), "message")
     flags.send(steps, flags.channel(_everyone(call), call.rank, receiver), values)
     return timed(call, 4, steps.outcome(SUCCESS))
 
@@ -224,7 +218,7 @@ def passive_send(call: Call) -> Sequence[Outcome]:
 """)
 def passive_receive(call: Call) -> Sequence[Outcome]:
     """A message of any rank: one outcome for each sender."""
-    cells = _message(call, place(call, call.known(0), call.known(1)), call.known(3))
+    cells = _message(call)
     outcomes, rank = [], call.pointer(2)
     for sender in range(call.nodes):
         steps = Steps(call)
