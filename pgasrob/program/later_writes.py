@@ -4,7 +4,7 @@ section 5)."""
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from functools import cache, cached_property
+from functools import cache
 from typing import NamedTuple
 
 from pgasrob.program import core
@@ -122,29 +122,23 @@ def _same(one: Expr, other: Expr) -> bool:
     return number is not None and number == constant(other)
 
 
-class Phases:
+def phases(automaton: ControlAutomaton) -> list[int | None]:
     """How many barriers a rank has passed at each of its control states, where that is one number."""
-
-    def __init__(self, automaton: ControlAutomaton) -> None:
-        self._automaton = automaton
-
-    @cached_property
-    def at(self) -> list[int | None]:
-        out = self._automaton.out
-        found: list[int | None] = [None] * len(out)
-        found[0] = 0
-        known, stack = {0}, [0]
-        while stack:
-            state = stack.pop()
-            for edge in out[state]:
-                before = found[state]
-                after = None if before is None else before + isinstance(edge.form, core.Barrier)
-                if edge.target not in known:
-                    known.add(edge.target)
-                elif found[edge.target] is None or found[edge.target] == after:
-                    continue
-                else:
-                    after = None
-                found[edge.target] = after
-                stack.append(edge.target)
-        return found
+    out = automaton.out
+    found: list[int | None] = [None] * len(out)
+    found[0] = 0
+    known, stack = {0}, [0]
+    while stack:
+        state = stack.pop()
+        for edge in out[state]:
+            before = found[state]
+            after = None if before is None else before + isinstance(edge.form, core.Barrier)
+            if edge.target not in known:
+                known.add(edge.target)
+            elif found[edge.target] is None or found[edge.target] == after:
+                continue
+            else:
+                after = None
+            found[edge.target] = after
+            stack.append(edge.target)
+    return found

@@ -16,7 +16,7 @@ from pgasrob.program.core import Cell, Form, Place
 from pgasrob.program.declarations import Declared
 from pgasrob.program.expressions import Binary, Conditional, Const, Expr, Register, constant, registers_of, rewritten
 from pgasrob.program.graphs import reached
-from pgasrob.program.later_writes import LaterWrites, Phases, Write
+from pgasrob.program.later_writes import LaterWrites, Write, phases
 from pgasrob.stop_points import stop_point
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Flags:
 
     @cached_property
     def _phases(self) -> list[list[int | None]]:
-        return [Phases(automaton).at for automaton in self._automata]
+        return [*map(phases, self._automata)]
 
     def phase(self, rank: int, state: int) -> int | None:
         """How many barriers all ranks have passed when ``rank`` is at ``state``, if that is one number."""
