@@ -228,8 +228,7 @@ THROUGH: dict[str, str] = {
         models.corerma.execution_graphs models.corerma.program_actions models.model_interface
     """,
     "models/corerma/test_random.py": """
-        models.corerma.atomic_machine models.corerma.consistent_executions models.corerma.explanation
-        models.corerma.outcome_search
+        models.corerma.consistent_executions models.corerma.explanation models.corerma.outcome_search
     """,
     "models/generate/test_corerma_shapes.py": """
         models.generate.programs

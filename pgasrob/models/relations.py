@@ -41,17 +41,6 @@ def overlap(first: Sequence[int], second: Sequence[int]) -> bool:
     return any(row & other for row, other in zip(first, second, strict=True))
 
 
-def composed(first: Sequence[int], second: Sequence[int]) -> Rows:
-    """Pairs (a, c) with (a, b) in ``first`` and (b, c) in ``second``."""
-    found = []
-    for row in first:
-        reached = 0
-        for middle in members(row):
-            reached |= second[middle]
-        found.append(reached)
-    return found
-
-
 def closed(rows: Sequence[int]) -> Rows:
     """The transitive closure (Warshall)."""
     closure = list(rows)
@@ -62,14 +51,6 @@ def closed(rows: Sequence[int]) -> Rows:
                 if row & bit:
                     closure[source] = row | reached
     return closure
-
-
-def irreflexive(rows: Sequence[int]) -> bool:
-    return not any(row >> number & 1 for number, row in enumerate(rows))
-
-
-def acyclic(rows: Sequence[int]) -> bool:
-    return irreflexive(closed(rows))
 
 
 def joined(rows: Rows, source: int, target: int) -> Rows | None:

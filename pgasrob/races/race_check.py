@@ -35,7 +35,6 @@ from pgasrob.semantics.sequential import FoundFault, SequentialFacts
 from pgasrob.twins import race_search, race_trace_search
 
 SEARCH, TRACES = "search", "traces"
-DEFAULT_ENGINE = SEARCH
 RACE_ENGINES = (SEARCH, TRACES, "definition")
 """``search``: SC runs in which operations stop, state by state and in turns trace by trace; ``traces``: trace by trace
 alone; ``definition``: every state of X."""

@@ -26,7 +26,6 @@ WITH_REASONS = ("corerma", "rdma-tso")
 MOST_RULES = 6
 """Smallest sets of rules that are named."""
 YES, NO, OPEN = "yes", "-", "?"
-Values = tuple[tuple[str, Value], ...]
 
 
 def litmus_report(

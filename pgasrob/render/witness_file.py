@@ -38,8 +38,6 @@ MOST = 2**63
 """No number of a result is larger, line and column included."""
 MOST_PARTS = 99
 """Far more than a normal form has."""
-LONGEST = 40
-"""Characters of a wrong value that a message shows."""
 OTHER_VERSION = "it is missing; was the file written by another version of pgasrob?"
 
 OUTCOMES = (

@@ -30,7 +30,6 @@ class Saving:
     acts_in_sc: bool = False
 
 
-NOTHING: Weight = ()
 ORDER: Weight = ("order",)
 LOCAL: Weight = ("local_completion",)
 COMPLETION: Weight = ("completion",)

@@ -18,12 +18,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pgasrob.analysis.placement import Placement, fenced, lower_bounds, placed, wait_is_over
-from pgasrob.automata.multiheaded import comp
 from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Cell, Operands
 from pgasrob.program.instance import Instance, Memory, Registers
-from pgasrob.semantics.computation import POPS, Computation, Event, EventKind
+from pgasrob.semantics.computation import POPS, Event, EventKind
 from pgasrob.semantics.effect import Transferred, execute, issue
 
 HEADS = 4
@@ -152,8 +151,3 @@ def numbered(path: list[Word]) -> list[tuple[int, Event]]:
             kind, rank, cell, occurrence, commutes = letter
             events.append((head, Event(kind, rank, issued[rank], cell, occurrence, commutes)))
     return events
-
-
-def computation_of(path: list[Word], heads: int = HEADS) -> Computation:
-    """The normal-form computation tau_1 ... tau_n that a path of Y(P, N), given by its words, stands for."""
-    return comp(numbered(path), heads)

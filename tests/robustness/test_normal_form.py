@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
+from pgasrob.automata.multiheaded import comp
 from pgasrob.program.instance import Instance
 from pgasrob.program.reading import LITERAL_READING
 from pgasrob.robustness.normal_form import (
     Letter,
     NormalForm,
     State,
-    computation_of,
     numbered,
 )
 from pgasrob.semantics.computation import Event
@@ -230,7 +230,7 @@ def test_operations_are_numbered_along_the_path_and_parts_are_joined() -> None:
     write, popa, popb = Event("write", 0, 0, None, 5), Event("popa", 0, 0, 0, 5), Event("popb", 0, 0, 3, 5)
     load, store = Event("load", 1, 0, 3, 7), Event("store", 0, 1, 0, 6)
     assert numbered(path) == [(1, write), (1, popa), (2, popb), (1, load), (1, store)]
-    assert computation_of(path) == (write, popa, load, store, popb)
+    assert comp(numbered(path), 2) == (write, popa, load, store, popb)
 
 
 # Pinned counts

@@ -2,9 +2,8 @@
 Analysis of Remote Memory Access Programming*, OOPSLA 2016).
 
 `program_actions` has what statements are made of (Table 3), `order_rules` the rules (Figure 4), `consistent_executions`
-all executions and `outcome_search` one for each outcome, `explanation` the rules that forbid an outcome,
-`atomic_machine` the programs of atomic accesses as a machine. How the paper is read where it is silent or wrong is in
-`proofs/models.md`.
+all executions and `outcome_search` one for each outcome, `explanation` the rules that forbid an outcome. How the paper
+is read where it is silent or wrong is in `proofs/models.md`.
 """
 
 from __future__ import annotations

@@ -54,10 +54,6 @@ class Action:
     def local(self) -> bool:
         return self.kind in ("r", "w")
 
-    @property
-    def external(self) -> bool:
-        return self.kind in ("er", "ew", "erw")
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:

@@ -53,8 +53,6 @@ class Conventions:
 
 
 DEFAULT = Conventions()
-LETTER = replace(DEFAULT, observable=False)
-"""Only what section 6.1 asks for."""
 
 
 class UnknownConvention(ValueError):

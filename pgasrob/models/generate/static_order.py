@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from pgasrob.models.generate.programs import Shape
 
-STATIC = ("F1", "F2", "F3", "IR", "GA", "PG", "CAS-F", "CAS-T", "LO")
-"""Rules whose edges follow from the text of a program."""
 RULES = ("R1", "R2", "F1", "F2", "F3", "IR", "GA", "PG", "CAS-F", "CAS-T", "LO", "WS")
 """The rules that give edges, in the order of Table 6."""
 

@@ -1,4 +1,4 @@
-"""Definition 4.4 as it is printed, for one execution: ib, ob, the three conditions, and a cycle that breaks one.
+"""Definition 4.4 as it is printed, for one execution: ib, ob, and a cycle that breaks one of the three conditions.
 
 Every edge of ib and ob has its relation and its rule (a cell of Figure 9, or a term), so that the edges of a cycle
 explain why an execution is inconsistent.
@@ -6,14 +6,14 @@ explain why an execution is inconsistent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from pgasrob.models.model_interface import CycleEdge, Event, Execution
 from pgasrob.models.rdma_tso.orders import INSTANTANEOUS, Rules, cell_of
-from pgasrob.models.relations import Rows, closed, composed, irreflexive, of_pairs, shortest_path
+from pgasrob.models.relations import shortest_path
 
 Order = Literal["ib", "ob"]
 
@@ -96,23 +96,9 @@ def _buffered(rules: Rules, name: str, one: Event, first: str, other: Event, sec
     )
 
 
-def closure(found: Iterable[Edge], order: Order, size: int) -> Rows:
-    """The closure of ``order`` as rows of bits."""
-    return closed(of_pairs(size, ((edge.source, edge.target) for edge in found if edge.order == order)))
-
-
 def instantaneous(event: Event, rules: Rules) -> bool:
     """Inst."""
     return event.kind in INSTANTANEOUS or not rules.has(f"Inst.{event.kind}")
-
-
-def violated(execution: Execution, rules: Rules) -> tuple[str, ...]:
-    """The conditions of Definition 4.4 that do not hold: some of "ib", "ob", "third"."""
-    events, found = execution.events, tuple(edges(execution, rules))
-    ib, ob = closure(found, "ib", len(events)), closure(found, "ob", len(events))
-    both = [row if instantaneous(event, rules) else 0 for event, row in zip(events, composed(ib, ob), strict=True)]
-    holds = {"ib": irreflexive(ib), "ob": irreflexive(ob), "third": irreflexive(closed(both))}
-    return tuple(name for name, kept in holds.items() if rules.has(name) and not kept)
 
 
 def cycle(execution: Execution, rules: Rules) -> tuple[CycleEdge, ...]:

@@ -160,7 +160,7 @@ def _ir(*, first: bool = True, second: bool = True, same: bool = True, other: bo
 
     def ir(actions: Actions) -> Pairs:
         for one, two in _po(actions):
-            external = one.external and two.external
+            external = {one.kind, two.kind} <= {"er", "ew", "erw"}
             if not external or (first and not _is_remote(actions, one)) or (second and not _is_remote(actions, two)):
                 continue
             if (same and one.dst != two.dst) or (other and one.dst == one.src):

@@ -10,13 +10,13 @@ from random import Random
 import pytest
 
 from pgasrob.models.corerma import CoreRma
-from pgasrob.models.corerma.atomic_machine import NETWORK, machine
 from pgasrob.models.corerma.explanation import _matters
 from pgasrob.models.corerma.order_rules import RULES
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.operational import outcomes
 from tests.models.corerma import oracle
+from tests.models.corerma.atomic_machine import NETWORK, machine
 from tests.models.corerma.premises import candidates
 from tests.models.strategies import random_text
 

@@ -10,7 +10,6 @@ from random import Random
 import pytest
 
 from pgasrob.models.corerma import CoreRma
-from pgasrob.models.corerma.atomic_machine import machine as corerma_machine
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Graph, Program, Thread
 from pgasrob.models.networks.robustness import by_executions, by_runs, cycle_of, violation_in
@@ -21,6 +20,7 @@ from pgasrob.models.sc import Sc
 from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.reasons import PendingBound, StateLimit
 from pgasrob.robustness.watch import Watch
+from tests.models.corerma.atomic_machine import machine as corerma_machine
 from tests.models.strategies import random_program
 from tests.support import instance
 

@@ -13,13 +13,13 @@ from pgasrob.models.candidate_executions import INITIAL, Candidate, Circular, Va
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_interface import Execution, Refused
-from pgasrob.models.rdma_tso.axioms import violated
 from pgasrob.models.rdma_tso.declarative import Declarative
 from pgasrob.models.rdma_tso.execution_search import _orders
 from pgasrob.models.rdma_tso.expansion import expand, polls_from
 from pgasrob.models.rdma_tso.orders import CELLS, KINDS, RULES, Rules
 from pgasrob.models.rdma_tso.points import Choice, Graph
-from pgasrob.models.relations import acyclic, of_pairs
+from pgasrob.models.relations import of_pairs
+from tests.models.rdma_tso.conditions import acyclic, violated
 from tests.models.strategies import random_program
 from tests.support import examples
 

@@ -17,11 +17,11 @@ from pgasrob.models.model_interface import Execution, Refused
 from pgasrob.models.operational import Machine, Step, execution
 from pgasrob.models.operational import outcomes as outcomes_of
 from pgasrob.models.rdma_tso import RdmaTso, Semantics
-from pgasrob.models.rdma_tso.axioms import violated
 from pgasrob.models.rdma_tso.orders import Rules
 from pgasrob.models.relations import closed, of_pairs, pairs
 from pgasrob.models.sc import Sc
 from tests.models.rdma_tso.campaign import SEMANTICS, Figures, compare, outcomes
+from tests.models.rdma_tso.conditions import violated
 from tests.models.strategies import random_program, small_programs
 from tests.support import examples
 
