@@ -15,7 +15,7 @@ from pgasrob.program.instance import Instance
 from pgasrob.races.access_facts import Fact, atomic_together, made_up, overlap
 from pgasrob.races.found import FoundRace, found_race, has_awaits
 from pgasrob.races.racing_pairs import Kinds, Pairs, Places, places
-from pgasrob.robustness.engine import PIECE
+from pgasrob.robustness.engine import PIECE, TraceByTrace
 from pgasrob.robustness.kernel_tables import READ, UPDATED, WRITTEN, Tables, tables
 from pgasrob.robustness.native_attack import LARGE, LARGE_PIECE, Decoder
 from pgasrob.robustness.native_traces import MOST_EVENTS
@@ -167,7 +167,7 @@ class NativeRaceSearch(_NativeRaces["Races"]):
         return PIECE if self._search.states < LARGE else LARGE_PIECE
 
 
-class NativeTracesRaceSearch(_NativeRaces["TraceRaces"]):
+class NativeTracesRaceSearch(_NativeRaces["TraceRaces"], TraceByTrace["TraceRaces"]):
     """The races of an instance, trace by trace.
 
     ``all_`` and ``memory_limit`` are as in :class:`NativeRaceSearch`; ``longest``: the events of a run beyond which it
@@ -187,7 +187,8 @@ class NativeTracesRaceSearch(_NativeRaces["TraceRaces"]):
         compiled = tables(instance, (), stores_states=False)
         ruled = rules(instance, strict)
         search = TraceRaces(compiled, ruled, longest=longest, all=all_, memory_limit=memory_limit)
-        super().__init__(instance, compiled, search)
+        _NativeRaces.__init__(self, instance, compiled, search)
+        TraceByTrace.__init__(self, search)
         self._longest = longest
 
     @property
@@ -195,26 +196,9 @@ class NativeTracesRaceSearch(_NativeRaces["TraceRaces"]):
         return self._search.harmless
 
     @property
-    def states(self) -> int:
-        return self._search.events + 1
-
-    @property
-    def transitions(self) -> int:
-        return self._search.events
-
-    @property
-    def traces(self) -> int:
-        return self._search.traces
-
-    @property
     def effort(self) -> int:
         """The events that have been looked at, on the way and in whole traces, and the commands compared there."""
         return self._search.effort
-
-    @property
-    def doing(self) -> str:
-        """What the search is at, for a progress display."""
-        return f"{self.traces:,} traces"
 
     def _piece(self) -> int:
         return EFFORT

@@ -15,7 +15,6 @@ from pgasrob.reference.reduced_search import ReducedSearch
 from pgasrob.robustness.engine import PIECE, InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.moves import in_two_parts
 from pgasrob.robustness.normal_form import Word
-from pgasrob.robustness.reasons import Reason
 
 
 class StateSearch(Protocol):
@@ -49,8 +48,6 @@ class AttackSearch(WithoutFacts, InOnePart):
             self.settled = not reduced.has_source
         else:
             self._search = EmptinessSearch(AttackSpace(instance))
-        self.violation: Violation | None = None
-        self.gave_up: Reason | None = None  # finitely many states: it gives up only when its caller does
 
     @property
     def states(self) -> int:
@@ -59,11 +56,6 @@ class AttackSearch(WithoutFacts, InOnePart):
     @property
     def transitions(self) -> int:
         return self._search.transitions
-
-    @property
-    def doing(self) -> str:
-        """What the search is at, for a progress display."""
-        return ""
 
     def run(self) -> Iterator[None]:
         """Search, yielding after every piece; ends when a violation is found or there is none."""

@@ -445,39 +445,11 @@ class Exploration:
     def _accesses(self, event: Event) -> Footprint:
         return (*(made.access for made in event.chain), *self._looks[event.number])
 
-
-class TraceByTrace:
-    """A search that looks at one run of every trace."""
-
-    gave_up: Reason | None = None
-
-    def __init__(self, exploration: Exploration) -> None:
-        self._exploration = exploration
-
-    @property
-    def states(self) -> int:
-        return self._exploration.events + 1
-
-    @property
-    def transitions(self) -> int:
-        return self._exploration.events
-
-    @property
-    def traces(self) -> int:
-        return self._exploration.traces
-
-    @property
-    def doing(self) -> str:
-        """What the search is at, for a progress display."""
-        return f"{self.traces:,} traces"
-
-    def _gives_up(self, longest: int) -> bool:
-        """Whether the exploration does not go on, or has come to a run of more than ``longest`` events."""
-        if self._exploration.gave_up:
-            self.gave_up = TooManyUpdates()
-        elif self._exploration.length > longest:
-            self.gave_up = RunTooLong(longest)
-        return self.gave_up is not None
+    def gives_up(self, longest: int) -> Reason | None:
+        """Why it does not go on: for itself, or since it has come to a run of more than ``longest`` events."""
+        if self.gave_up:
+            return TooManyUpdates()
+        return RunTooLong(longest) if self.length > longest else None
 
 
 class WithoutIdleRounds(Exploration):

@@ -23,7 +23,8 @@ from pgasrob.program.instance import Instance
 from pgasrob.races.found import FoundRace, found_fault, found_race
 from pgasrob.races.racing_pairs import Next, Pairs, Places, accesses, places
 from pgasrob.reference.delaying import Left, Order
-from pgasrob.reference.exploration import Exploration, TraceByTrace
+from pgasrob.reference.exploration import Exploration
+from pgasrob.robustness.engine import TraceByTrace
 from pgasrob.robustness.moves import Move, Rerun
 from pgasrob.robustness.reasons import StateLimit
 from pgasrob.semantics.accesses import conflict
@@ -117,7 +118,7 @@ class Stopping:
                     heappush(self._waiting, entry.event.number)
 
 
-class TracesRaceSearch(TraceByTrace):
+class TracesRaceSearch(TraceByTrace[Exploration]):
     """The races of an instance, trace by trace; a :class:`~pgasrob.races.found.RaceSearch`."""
 
     def __init__(self, instance: Instance, strict: bool = False) -> None:
@@ -129,7 +130,7 @@ class TracesRaceSearch(TraceByTrace):
 
     def run(self) -> Iterator[None]:
         """Search, yielding many times; ends at a fault or when all has been seen."""
-        exploration = self._exploration
+        exploration = self.exploration
         if self._faults():  # before its rank does something else
             return
         for trace in exploration.run():
@@ -138,7 +139,8 @@ class TracesRaceSearch(TraceByTrace):
             if trace is not None:
                 for _ in self._look_at(trace):
                     yield
-            if self._gives_up(MOST_EVENTS):
+            if reason := exploration.gives_up(MOST_EVENTS):
+                self.gave_up = reason
                 return
             if exploration.events > MOST_IN_ALL:
                 self.gave_up = StateLimit(MOST_IN_ALL)
@@ -147,9 +149,9 @@ class TracesRaceSearch(TraceByTrace):
 
     def _faults(self) -> bool:
         """Whether there is a fault where the run has come to, which is noted."""
-        if self._exploration.faults:
-            rank, transition, _, _ = self._exploration.faults[0]
-            words = list(Rerun(self._instance).words(self._exploration.moves))
+        if self.exploration.faults:
+            rank, transition, _, _ = self.exploration.faults[0]
+            words = list(Rerun(self._instance).words(self.exploration.moves))
             self.fault = found_fault(self._instance, words, rank, transition.occurrence)
         return self.fault is not None
 

@@ -8,8 +8,8 @@ from pgasrob.program import core
 from pgasrob.program.illegal_calls import Claim
 from pgasrob.program.instance import Instance
 from pgasrob.reference.closing import Choosable, Closing
-from pgasrob.reference.exploration import Exploration, TraceByTrace
-from pgasrob.robustness.engine import WHOLE, InOnePart, Subtrees, Violation, until
+from pgasrob.reference.exploration import Exploration
+from pgasrob.robustness.engine import WHOLE, InOnePart, Subtrees, TraceByTrace, Violation, until
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.reasons import TooManyUpdates
 from pgasrob.semantics.computation import Computation
@@ -19,7 +19,7 @@ MOST_EVENTS = 2_000
 """Events of a run beyond which it is taken to have no end; the time that a run takes grows with their square."""
 
 
-class TraceSearch(TraceByTrace, InOnePart):
+class TraceSearch(TraceByTrace[Exploration], InOnePart):
     """The search of an instance trace by trace.
 
     Attributes: ``violation`` once found; ``gave_up``, why there is no answer; ``states``, ``transitions`` (events
@@ -35,7 +35,6 @@ class TraceSearch(TraceByTrace, InOnePart):
         self._instance, self._choosable = instance, choosable
         self._space = SequentialSpace(instance)
         super().__init__(Exploration(instance, part))
-        self.violation: Violation | None = None
         self.undecided: set[tuple[int, int, int, int]] = set()
         self.checks_deadlock = instance.can_wait
         self.fault: FoundFault | None = None
@@ -60,12 +59,7 @@ class TraceSearch(TraceByTrace, InOnePart):
     @property
     def subtrees(self) -> int:
         """How many subtrees it has come to, with those that are left to other processes."""
-        return self._exploration.subtrees
-
-    @property
-    def redundant(self) -> int:
-        """Runs that were given up, since they come to what had been followed."""
-        return self._exploration.redundant
+        return self.exploration.subtrees
 
     def explore(self, most: int | None = None) -> Iterator[None]:
         """The SC runs by themselves."""
@@ -74,7 +68,7 @@ class TraceSearch(TraceByTrace, InOnePart):
     def run(self) -> Iterator[None]:
         """Search, yielding after every event; ends when a violation is found or there is none."""
         self._look_at_the_run()
-        for trace in self._exploration.run():
+        for trace in self.exploration.run():
             self._look_at_the_run()
             if trace is not None:
                 self._look_at_the_end()
@@ -85,7 +79,8 @@ class TraceSearch(TraceByTrace, InOnePart):
                         return
                     yield
                 self.undecided |= closing.undecided
-            if self._gives_up(MOST_EVENTS):
+            if reason := self.exploration.gives_up(MOST_EVENTS):
+                self.gave_up = reason
                 return
             yield
         self.complete = True
@@ -93,7 +88,7 @@ class TraceSearch(TraceByTrace, InOnePart):
             self.gave_up = TooManyUpdates()
 
     def _look_at_the_run(self) -> None:
-        exploration = self._exploration
+        exploration = self.exploration
         if exploration.faults and self.fault is None:
             rank, transition, fault, registers = exploration.faults[0]
             self.fault = FoundFault(rank, transition, str(fault), registers, self._computation())
@@ -106,13 +101,13 @@ class TraceSearch(TraceByTrace, InOnePart):
 
     def _look_at_the_end(self) -> None:
         """Note a deadlock; a rank before a fault is stuck by that."""
-        state = self._exploration.state
+        state = self.exploration.state
         faults = any(True for _ in self._space.faults(state))
         if self.checks_deadlock and self.deadlock is None and not faults and self._space.is_deadlock(state):
             self.deadlock = self._computation()
 
     def _computation(self) -> Computation:
         """The run so far."""
-        moves: list[Move] = self._exploration.moves
+        moves: list[Move] = self.exploration.moves
         computation, _ = in_two_parts(Rerun(self._instance).words(moves))
         return computation

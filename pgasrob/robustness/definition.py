@@ -132,7 +132,6 @@ class DefinitionSearch(CutSearch[DefinitionState, Letter], WithoutFacts, InOnePa
         super().__init__(HappensBeforeSpace(instance))
         self._instance = instance
         self._most_pending = 0
-        self.violation: Violation | None = None
 
     @property
     def doing(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from pgasrob.diagnostics.suggestions import did_you_mean
 from pgasrob.program.illegal_calls import Claim
@@ -16,6 +16,8 @@ from pgasrob.semantics.sequential import FoundFault
 
 if TYPE_CHECKING:
     from pgasrob.robustness.cycle_types import CycleType
+
+T = TypeVar("T", bound="Traced")
 
 PIECE = 256
 """States that a search of states looks at before it lets its caller look around."""
@@ -145,13 +147,54 @@ class TraceEngine(Engine, Protocol):
 
 
 class InOnePart:
-    """What engines answer that have no parts."""
+    """What engines answer that have no parts, have found nothing yet, and do not say what they are at."""
 
     settled_by = ""
+    violation: Violation | None = None
+    gave_up: Reason | None = None  # one with finitely many states gives up only when its caller does
+
+    @property
+    def doing(self) -> str:
+        return ""
 
     @property
     def states_at_work(self: Counted) -> int:
         return self.states
+
+
+class Traced(Protocol):
+    """What goes through runs, one of every trace: the kernel, or :class:`~pgasrob.reference.exploration.Exploration`.
+    ``events``: those looked at so far."""
+
+    @property
+    def events(self) -> int: ...
+    @property
+    def traces(self) -> int: ...
+
+
+class TraceByTrace(Generic[T]):
+    """A search that looks at one run of every trace, which ``exploration`` goes through."""
+
+    gave_up: Reason | None = None
+
+    def __init__(self, exploration: T) -> None:
+        self.exploration = exploration
+
+    @property
+    def states(self) -> int:
+        return self.exploration.events + 1
+
+    @property
+    def transitions(self) -> int:
+        return self.exploration.events
+
+    @property
+    def traces(self) -> int:
+        return self.exploration.traces
+
+    @property
+    def doing(self) -> str:
+        return f"{self.traces:,} traces"
 
 
 class WithoutFacts:

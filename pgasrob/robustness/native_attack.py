@@ -16,7 +16,6 @@ from pgasrob.robustness.engine import PIECE, InOnePart, Violation, until
 from pgasrob.robustness.kernel_tables import Tables, tables
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
 from pgasrob.robustness.normal_form import Word
-from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.sequential import FoundFault, assumes_are_guesses
@@ -168,8 +167,6 @@ class NativeSearch(InOnePart):
     left, if that is known: by transition, the steps that may be the source, as bits.
     """
 
-    doing = ""
-
     def __init__(
         self,
         instance: Instance,
@@ -190,8 +187,6 @@ class NativeSearch(InOnePart):
         self.facts = NativeFacts(instance, reductions, memory_limit, threads, sources, attack=True)
         self.facts.nothing_to_search = nothing_to_search
         self._search = self.facts.search
-        self.violation: Violation | None = None
-        self.gave_up: Reason | None = None  # finitely many states: it gives up only when its caller does
 
     @property
     def states(self) -> int:

@@ -23,7 +23,6 @@ from pgasrob.robustness.cycle_types import CycleType, CycleTypeAutomata, possibl
 from pgasrob.robustness.engine import PIECE, InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.marked_normal_form import Marked, MarkedNormalForm, MarkedWord
 from pgasrob.robustness.normal_form import NormalForm, numbered
-from pgasrob.robustness.reasons import Reason
 from pgasrob.stop_points import stop_point
 
 HEADS = 2
@@ -49,8 +48,6 @@ class ProductSearch(WithoutFacts, InOnePart):
         self._open: list[tuple[CycleType, Search]] = []
         self._closed_states = self._closed_transitions = 0
         self.refuted = 0
-        self.violation: Violation | None = None
-        self.gave_up: Reason | None = None  # the product is finite: it gives up only when its caller does
 
     @property
     def states(self) -> int:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
-from pgasrob.robustness.reasons import Reason
 from pgasrob.semantics.accesses import access_of, conflict
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
@@ -55,14 +54,10 @@ class Late(NamedTuple):
 class ShortCycles(InOnePart, WithoutFacts):
     """The search on ``instance``; ``sources``: by transition the steps that may be the source, as bits."""
 
-    doing = ""
-    gave_up: Reason | None = None
-
     def __init__(self, instance: Instance, sources: Sequence[int]) -> None:
         self._space = StateSpace(instance)
         self._sources: dict[tuple[int, int, int], int] = {}
         self.states = self.transitions = 0
-        self.violation: Violation | None = None
         bits = iter(sources)
         for rank, automaton in enumerate(instance.automata):
             for leaving in automaton.out:

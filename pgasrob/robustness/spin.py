@@ -29,7 +29,7 @@ from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
 from pgasrob.robustness.moves import Move, Rerun, in_two_parts
-from pgasrob.robustness.reasons import DepthBound, NoModel, Reason, SpinFailed, SpinOutOfMemory
+from pgasrob.robustness.reasons import DepthBound, NoModel, SpinFailed, SpinOutOfMemory
 from pgasrob.scratch_folders import scratch_folder
 from pgasrob.semantics.computation import Computation
 
@@ -85,18 +85,17 @@ class SpinSearch(WithoutFacts, InOnePart):
     of a state, as SPIN counts them; ``doing``, what it is at, for a progress display; ``depth`` of the last search.
     """
 
+    doing = ""
+
     def __init__(self, instance: Instance, memory_limit: int | None = None, options: Sequence[str] = ()) -> None:
         self.spin, self.cc = needed_programs()
         self.instance = instance
         self.memory_limit = memory_limit
         self.options = options
         self.depth = DEPTH
-        self.violation: Violation | None = None
-        self.gave_up: Reason | None = None
         self.states = 0
         self.transitions = 0
         self.vector = 0
-        self.doing = ""
 
     def run(self) -> Iterator[None]:
         """Search, yielding many times a second; when dropped half-way, it leaves no process and no file."""

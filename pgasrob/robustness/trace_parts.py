@@ -20,10 +20,8 @@ from pgasrob.robustness.engine import (
     JoinedFacts,
     Subtrees,
     TraceEngine,
-    Violation,
 )
 from pgasrob.robustness.limits import Limits
-from pgasrob.robustness.reasons import Reason
 from pgasrob.robustness.stopping import until_limit
 from pgasrob.robustness.watch import Progress, Watch
 from pgasrob.twins import trace_search
@@ -90,6 +88,7 @@ class PartsSearch(JoinedFacts, InOnePart):
     """
 
     settled = False
+    doing = "what was found in its parts"
 
     def __init__(self, instance: Instance, found: Sequence[FoundInPart], memory: int | None) -> None:
         self._instance, self._memory = instance, memory
@@ -109,9 +108,6 @@ class PartsSearch(JoinedFacts, InOnePart):
         self._searches: list[TraceEngine] = []
         self._ended = False
         self.checks_deadlock = instance.can_wait
-        self.violation: Violation | None = None
-        self.gave_up: Reason | None = None
-        self.doing = "what was found in its parts"
 
     @property
     def facts(self) -> PartsSearch:

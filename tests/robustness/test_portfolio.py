@@ -100,7 +100,7 @@ def test_what_is_synchronised_has_one_trace_at_any_size(family: Callable[[int], 
         assert search.violation is None and search.gave_up is None
         traces = search.searches["traces"]
         assert isinstance(traces, TraceSearch | NativeTraceSearch)
-        assert (traces.traces, traces.redundant, traces.violation) == (1, 0, None)
+        assert (traces.traces, traces.exploration.redundant, traces.violation) == (1, 0, None)
 
 
 def test_facts_have_short_runs() -> None:

@@ -114,7 +114,11 @@ def test_the_kernel_goes_the_same_way() -> None:
             continue
         for _ in fast.run():
             pass
-        assert (slow.traces, slow.redundant, slow.states) == (fast.traces, fast.redundant, fast.states)
+        assert (slow.traces, slow.exploration.redundant, slow.states) == (
+            fast.traces,
+            fast.exploration.redundant,
+            fast.states,
+        )
         assert slow.violation == fast.violation and slow.gave_up == fast.gave_up
         facts = fast.facts
         assert (slow.failed.get(None), slow.deadlock) == (facts.failed.get(None), facts.deadlock)
