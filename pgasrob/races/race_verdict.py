@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Literal
 from pgasrob.display import Result
 from pgasrob.program.count_note import CountNote
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.verdict import Stats
+from pgasrob.robustness.verdict import Stats, Verdict, Witness
 
 if TYPE_CHECKING:
     from pgasrob.diagnostics import Diagnostic
     from pgasrob.program.assumptions import Assumption
     from pgasrob.robustness.reasons import Reason
-    from pgasrob.robustness.verdict import Verdict, Witness
     from pgasrob.semantics.race import Race
 
 Answer = Literal["race", "no race", "unknown", "error"]

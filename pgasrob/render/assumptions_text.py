@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pgasrob.program.assumptions import Kind
 from pgasrob.render import english
 from pgasrob.render.lines import Line, paragraph, together, wrap
 from pgasrob.render.shared_json import Assumption
-from pgasrob.render.verdict_json import Result
-
-if TYPE_CHECKING:
-    from pgasrob.render.verdict_json import RaceResult
+from pgasrob.render.verdict_json import RaceResult, Result
 
 LONGEST = 150
 """Characters of the sentence: two lines of 80."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from pgasrob.program.illegal_calls import Opened
 from pgasrob.render.run_json import Witness, witness_to_json
-
-if TYPE_CHECKING:
-    from pgasrob.program.illegal_calls import Opened
-    from pgasrob.robustness.verdict import FoundIllegalCall
+from pgasrob.robustness.verdict import FoundIllegalCall
 
 
 class OpenedBy(TypedDict):

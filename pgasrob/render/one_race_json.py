@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from pgasrob.program.control import Transition
 from pgasrob.program.core import steps_of
 from pgasrob.render.run_json import Event, Witness, event_to_json, witness_to_json
 from pgasrob.render.source_commands import Calls, WrittenCommands
 from pgasrob.robustness.verdict import Witness as FoundWitness
 from pgasrob.semantics.computation import POPS, EventKind
 from pgasrob.semantics.computation import Event as StepOrIssue
+from pgasrob.semantics.race import Race as FoundRace
 from pgasrob.semantics.race import RaceKind
+from pgasrob.semantics.race import RacingAccess as FoundAccess
 from pgasrob.semantics.replay import ReplayedEvent
-
-if TYPE_CHECKING:
-    from pgasrob.program.control import Transition
-    from pgasrob.semantics.race import Race as FoundRace
-    from pgasrob.semantics.race import RacingAccess as FoundAccess
 
 
 class RacingAccess(Event):

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.double_values import shown
-from pgasrob.render.outcomes_json import example_to_json
+from pgasrob.render.outcomes_json import OutcomesResult, example_to_json
 from pgasrob.render.run_json import Witness
 from pgasrob.render.shared_json import SCHEMA, Error, Stats, unicode_name
 
 if TYPE_CHECKING:
-    from pgasrob.render.outcomes_json import OutcomesResult
     from pgasrob.runs.simulate import Bias, Simulated
     from pgasrob.semantics.endings import Ending
 

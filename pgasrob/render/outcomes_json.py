@@ -9,13 +9,12 @@ from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.double_values import Double, value
 from pgasrob.render.run_json import Witness, witness_to_json
 from pgasrob.render.shared_json import SCHEMA, Error, unicode_name
-from pgasrob.semantics.endings import places
+from pgasrob.semantics.endings import Ending, places
 
 if TYPE_CHECKING:
     from pgasrob.program.instance import Instance
     from pgasrob.runs.outcomes import Outcome, Outcomes
     from pgasrob.semantics.computation import Computation
-    from pgasrob.semantics.endings import Ending
 
 
 class Column(TypedDict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
-from typing import TYPE_CHECKING, TypedDict, assert_never
+from typing import TypedDict, assert_never
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import synchronised_text
@@ -18,16 +18,13 @@ from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
 from pgasrob.render.synchronised_json import ConsequentialRace, consequential_to_json, synchronised_to_json
 from pgasrob.render.synchronised_json import wrong as count_of_findings
 from pgasrob.render.verdict_json import Change, Fix, Result, to_json
+from pgasrob.repairs import Answer, Broken, Candidate, Rejected, Repair
 from pgasrob.repairs.edits import Edit, Origins, applied
 from pgasrob.repairs.sc_outcomes import Compared, Same
-from pgasrob.repairs.search import Repair
 from pgasrob.repairs.source_statements import Statements
 from pgasrob.robustness.late_operations import late_operations
 from pgasrob.robustness.question import FACTS
 from pgasrob.robustness.verdict import RaceConsequences, Verdict, Witness
-
-if TYPE_CHECKING:
-    from pgasrob.repairs import Answer, Broken, Candidate, Rejected
 
 MOST_BROKEN = 2
 """Violations that are described for one candidate."""

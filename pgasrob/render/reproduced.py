@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from pgasrob.diagnostics import visible
@@ -15,8 +15,6 @@ from pgasrob.render.shared_json import SCHEMA, Error
 from pgasrob.render.source_commands import Calls, pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from pgasrob.runtime.reproduce.execute import Execution
     from pgasrob.runtime.reproduce.reproduce import Compared, Reproduction
     from pgasrob.semantics.replay import Run

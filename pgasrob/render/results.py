@@ -11,8 +11,8 @@ from pgasrob.diagnostics import visible
 from pgasrob.models.litmus_answers import Answers
 from pgasrob.races.race_verdict import RaceVerdict
 from pgasrob.render import english
-from pgasrob.render.jupyter import html, svg
-from pgasrob.render.lines import plain
+from pgasrob.render.jupyter import Answered, html, svg
+from pgasrob.render.lines import Line, plain
 from pgasrob.render.litmus_json import litmus_to_json
 from pgasrob.render.litmus_text import litmus_report
 from pgasrob.render.one_run_json import simulated_to_json
@@ -26,6 +26,7 @@ from pgasrob.render.result_report import report
 from pgasrob.render.run_graph import NoRun
 from pgasrob.render.source_places import dumps
 from pgasrob.render.synchronised_json import in_brief, synchronised_to_json
+from pgasrob.render.verdict_json import RaceResult, Result
 from pgasrob.render.verdict_json import to_json as of_verdict
 from pgasrob.repairs import Repair
 from pgasrob.robustness.verdict import Verdict
@@ -36,9 +37,6 @@ from pgasrob.whole_files import replace_file
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.program.program import Program
-    from pgasrob.render.jupyter import Answered
-    from pgasrob.render.lines import Line
-    from pgasrob.render.verdict_json import RaceResult, Result
 
 __all__ = ["html", "save", "short", "svg", "text", "to_json"]
 

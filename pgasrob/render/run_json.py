@@ -9,20 +9,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, TypeVar
 
 from pgasrob.program.commands import Barrier, show
-from pgasrob.program.core import at_issue
+from pgasrob.program.core import Cell, at_issue
 from pgasrob.program.expressions import Fault as NoValue
 from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.double_values import shown, value
 from pgasrob.render.source_commands import Calls, WrittenCommands, gives_status, pieces
 from pgasrob.robustness.late_operations import late_operations
+from pgasrob.semantics.happens_before import Edge as CycleEdge
 from pgasrob.semantics.happens_before import HappensBefore
 
 if TYPE_CHECKING:
     from pgasrob.program.control import Transition
-    from pgasrob.program.core import Cell
     from pgasrob.program.instance import Instance
     from pgasrob.robustness import verdict as library
-    from pgasrob.semantics.happens_before import Edge as CycleEdge
     from pgasrob.semantics.replay import Change as CellChange
     from pgasrob.semantics.replay import ReplayedEvent, Run
     from pgasrob.semantics.sc_order import SequentialOrder

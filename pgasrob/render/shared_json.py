@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from pgasrob.diagnostics import visible
+from pgasrob.diagnostics import Diagnostic, visible
 from pgasrob.program.statements import Line
 
 if TYPE_CHECKING:
-    from pgasrob.diagnostics import Diagnostic
     from pgasrob.program import assumptions as kinds
     from pgasrob.robustness import verdict as library
 

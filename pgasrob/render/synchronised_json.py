@@ -5,21 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from pgasrob.render import english
 from pgasrob.render.one_race_json import Race, race_to_json
 from pgasrob.render.run_json import Witness, witness_to_json
 from pgasrob.render.shared_json import Stats, stats_to_json
+from pgasrob.robustness import verdict as library
 from pgasrob.robustness.synchronisation import LineAnswer, synchronised
 from pgasrob.robustness.verdict import LineName
 from pgasrob.robustness.verdict import Witness as FoundWitness
-
-if TYPE_CHECKING:
-    from pgasrob.robustness import verdict as library
-    from pgasrob.semantics.race import Race as FoundRace
-    from pgasrob.semantics.race import RacingAccess
-    from pgasrob.semantics.replay import Run
+from pgasrob.semantics.race import Race as FoundRace
+from pgasrob.semantics.race import RacingAccess
+from pgasrob.semantics.replay import Run
 
 FOUND: dict[LineName, str] = {
     "legal": "illegal call",

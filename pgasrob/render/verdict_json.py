@@ -46,12 +46,11 @@ from pgasrob.render.synchronised_json import (
 )
 from pgasrob.robustness.reasons import FaultReached
 from pgasrob.robustness.synchronisation import as_expected_in_headers, synchronised
-from pgasrob.robustness.verdict import RECORDED, Legal
+from pgasrob.robustness.verdict import RECORDED, EffectKind, Legal
 
 if TYPE_CHECKING:
     from pgasrob.batch.job import Checked
     from pgasrob.robustness import verdict as library
-    from pgasrob.robustness.verdict import EffectKind
 
 
 class RepairBeside(TypedDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import WHOLE, InOnePart, Subtrees, TraceByTrace, until
@@ -13,14 +13,14 @@ from pgasrob.robustness.reasons import RunTooLong, TooManyUpdates
 from pgasrob.semantics.sequential import assumes_are_guesses
 
 if TYPE_CHECKING:
-    pass
+    from pgasrob._kernel import Traces
 
 PIECE = 1_024
 MOST_EVENTS = 1_000_000
 """Events of a run beyond which it is taken to have no end if its ranks come back to where they have been."""
 
 
-class NativeTraceSearch(TraceByTrace["Traces"], DecodedFacts, InOnePart):
+class NativeTraceSearch(TraceByTrace[Any], DecodedFacts, InOnePart):
     """The search of an instance trace by trace, with what :class:`~pgasrob.reference.trace_search.TraceSearch` has.
 
     ``sources``: by transition, the steps that may be the source, as bits; None: all. ``part``: what of the exploration
@@ -28,6 +28,7 @@ class NativeTraceSearch(TraceByTrace["Traces"], DecodedFacts, InOnePart):
     """
 
     settled = False
+    exploration: Traces
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pgasrob.program.files import DISK, Files
 from pgasrob.program.program import Program
 from pgasrob.program.reading import DEFAULT_READING, Reading
-from pgasrob.robustness.engine import Settings
+from pgasrob.robustness.engine import FoundInPart, Settings
 from pgasrob.robustness.engines import DEFAULT_ENGINE
 from pgasrob.robustness.limits import Limits, available_cores
 from pgasrob.robustness.load import load
@@ -18,7 +18,6 @@ from pgasrob.robustness.verdict import LINES, LineName
 if TYPE_CHECKING:
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
-    from pgasrob.robustness.engine import FoundInPart
 
 FACTS: tuple[LineName, ...] = ("legal", "progress", "assertions")
 """What counts beside robustness where it is found to be bad."""

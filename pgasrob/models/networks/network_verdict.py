@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.diagnostics.internal_error import internal_error
@@ -19,6 +19,7 @@ from pgasrob.models.networks.robustness import Found, Violation, by_executions, 
 from pgasrob.models.networks.to_litmus import Translation, translate
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.count_note import CountNote
+from pgasrob.program.declarations import Source
 from pgasrob.program.expectation import read_expectation
 from pgasrob.program.files import DISK
 from pgasrob.program.parser import read_text
@@ -27,9 +28,6 @@ from pgasrob.robustness.reasons import InternalError, NothingChecked, Reason, St
 from pgasrob.robustness.rests_on import rests_on
 from pgasrob.robustness.session import PREPARING, READING, Failed, Loaded, Session
 from pgasrob.robustness.watch import Watch
-
-if TYPE_CHECKING:
-    from pgasrob.program.declarations import Source
 
 Verdict = Literal["robust", "not robust", "unknown", "refused", "error"]
 

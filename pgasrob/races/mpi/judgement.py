@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from pgasrob.diagnostics import Diagnostic
+from pgasrob.program.assumptions import Assumption
 from pgasrob.program.core import Cell
 from pgasrob.program.count_note import CountNote
+from pgasrob.program.instance import Instance
 from pgasrob.races.mpi.actions import Action, Edge, Execution, MemoryModel, Misuse, ModelRace, Place
 from pgasrob.races.mpi.consistency import Orders
 from pgasrob.races.mpi.execution import NotCovered
 from pgasrob.races.mpi.validity import misuses
-
-if TYPE_CHECKING:
-    from pgasrob.diagnostics import Diagnostic
-    from pgasrob.program.assumptions import Assumption
-    from pgasrob.program.instance import Instance
 
 Exposed = Mapping[tuple[str, int], frozenset[Cell]]
 """The cells that a rank has in a window."""

@@ -7,13 +7,10 @@ A chapter is a title and blocks. Everything that a block says is taken from an
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pgasrob.render.explanation import decision_chapters, run_chapters
 from pgasrob.render.explanation.blocks import Block, Subject
-
-if TYPE_CHECKING:
-    from pgasrob.robustness.explanation import Explanation
+from pgasrob.robustness.explanation import Explanation
 
 
 @dataclass(frozen=True, slots=True)
