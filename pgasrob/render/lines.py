@@ -121,6 +121,11 @@ def paragraph(text: str, width: int, style: str = "", first: str = "", rest: str
     return [[(line, style)] for line in wrap(text, width, first, first if rest is None else rest)]
 
 
+def paragraphs(sentences: Iterable[tuple[str, str]], width: int, first: str = "  ") -> list[Line]:
+    """Each of ``sentences``, which come with their styles, as a :func:`paragraph`."""
+    return [line for text, style in sentences for line in paragraph(text, width, style, first)]
+
+
 def headline(file: str, rest: Line, width: int) -> list[Line]:
     """``file`` and the ``rest`` of a headline on one line; the rest below it, wrapped, where that is too long."""
     line: Line = [(file, "heading"), *rest]

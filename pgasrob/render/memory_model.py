@@ -9,7 +9,7 @@ from pgasrob.diagnostics import visible
 from pgasrob.render import assumptions_text, english
 from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.errors import error_lines
-from pgasrob.render.lines import Line, paragraph
+from pgasrob.render.lines import Line, paragraph, paragraphs
 from pgasrob.render.shared_json import SCHEMA, Assumption, Error, assumptions_to_json, errors_to_json
 
 if TYPE_CHECKING:
@@ -141,8 +141,7 @@ def model_report(result: ModelResult, width: int = 80, *, list_assumptions: bool
     for race in result["races"]:
         lines = english.lines(list(dict.fromkeys(access["line"] for access in race["accesses"])))
         yield from paragraph(f"{lines}: {sentence(race)}.", width, "bad", "  ")
-    for text, style in _meaning(result):
-        yield from paragraph(text, width, style, "  ")
+    yield from paragraphs(_meaning(result), width)
     if list_assumptions:
         yield from assumptions_text.listed(result, width)  # type: ignore[arg-type]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, run_table, verdict_text, words
-from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph
+from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, paragraphs
 from pgasrob.render.outcomes_text import LOWERED, final_values, is_lowered
 
 if TYPE_CHECKING:
@@ -172,10 +172,7 @@ def simulation_report(result: RunResult, width: int = 80, glyphs: Glyphs = UNICO
     if simulation:
         lines += paragraph(again(simulation), width, "faint", "  ")
     lines += [[], *verdict_text.section(drawn, witness, width, glyphs, heading)]
-    lines.append([])
-    for sentence, style in closing(drawn, witness):
-        lines += paragraph(sentence, width, style)
-    return lines + _why(drawn, witness, width, glyphs)
+    return [*lines, [], *paragraphs(closing(drawn, witness), width, ""), *_why(drawn, witness, width, glyphs)]
 
 
 MOST_EVENTS = 200

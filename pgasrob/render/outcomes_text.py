@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from pgasrob.diagnostics import visible
 from pgasrob.render import english, verdict_text
-from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, headline, paragraph, together
+from pgasrob.render.lines import UNICODE, Glyphs, Line, Segment, headline, paragraph, paragraphs, together
 
 if TYPE_CHECKING:
     from pgasrob.render.outcomes_json import OutcomeRow, OutcomesResult
@@ -51,8 +51,7 @@ def outcomes_report(result: OutcomesResult, width: int = 80, glyphs: Glyphs = UN
         same = _the_same(result)
         if same:
             lines += paragraph(same, width, "", "  ")
-    lines += _remarks(result, width)
-    return lines
+    return lines + paragraphs(_sentences(result), width)
 
 
 def example_report(result: OutcomesResult, row: int, width: int = 80, glyphs: Glyphs = UNICODE) -> list[Line]:
@@ -233,13 +232,6 @@ def final_values(values: dict[str, int], nodes: int, everything: bool) -> str:
 
 
 # --- Below the table -------------------------------------------------------------------------------------------------
-
-
-def _remarks(result: OutcomesResult, width: int) -> list[Line]:
-    lines: list[Line] = []
-    for sentence, style in _sentences(result):
-        lines += paragraph(sentence, width, style, "  ")
-    return lines
 
 
 def _sentences(result: OutcomesResult) -> Iterator[tuple[str, str]]:

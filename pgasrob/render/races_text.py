@@ -10,15 +10,18 @@ from typing import cast
 from pgasrob.diagnostics import visible
 from pgasrob.render import assumptions_text, count_note_json, english, words
 from pgasrob.render.errors import error_lines, in_one_line
-from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph
+from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, paragraphs
 from pgasrob.render.one_race_json import Race, with_accesses
 from pgasrob.render.one_race_text import distinct, excerpts, lines_race, sentence
 from pgasrob.render.races_json import counted
 from pgasrob.render.run_json import Witness
 from pgasrob.render.source_places import located
 from pgasrob.render.verdict_json import RaceResult, Result
-from pgasrob.render.verdict_text import section, verdict_report
+from pgasrob.render.verdict_text import LIMITS, section, verdict_report
 from pgasrob.robustness.verdict import RECORDED
+
+NOTHING_EXPECTED = "no `// races:` says how many pairs are expected"
+"""Why nothing can be compared with an answer."""
 
 
 def race_report(
@@ -66,7 +69,7 @@ def _beside(result: RaceResult, width: int) -> list[Line]:
     said = cast(RaceResult, {key: value for key, value in result.items() if key != "count_note"})  # by the verdict
     lines: list[Line] = [[("  ", ""), *heading], *_body(said, width)]
     if result["races"]:
-        lines += paragraph(f"`{race_command(result)}` shows the way there.", width, "faint", "  ")
+        lines += paragraph(f"`{_command('race', result)}` shows the way there.", width, "faint", "  ")
     return lines
 
 
@@ -89,12 +92,7 @@ def _number(result: RaceResult) -> str:
 def wrong(result: RaceResult) -> str:
     """A note that the header expects another number of racing pairs, or none; "" where it does not."""
     expected = result.get("expected")
-    return f"expected {expected}" if expected else nothing_expected(result)
-
-
-def nothing_expected(result: RaceResult) -> str:
-    """Why nothing can be compared with ``result``."""
-    return "no `// races:` says how many pairs are expected"
+    return f"expected {expected}" if expected else NOTHING_EXPECTED
 
 
 def _body(result: RaceResult, width: int) -> list[Line]:
@@ -108,9 +106,7 @@ def _body(result: RaceResult, width: int) -> list[Line]:
     for race in result["races"]:
         lines += paragraph(f"{english.capital(lines_race(race))}:", width, "bad", "  ")
         lines += excerpts(result["file"], race, width)
-    for text, style in sentences(result):
-        lines += paragraph(text, width, style, "  ")
-    return lines
+    return lines + paragraphs(sentences(result), width)
 
 
 def cost(result: RaceResult) -> str:
@@ -135,7 +131,7 @@ def sentences(result: RaceResult) -> Iterator[tuple[str, str]]:
     if verdict == "unknown":
         yield "This says nothing about races.", "open"
     if result["limit"]:
-        yield "--max-states, --timeout and --memory-limit set the limits.", "open"
+        yield LIMITS, "open"
     if answer := robustness(result):
         yield answer
     if rests_on := assumptions_text.sentence(result):
@@ -159,7 +155,7 @@ def robustness(result: RaceResult) -> tuple[str, str] | None:
         case "not robust":
             why = words.diagnosis(other["witness"]) or f"A run on the network looks like no {english.SC} run."
             same = "" if race else " all the same"
-            return f"The program is not robust{same}: {why} `{check_command(result)}` shows the run.", "bad"
+            return f"The program is not robust{same}: {why} `{_command('check', result)}` shows the run.", "bad"
         case "unknown" | "error":
             known = "in error" if other["verdict"] == "error" else "robust"
             if known == "robust":
@@ -183,17 +179,8 @@ def _ends(other: Result) -> str:
     return f"Whether SC runs end differently depending on which is unknown{why}."
 
 
-def check_command(result: RaceResult) -> str:
-    """The command that shows the counterexample."""
-    return _command("check", result)
-
-
-def race_command(result: RaceResult) -> str:
-    """The command that shows the run to a race."""
-    return _command("race", result)
-
-
 def _command(name: str, result: RaceResult) -> str:
+    """The command ``name`` (`race`, `check`) that shows the run to a race, or the counterexample."""
     nodes = "" if result["nodes"] is None or result["engine"] == RECORDED else f" -n {result['nodes']}"
     return f"pgasrob {name} {visible(result['file'])}{nodes}"
 

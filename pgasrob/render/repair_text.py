@@ -13,7 +13,7 @@ from pgasrob.render.count_note_json import CountNote, count_note_to_json
 from pgasrob.render.diagnosis_text import Diagnosis
 from pgasrob.render.english import capital, count, listed, on_counts
 from pgasrob.render.errors import diagnostic_lines
-from pgasrob.render.lines import Line, headline, paragraph
+from pgasrob.render.lines import Line, headline, paragraph, paragraphs
 from pgasrob.render.shared_json import SCHEMA, Error, errors_to_json
 from pgasrob.render.synchronised_json import ConsequentialRace, consequential_to_json, synchronised_to_json
 from pgasrob.render.synchronised_json import wrong as count_of_findings
@@ -252,9 +252,7 @@ def beginning(
     """The beginning of a report about edits: ``file`` and ``head``, errors of the text, ``sentences`` with styles."""
     lines = headline(f"{visible(file)}: ", head, width)
     lines += diagnostic_lines(error for verdict in verdicts for error in verdict.errors)
-    for sentence, style in sentences:
-        lines += paragraph(sentence, width, style, "  ")
-    return lines
+    return lines + paragraphs(sentences, width)
 
 
 def diff_lines(diff: str) -> Iterator[Line]:

@@ -237,7 +237,7 @@ class RaceForm(Form[RaceResult]):
         return counted(result)
 
     def nothing_expected(self, result: RaceResult) -> str:
-        return races_text.nothing_expected(result)
+        return races_text.NOTHING_EXPECTED
 
     def noted(self, result: RaceResult) -> Iterator[str]:
         other = result.get("robustness")

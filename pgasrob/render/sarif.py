@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import quote, unquote
@@ -27,7 +27,7 @@ from pgasrob.render.races_json import is_about_races
 from pgasrob.render.run_json import Fault, NextCommand, Witness
 from pgasrob.render.shared_json import Error
 from pgasrob.render.synchronised_json import ConsequentialRace, left_open
-from pgasrob.render.synchronised_text import because, illegal_call, races_left, severity_of_violation
+from pgasrob.render.synchronised_text import because, illegal_call, races_left, severity, severity_of_violation
 from pgasrob.render.verdict_json import Fix, RaceResult, Result
 from pgasrob.robustness.reasons import InternalError
 from pgasrob.version import VERSION
@@ -153,8 +153,7 @@ def _catalogued(code: str) -> Object:
     if code not in CATALOGUE:
         return {"id": code, "defaultConfiguration": {"level": "error"}}
     entry = CATALOGUE[code]
-    title = entry.title[0].upper() + entry.title[1:]
-    return _rule(code, code, title, entry.explanation)
+    return _rule(code, code, english.capital(entry.title), entry.explanation)
 
 
 # --- Results ---------------------------------------------------------------------------------------------------------
@@ -189,18 +188,16 @@ def _results(result: Result | RaceResult) -> Iterator[Object]:
         yield _violation(result, witness)
     elif result["verdict"] == "not robust" and not witness:
         text = f"Not robust{_on(result)}: a run on the network looks like no sequentially consistent run."
-        text += f" {_begun(result['reason'])}." if result["reason"] else ""
+        text += f" {english.capital(result['reason'])}." if result["reason"] else ""
         yield _result(result, "not-robust", text, _location(result, None), "")
     if witness and witness["fault"]:
         yield _fault(result, witness)
-    found = result.get("synchronised")
-    counts = {line["line"] for line in found["lines"]} if found else set()
     for call in result.get("illegal_calls", []):
-        yield _illegal_call(result, call, "legal" in counts)
+        yield _illegal_call(result, call)
     if run := result["assertion_run"]:
-        yield _failing_assertion(result, run, "assertions" in counts)
+        yield _failing_assertion(result, run)
     if run := result["deadlock_run"]:
-        yield _deadlock(result, run, "progress" in counts)
+        yield _deadlock(result, run)
     yield from _by_consequences(result)
     if races := result.get("races"):
         consequences = result.get("consequences")
@@ -255,14 +252,12 @@ def _violation(result: Result, witness: Witness) -> Object:
         return _with_run(_result(result, "not-robust", text, _location(result, None), ""), result, witness)
     late = words.diagnosis(witness)
     text = short = f"{what}: {late}" if late else text
-    text += f" {' '.join(map(_begun, sentences))} {words.contradiction(cycle)}"
+    text += f" {' '.join(map(english.capital, sentences))} {words.contradiction(cycle)}"
     commands = " ".join(computation[edge["from"]]["command"] for edge in cycle)
     text += f" {words.effect(result)}" if result.get("effect") else ""
     found = _result(result, "not-robust", text, _place(result, witness, words.main_place(witness)), commands)
-    found["relatedLocations"] = [
-        {"id": number, **_place(result, witness, edge["from"]), "message": _message(f"{number}: {sentence}")}
-        for number, (edge, sentence) in enumerate(zip(cycle, sentences, strict=True), start=1)
-    ]
+    places = [_place(result, witness, edge["from"]) for edge in cycle]
+    found["relatedLocations"] = _related(places, (f"{number}: {each}" for number, each in enumerate(sentences, 1)))
     found["level"] = level
     found["properties"] |= {"effect": result.get("effect"), "brief": short}
     if fixes := result.get("fixes"):
@@ -304,14 +299,12 @@ def _race(result: RaceResult, race: Race, robustness: Result | None) -> Object:
 def _one_race(result: Result | RaceResult, race: Race, rule: str, consequence: str = "") -> Object:
     """A ``race`` without a run: its two accesses, and what its ``consequence`` is."""
     witness = with_accesses(race)
-    places = range(len(race["computation"]), len(witness["computation"]))
+    last = range(len(race["computation"]), len(witness["computation"]))
+    places = [_place(result, witness, place) for place in last]
     commands = " ".join(access["command"] for access in race["accesses"])
-    text = f"{_begun(sentence(race))}{english.on_nodes(race['nodes'])}{': ' * bool(consequence)}{consequence}."
-    found = _result(result, rule, text, _place(result, witness, places[0]), commands)
-    found["relatedLocations"] = [
-        {"id": number, **_place(result, witness, place), "message": _message(phrase)}
-        for number, (place, phrase) in enumerate(zip(places, phrases(race), strict=True), start=1)
-    ]
+    text = f"{english.capital(sentence(race))}{english.on_nodes(race['nodes'])}{': ' * bool(consequence)}{consequence}."
+    found = _result(result, rule, text, places[0], commands)
+    found["relatedLocations"] = _related(places, phrases(race))
     found["properties"] |= {"kind": race["kind"]}
     return found
 
@@ -324,32 +317,32 @@ def _fault(result: Result | RaceResult, witness: Witness) -> Object:
     return _with_run(found, result, witness)
 
 
-def _illegal_call(result: Result, call: IllegalCall, counts: bool) -> Object:
+def _illegal_call(result: Result, call: IllegalCall) -> Object:
     """The call, with the earlier one by which it is illegal; a warning where that does not count."""
     other, line = place_of(call["line"])
     run = call["run"]
     command = run["computation"][-1]["command"] if run and run["computation"] else ""
-    text = f"{_begun(f'{_on(result)} {illegal_call(call)}'.strip())}."
+    text = f"{english.capital(f'{_on(result)} {illegal_call(call)}'.strip())}."
     location = _point(result, run, call) if run else _location(result, {"startLine": line}, other)
     found = _result(result, call["rule"], text, location, command)
     if (opened := call["opened"]) and run:
         where = _point(result, run, opened)
         found["relatedLocations"] = [{"id": 1, **where, "message": _message(f"{opened['call']} is here")}]
-    found["level"] = "error" if counts else "warning"
+    found["level"] = severity(result, "legal")
     return _with_run(found, result, run) if run else found
 
 
-def _failing_assertion(result: Result, witness: Witness, counts: bool) -> Object:
+def _failing_assertion(result: Result, witness: Witness) -> Object:
     """The assertion; a warning where that does not count."""
     failing = [place for place, event in enumerate(witness["computation"]) if event["holds"] is False]
     text = f"The assertion fails in a sequentially consistent run{english.on_nodes(witness['nodes'])}."
     where = _place(result, witness, failing[-1]) if failing else _location(result, None)
     command = witness["computation"][failing[-1]]["command"] if failing else ""
     found = _result(result, "failing-assertion", text, where, command)
-    return _with_run(found | {"level": "error" if counts else "warning"}, result, witness)
+    return _with_run(found | {"level": severity(result, "assertions")}, result, witness)
 
 
-def _deadlock(result: Result, witness: Witness, counts: bool) -> Object:
+def _deadlock(result: Result, witness: Witness) -> Object:
     """The deadlock at the first rank that is stuck; a warning where that does not count."""
     standing = witness["standing"]
     stuck = words.stuck(standing)
@@ -358,11 +351,8 @@ def _deadlock(result: Result, witness: Witness, counts: bool) -> Object:
     text = " ".join([f"A deadlock in a sequentially consistent run{english.on_nodes(witness['nodes'])}.", *sentences])
     commands = " ".join(words.stuck_at(each)["command"] for each in stuck)
     found = _result(result, "deadlock", text, places[0] if places else _location(result, None), commands)
-    found["relatedLocations"] = [
-        {"id": number, **place, "message": _message(sentence)}
-        for number, (place, sentence) in enumerate(zip(places, sentences, strict=True), start=1)
-    ]
-    return _with_run(found | {"level": "error" if counts else "warning"}, result, witness)
+    found["relatedLocations"] = _related(places, sentences)
+    return _with_run(found | {"level": severity(result, "progress")}, result, witness)
 
 
 def _result(result: Result | RaceResult, rule: str, text: str, location: Object, commands: str) -> Object:
@@ -382,6 +372,14 @@ def _result(result: Result | RaceResult, rule: str, text: str, location: Object,
     }
 
 
+def _related(places: Iterable[Object], messages: Iterable[str]) -> list[Object]:
+    """Places that belong to a result, each with what is to be said of it."""
+    return [
+        {"id": number, **place, "message": _message(message)}
+        for number, (place, message) in enumerate(zip(places, messages, strict=True), start=1)
+    ]
+
+
 def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> Object:
     """``found`` with the run as a code flow: its steps in their order, a step of an operation nested in its rank."""
     computation = witness["computation"]
@@ -391,7 +389,7 @@ def _with_run(found: Object, result: Result | RaceResult, witness: Witness) -> O
     steps = []
     for place, event in enumerate(computation):
         effects = "; ".join(words.effects(event))
-        text = f"{_begun(words.step(place, computation))}: {event['command']}{effects and ': '}{effects}"
+        text = f"{english.capital(words.step(place, computation))}: {event['command']}{effects and ': '}{effects}"
         steps.append(
             {
                 "location": {**_place(result, witness, place), "message": _message(text)},
@@ -425,7 +423,7 @@ def notifications(result: Result | RaceResult) -> Iterator[Object]:
     placed = result["errors"] or (witness and witness["fault"])
     is_open = result["verdict"] == "unknown" or result.get("faults") == "unknown"
     if is_open or (result["verdict"] == "error" and not placed):
-        text = f"{_begun(result['verdict'])}{_on(result)}: {result['reason'] or 'no reason is known'}"
+        text = f"{english.capital(result['verdict'])}{_on(result)}: {result['reason'] or 'no reason is known'}"
         found = _notification(result, "warning" if is_open else "error", text)
         yield found | {"locations": [place]} if note and note["nothing"] else found
 
@@ -438,10 +436,10 @@ def _open_lines(result: Result | RaceResult) -> Iterator[Object]:
     open_ = [] if not found or result["verdict"] == "unknown" else left_open(found)
     if open_:
         reason = because(verdict)
-        text = f"{_begun(english.listed(open_))} could not be decided{_on(result)}{reason and ': '}{reason}"
+        text = f"{english.capital(english.listed(open_))} could not be decided{_on(result)}{reason and ': '}{reason}"
         yield _notification(result, "warning", text)
     if races := races_left(verdict):
-        yield _notification(result, "note", _begun(races))
+        yield _notification(result, "note", english.capital(races))
 
 
 def _notification(result: Result | RaceResult, level: str, text: str) -> Object:
@@ -525,10 +523,6 @@ def _lines(source: str) -> list[str]:
 
 def _on(result: Result | RaceResult) -> str:
     return english.on_nodes(result["nodes"])
-
-
-def _begun(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _message(text: str) -> Object:

@@ -22,7 +22,7 @@ from pgasrob.render import (
     words,
 )
 from pgasrob.render.errors import error_lines
-from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, together, wrap
+from pgasrob.render.lines import UNICODE, Glyphs, Line, headline, paragraph, paragraphs, together, wrap
 from pgasrob.render.rows import every_event, in_short
 from pgasrob.render.run_json import Event, Fault, Standing, Witness
 from pgasrob.render.run_table import MARK, table
@@ -55,17 +55,15 @@ def verdict_report(
     whole = synchronised_text.is_whole(result)
     known = list(sentences(result, assumed=not list_assumptions, lines=not whole))
     if whole:
-        for sentence, style in _count_note(result):  # it qualifies the headline
-            known.remove((sentence, style))
-            lines += paragraph(sentence, width, style, "  ")
+        notes = [*_count_note(result)]  # they qualify the headline
+        known = [each for each in known if each not in notes]
+        lines += paragraphs(notes, width)
         lines += synchronised_text.section(result, width)
     elif words.diagnosis(result["witness"]):
-        sentence, style = known.pop(0)
-        lines += paragraph(sentence, width, style, "  ")
+        lines += paragraphs([known.pop(0)], width)
     lines += _cost(result, width)
     lines += error_lines(result["file"], result["errors"])
-    for sentence, style in known:
-        lines += paragraph(sentence, width, style, "  ")
+    lines += paragraphs(known, width)
     if on_tso := result.get("on_tso"):
         about_tso = store_buffers_text.sentence(on_tso, result["verdict"])
         lines += paragraph(

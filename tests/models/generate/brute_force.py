@@ -9,6 +9,9 @@ from pgasrob.models.generate.conventions import Conventions
 from pgasrob.models.generate.programs import ACTIONS, Shape, Statement, renamed
 from pgasrob.models.generate.static_order import Action, Actions, actions_of
 
+LETTER = Conventions(observable=False)
+"""Only what section 6.1 asks for."""
+
 Pair = tuple[int, int]
 Labelled = tuple[str, int, Pair]
 """A rule, the number of its application, and an edge that it puts into hb."""

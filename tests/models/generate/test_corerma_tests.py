@@ -10,7 +10,6 @@ import pytest
 from pgasrob.models.corerma import CoreRma
 from pgasrob.models.generate.conventions import (
     DEFAULT,
-    LETTER,
     Conventions,
     UnknownConvention,
     choices,
@@ -24,6 +23,7 @@ from pgasrob.models.litmus.expected_outcomes import compare
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_table import asked
+from tests.models.generate.brute_force import LETTER
 
 COUNTS = {
     (1, 7): "R1 84, R2 477, F1 5, F2 7, F3 0, IR 4, GA 9, PG 104, CAS-F 1, CAS-T 1, LO 182, WS 14",

@@ -11,10 +11,8 @@ from pgasrob.models.generate.corerma_shapes import shapes
 from pgasrob.models.generate.cycles import pivots, values
 from pgasrob.models.generate.programs import Shape
 from pgasrob.models.generate.static_order import RULES, actions_of
-from tests.models.generate.brute_force import has_pivot, static
+from tests.models.generate.brute_force import LETTER, has_pivot, static
 
-LETTER = Conventions(observable=False)
-"""Only what section 6.1 asks for."""
 CAS = (
     Shape((0,), (0,), ((("cas", (0, 0, 0, 0)), ("load", (0,)), ("load", (0,))),)),
     Shape((0, 0), (0,), ((("cas", (0, 1, 0, 0)), ("load", (1,)), ("load", (0,))),)),
