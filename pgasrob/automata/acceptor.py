@@ -83,15 +83,6 @@ class Acceptor(Generic[Letter]):
         """The states from which a final state is reachable."""
         return frozenset(state for state, reached in self.reaches.items() if reached & self.finals)
 
-    def accepts(self, word: tuple[Letter, ...]) -> bool:
-        """Whether ``word`` is in the language: the definition, for tests and for small words."""
-        current = {self.initial}
-        for letter in word:
-            symbol = self.read(letter)
-            if symbol is not None:
-                current = {target for state in current for target in self.step(state, symbol)}
-        return not self.finals.isdisjoint(current)
-
     def _closure(self, state: AcceptorState) -> frozenset[AcceptorState]:
         seen, stack = {state}, [state]
         while stack:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import anyio
 
 from pgasrob import bounded
-from pgasrob.explore import answers
-from pgasrob.explore.answers import Answer
+from pgasrob.explore.answers import Answer, answer
 from pgasrob.explore.asked_run import AskedRun, Refused
 from pgasrob.explore.request_bounds import MOST_AT_ONCE, MOST_MEMORY, MOST_WAITING, SECONDS
-
-ANSWERS: dict[str, Callable[[AskedRun], Answer]] = {"position": answers.position, "violation": answers.violation}
-"""The functions that answer, by the last part of the address."""
 
 
 class Workers:
@@ -24,14 +18,15 @@ class Workers:
         self._running: set[anyio.CancelScope] = set()
 
     async def answer(self, what: str, asked: AskedRun) -> Answer:
-        """The answer of the function ``what``. Raises :class:`Refused` when too many wait, or it takes too much."""
+        """What :data:`~pgasrob.explore.answers.ANSWERS` has under ``what``. Raises :class:`Refused` when too many wait,
+        or it takes too much."""
         if self._at_once.statistics().tasks_waiting >= MOST_WAITING:
             raise Refused(503, "too many requests at a time; wait for the answers to the others")
         async with self._at_once:
             with anyio.CancelScope() as scope:
                 self._running.add(scope)
                 try:
-                    return await bounded.run(SECONDS[what], MOST_MEMORY, ANSWERS[what], asked)
+                    return await bounded.run(SECONDS[what], MOST_MEMORY, answer, what, asked)
                 except bounded.TooLarge:
                     raise Refused(503, "this took too much memory and was given up; try a smaller program") from None
                 except bounded.TooLong:

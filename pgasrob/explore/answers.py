@@ -5,57 +5,54 @@ Answers are found in processes of their own (`answer_processes`), which keep the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pgasrob.diagnostics import Diagnostic, SourceError
 from pgasrob.explore.asked_run import AskedRun
 from pgasrob.explore.nearest import choices, choices_of, nearest
-from pgasrob.explore.position import follow
+from pgasrob.explore.position import Position, Stop, follow
 from pgasrob.explore.position_json import position_to_json
 from pgasrob.explore.request_bounds import MOST_NODES
+from pgasrob.frontends.lower import CProgram
 from pgasrob.program.files import Overlay
+from pgasrob.program.program import Program
 from pgasrob.render import english
 from pgasrob.render.shared_json import errors_to_json
 from pgasrob.render.source_places import dumps
 from pgasrob.robustness.load import load
 
 if TYPE_CHECKING:
-    from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
-    from pgasrob.program.program import Program
     from pgasrob.program.reading import Reading
 
 Answer = tuple[int, str]
 """The status of HTTP, and JSON."""
 
 
-def position(asked: AskedRun) -> Answer:
-    """Where the run of ``asked`` stands; the diagnostics where its text is no program."""
-    try:
-        _, instance = _instance(asked)
-    except SourceError as error:
-        return 422, dumps({"errors": errors_to_json(error.diagnostics, asked.file)})
-    here, stop = follow(instance, asked.run, asked.automatic)
-    return 200, dumps(position_to_json(here, stop))
-
-
-def violation(asked: AskedRun) -> Answer:
-    """The choices from the run of ``asked`` to the nearest violation, or what is known of there being none."""
+def answer(what: str, asked: AskedRun) -> Answer:
+    """What :data:`ANSWERS` has under ``what``, for the run of ``asked``; the diagnostics where its text is no
+    program."""
     try:
         program, instance = _instance(asked)
     except SourceError as error:
         return 422, dumps({"errors": errors_to_json(error.diagnostics, asked.file)})
-    here, _ = follow(instance, asked.run, asked.automatic)
+    here, stop = follow(instance, asked.run, asked.automatic)
+    return 200, dumps(ANSWERS[what](program, here, stop))
+
+
+def _violation(program: Program | CProgram, here: Position, _: Stop | None) -> dict[str, Any]:
+    """The choices from ``here`` to the nearest violation, or what is known of there being none."""
     found = nearest(program, here)
     states = english.count(found.states, "state")
     if found.way is not None:
         sentence = "This run is a violation already."
         if found.way:
             sentence = f"{english.count(len(found.way), 'more step')} to a violation, the fewest there are."
-        return 200, dumps({"found": True, "choices": choices(here, found.way), "sentence": sentence})
+        return {"found": True, "choices": choices(here, found.way), "sentence": sentence}
     if found.robust:
         sentence = "None, proved: the program is robust, so no run of it is a violation."
     elif found.proved:
@@ -64,9 +61,16 @@ def violation(asked: AskedRun) -> Answer:
         sentence = f"None within the limit: {states} were looked at from here, and there are more."
     elsewhere = None
     if found.elsewhere is not None:
-        elsewhere = choices_of(instance, found.elsewhere)
+        elsewhere = choices_of(here.instance, found.elsewhere)
         sentence += " From the start there is one."
-    return 200, dumps({"found": False, "proved": found.proved, "sentence": sentence, "elsewhere": elsewhere})
+    return {"found": False, "proved": found.proved, "sentence": sentence, "elsewhere": elsewhere}
+
+
+ANSWERS: dict[str, Callable[[Program | CProgram, Position, Stop | None], dict[str, Any]]] = {
+    "position": lambda program, here, stop: position_to_json(here, stop),
+    "violation": _violation,
+}
+"""The answers, by the last part of the address."""
 
 
 @dataclass(frozen=True, eq=False)

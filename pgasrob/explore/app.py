@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from importlib import resources
 from pathlib import PurePath
 from typing import Any
 
@@ -21,8 +20,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from pgasrob.diagnostics import visible
-from pgasrob.explore.answer_processes import ANSWERS, Workers
-from pgasrob.explore.answers import Answer
+from pgasrob.explore.answer_processes import Workers
+from pgasrob.explore.answers import ANSWERS, Answer
 from pgasrob.explore.asked_run import Refused, asked_run
 from pgasrob.explore.guard import Guard
 from pgasrob.explore.link import Linked
@@ -30,8 +29,7 @@ from pgasrob.explore.request_bounds import BODY_SECONDS, MOST_BYTES, MOST_NODES
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.reading import Reading
 from pgasrob.render.explorer import embedded
-from pgasrob.render.page import filled, framed
-from pgasrob.render.page import part as static_part
+from pgasrob.render.page import filled, framed, part
 
 SCRIPTS = ("link.js", "server.js", "runs.js", "editor.js", "panels.js", "live.js")
 
@@ -52,14 +50,9 @@ class Shown:
         return {**others, self.linked.language: self.file}
 
 
-def part(name: str) -> str:
-    """The file ``name`` of `pages/`."""
-    return resources.files("pgasrob.explore").joinpath("pages", name).read_text(encoding="utf-8")
-
-
 def page(shown: Shown) -> Response:
     """The page. Its security policy runs no script but its own, and lets it connect to no other server."""
-    script = "\n".join(map(part, SCRIPTS))
+    script = "\n".join(part(name, "explore") for name in SCRIPTS)
     linked = shown.linked
     opening = {
         "file": shown.file,
@@ -71,13 +64,13 @@ def page(shown: Shown) -> Response:
     }
     name = PurePath(shown.file).name
     values = {"file": escape(visible(shown.file)), "name": escape(visible(name)), "opening": embedded(opening)}
-    body = filled(part("live.html"), {**values, "script": script})
+    body = filled(part("live.html", "explore"), {**values, "script": script})
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    style = static_part("style.css") + part("live.css")
+    style = part("style.css") + part("live.css", "explore")
     text = framed(f"{visible(name)}: explorer", style, body, script, connects=True)
     return HTMLResponse(text, headers={"Content-Security-Policy": policy})
 

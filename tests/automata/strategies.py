@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 from hypothesis import strategies as st
@@ -63,3 +66,13 @@ def multiheaded(draw: st.DrawFn, heads: int, max_states: int = 4, max_edges: int
     word = st.lists(st.tuples(st.integers(1, heads), st.sampled_from(LETTERS)), max_size=3).map(tuple)
     edges = draw(st.lists(st.tuples(states, word, states), max_size=max_edges))
     return Explicit(tuple(edges), draw(st.frozensets(states, min_size=1)))
+
+
+def accepts(acceptor: Acceptor[Any], word: Sequence[Any]) -> bool:
+    """Whether ``word`` is in the language of ``acceptor``, by the definition."""
+    current = {acceptor.initial}
+    for letter in word:
+        symbol = acceptor.read(letter)
+        if symbol is not None:
+            current = {target for state in current for target in acceptor.step(state, symbol)}
+    return not acceptor.finals.isdisjoint(current)

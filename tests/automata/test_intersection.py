@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pgasrob.automata.acceptor import Acceptor
 from pgasrob.automata.automaton import Interned, Reached
 from pgasrob.automata.intersection import Boundaries, Intersection
-from tests.automata.strategies import acceptors, multiheaded
+from tests.automata.strategies import acceptors, accepts, multiheaded
 from tests.support import Explicit, Word, examples, headed, language
 
 ANBNCN = Explicit(((0, headed("1a 2b 3c"), 0),), frozenset((0,)))
@@ -43,7 +43,7 @@ def expression(regex: str, letters: str = "ab") -> Acceptor[str]:
 def common(left: Explicit, acceptors: list[Acceptor[str]], heads: int, length: int) -> set[Word]:
     """The intersection by its definition: the words of ``left`` that every acceptor accepts."""
     words = language(left, heads, length)
-    return {word for word in words if all(acceptor.accepts(word) for acceptor in acceptors)}
+    return {word for word in words if all(accepts(acceptor, word) for acceptor in acceptors)}
 
 
 def reachable(automaton: Any) -> tuple[int, int]:
@@ -240,5 +240,5 @@ def test_one_head_is_the_product_of_finite_automata(left: Explicit, pair: Any) -
 def test_an_acceptor_may_leave_states_without_moves_out_of_its_table() -> None:
     acceptor = Acceptor("start", frozenset(("end",)), {"start": {"a": frozenset(("end",))}}, hear("a"))
     left = Explicit(((0, headed("1a"), 1),), frozenset((1,)))
-    assert acceptor.accepts(("a",))
+    assert accepts(acceptor, ("a",))
     assert language(Intersection(left, [acceptor], 1), 1, 2) == {("a",)}

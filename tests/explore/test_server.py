@@ -24,7 +24,8 @@ httpx = pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 import anyio  # noqa: E402
 
 from pgasrob.explore import answer_processes  # noqa: E402
-from pgasrob.explore.answer_processes import ANSWERS, Workers  # noqa: E402
+from pgasrob.explore.answer_processes import Workers  # noqa: E402
+from pgasrob.explore.answers import answer as answer_of  # noqa: E402
 from pgasrob.explore.app import Shown, application  # noqa: E402
 from pgasrob.explore.asked_run import AskedRun  # noqa: E402
 from pgasrob.explore.link import Linked  # noqa: E402
@@ -49,7 +50,7 @@ class Directly(Workers):
 
     async def answer(self, asked: str, question: AskedRun) -> tuple[int, str]:
         self.asked += 1
-        return ANSWERS[asked](question)
+        return answer_of(asked, question)
 
 
 def application_with(workers: Workers) -> Any:

@@ -77,10 +77,10 @@ class Shape:
             ),
         ), tuple(initial[old] for old in used)
 
-    def litmus(self, initial: Sequence[int], first_node: int = 1, first_value: int | None = None) -> Program:
-        """The litmus program: locations x, y, z..., registers a, b, c..., stores of distinct values from
-        ``first_value`` on (None: the least that is no initial value), nodes from ``first_node`` on."""
-        value = max((0, *initial)) + 1 if first_value is None else first_value
+    def litmus(self, initial: Sequence[int]) -> Program:
+        """The litmus program: locations x, y, z..., registers a, b, c..., stores of distinct values from the least
+        that is no initial value on, nodes from 1 on."""
+        value = max((0, *initial)) + 1
         register, threads = 0, []
         for node, statements in zip(self.nodes, self.threads, strict=True):
             instructions: list[Instruction] = []
@@ -100,17 +100,15 @@ class Shape:
                 elif kind in REMOTE:
                     instructions.append(REMOTE[kind](*cells))
                 elif kind in litmus.ON_NODES:
-                    instructions.append(litmus.ON_NODES[kind](operands[0] + first_node))
+                    instructions.append(litmus.ON_NODES[kind](operands[0] + 1))
                 elif kind == "mfence":
                     instructions.append(litmus.MemoryFence())
                 else:
                     raise ValueError(f"no statement {kind!r}")
                 value += kind in ("store", "CAS")
             body = tuple(instructions)
-            threads.append(Thread(node + first_node, tuple(names), straight(body), body))
-        locations = [
-            Location(LOCATIONS[place], owner + first_node, initial[place]) for place, owner in enumerate(self.owners)
-        ]
+            threads.append(Thread(node + 1, tuple(names), straight(body), body))
+        locations = [Location(LOCATIONS[place], owner + 1, initial[place]) for place, owner in enumerate(self.owners)]
         return Program(tuple(locations), tuple(threads))
 
 

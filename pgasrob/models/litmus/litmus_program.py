@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import Literal
 
 from pgasrob.models.litmus.instructions import Cell, Instruction
+from pgasrob.program.graphs import reached
 from pgasrob.stop_points import stop_point
 
 Value = int | Literal["T"]
@@ -81,20 +83,11 @@ class Graph:
     @cached_property
     def bounded(self) -> bool:
         """Whether it has no cycle, so that :meth:`paths` ends."""
-        colour = [0] * len(self.out)
-        stack = [(0, False)]
-        while stack:
-            stop_point()
-            state, done = stack.pop()
-            if done:
-                colour[state] = 2
-            elif colour[state] == 0:
-                colour[state] = 1
-                stack.append((state, True))
-                for _, target in self.out[state]:
-                    if colour[target] == 1:
-                        return False
-                    stack.append((target, False))
+        after = [[target for _, target in edges] for edges in self.out]
+        try:
+            TopologicalSorter({state: after[state] for state in reached([0], after.__getitem__)}).prepare()
+        except CycleError:
+            return False
         return True
 
     def paths(self) -> Iterator[tuple[Instruction, ...]]:
