@@ -234,7 +234,7 @@ THROUGH: dict[str, str] = {
         models.generate.programs
     """,
     "models/generate/test_corerma_tests.py": """
-        models.generate.conventions models.generate.one_memory
+        models.generate.conventions
     """,
     "models/generate/test_cycles.py": """
         models.generate.static_order

@@ -17,13 +17,13 @@ from pgasrob.models.generate.conventions import (
 )
 from pgasrob.models.generate.corerma_shapes import shapes
 from pgasrob.models.generate.corerma_tests import GeneratedTest, generate
-from pgasrob.models.generate.one_memory import Registers, outcomes
 from pgasrob.models.generate.static_order import RULES, actions_of
 from pgasrob.models.litmus.expected_outcomes import compare
 from pgasrob.models.litmus.litmus_parser import parse
 from pgasrob.models.litmus.litmus_program import Program
 from pgasrob.models.model_table import asked
 from tests.models.generate.brute_force import LETTER
+from tests.models.generate.one_memory import Registers, outcomes
 
 COUNTS = {
     (1, 7): "R1 84, R2 477, F1 5, F2 7, F3 0, IR 4, GA 9, PG 104, CAS-F 1, CAS-T 1, LO 182, WS 14",

@@ -3,7 +3,7 @@
 With atomic accesses alone an execution is consistent iff its actions have a total order that keeps the static edges
 (IR, GA, CAS, F1 to F3, PG, LO) and in which every read takes the last value (`proofs/models.md`, "Atomic programs are
 one memory with a partial order per process"). So the outcomes are those of a machine in which any action may be next
-unless an unfinished one must precede it. `pgasrob.models.corerma` has the axioms; the tests compare the two.
+unless an unfinished one must precede it. `pgasrob.models.corerma` has the axioms, with which this is compared.
 """
 
 from __future__ import annotations
