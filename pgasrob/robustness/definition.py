@@ -10,6 +10,7 @@ bounded, loops or not.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
 from typing import Generic, Protocol, TypeVar
 
@@ -63,33 +64,47 @@ class CutSearch(Generic[SearchState, Label]):
         self.gave_up = self._space.cut
 
 
-class HappensBeforeSpace:
-    """X(P, N) with the happens-before relation of the computation so far; final are the cyclic ones.
+class CyclicRuns(ABC, Generic[SearchState, Label]):
+    """The runs of ``machine`` with the happens-before relation of the run so far; final are the cyclic ones.
 
     It is cut where a rank has more than MOST_PENDING operations pending.
     """
 
     cut: Reason | None = None
 
-    def __init__(self, instance: Instance) -> None:
-        self._space = StateSpace(instance)
-        self.initial: DefinitionState = (self._space.initial, nothing_yet(instance.nodes), False)
+    def __init__(self, machine: Automaton[SearchState, Label], nodes: int) -> None:
+        self._machine = machine
+        self.initial: tuple[SearchState, Reach, bool] = (machine.initial, nothing_yet(nodes), False)
 
-    def is_final(self, state: DefinitionState) -> bool:
+    def is_final(self, state: tuple[SearchState, Reach, bool]) -> bool:
         return state[2]
 
-    def successors(self, state: DefinitionState) -> Iterator[tuple[tuple[Letter, ...], DefinitionState]]:
+    def successors(
+        self, state: tuple[SearchState, Reach, bool]
+    ) -> Iterator[tuple[tuple[Label, ...], tuple[SearchState, Reach, bool]]]:
         here, reach, _ = state
         if max(map(len, reach.pending)) > MOST_PENDING:
             self.cut = PendingBound(MOST_PENDING)
             return
-        for word, target in self._space.successors(here):
+        for word, target in self._machine.successors(here):
             monitor = Monitor(reach)
-            self._extend(monitor, word)
+            self._follow(monitor, here, word)
             yield word, (target, monitor.reach(), monitor.cyclic)
 
     @staticmethod
-    def _extend(monitor: Monitor, word: tuple[Letter, ...]) -> None:
+    @abstractmethod
+    def _follow(monitor: Monitor, state: SearchState, word: tuple[Label, ...]) -> None:
+        """Let ``monitor`` follow ``word``, which happens in ``state``."""
+
+
+class HappensBeforeSpace(CyclicRuns[State, Letter]):
+    """X(P, N) with the happens-before relation of the computation so far."""
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(StateSpace(instance), instance.nodes)
+
+    @staticmethod
+    def _follow(monitor: Monitor, state: State, word: tuple[Letter, ...]) -> None:
         kind, rank, _, which, last, _ = word[0]
         if kind in POPS:
             command = monitor.pending[rank][which]
@@ -102,21 +117,22 @@ class HappensBeforeSpace:
             monitor.finish(command)
 
 
-class _Steps(StateSpace):
-    """X(P, N) without new commands: what is left to happen when no rank issues any more."""
+class Draining(Protocol[SearchState, Label_co]):
+    """A machine that says what is left to happen when no rank issues any more."""
 
-    def successors(self, state: State) -> Iterator[tuple[tuple[Letter, ...], State]]:
-        for rank in range(self.instance.nodes):
-            yield from self.steps_of(state, rank)
+    def is_final(self, state: SearchState) -> bool: ...
+
+    def drains(self, state: SearchState) -> Iterator[tuple[tuple[Label_co, ...], SearchState]]: ...
 
 
-def drain(instance: Instance, path: list[tuple[Letter, ...]], state: State) -> list[tuple[Letter, ...]]:
-    """``path`` continued by the pending steps, in an order that X(P, N) allows, so that it is a computation."""
-    space = _Steps(instance)
+def drain(
+    machine: Draining[SearchState, Label], path: list[tuple[Label, ...]], state: SearchState
+) -> list[tuple[Label, ...]]:
+    """``path``, which leads to ``state``, continued by what is pending there, so that it is a whole run."""
     words = list(path)
-    while not space.is_final(state):
+    while not machine.is_final(state):
         stop_point()
-        word, state = next(space.successors(state))
+        word, state = next(machine.drains(state))
         words.append(word)
     return words
 
@@ -145,7 +161,7 @@ class DefinitionSearch(CutSearch[DefinitionState, Letter], WithoutFacts, InOnePa
         """
         for state in self._expanded():
             if self._space.is_final(state):
-                words = drain(self._instance, self._reached.path(state), state[0])
+                words = drain(StateSpace(self._instance), self._reached.path(state), state[0])
                 self.violation = Violation(computation_of(words))
                 return
             self._most_pending = max(self._most_pending, *map(len, state[1].pending))

@@ -98,6 +98,10 @@ class StateSpace:
 
     def successors(self, state: State) -> Iterator[Edge]:
         yield from self.issues(state)
+        yield from self.drains(state)
+
+    def drains(self, state: State) -> Iterator[Edge]:
+        """The transitions that need no command to be issued."""
         for rank in range(self.instance.nodes):
             yield from self.steps_of(state, rank)
 

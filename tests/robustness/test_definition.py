@@ -59,7 +59,7 @@ def test_pending_steps_are_drained_at_the_end() -> None:
     for _ in range(2):
         word, state = next(iter(space.successors(state)))
         path.append(word)
-    words = drain(space.instance, path, state)
+    words = drain(space, path, state)
     assert words[:2] == path
     assert replay(space.instance, computation_of(words)).complete
 
@@ -161,6 +161,6 @@ def test_draining_takes_no_barrier(monkeypatch: pytest.MonkeyPatch) -> None:
         word, state = next(iter(space.successors(state)))
         path.append(word)
     monkeypatch.setattr(Instance, "barriers", None)
-    assert [letter.kind for word in drain(program, path, state) for letter in word] == [
+    assert [letter.kind for word in drain(space, path, state) for letter in word] == [
         "write", "write", "popa", "popb", "popa", "popb",
     ]  # fmt: skip
