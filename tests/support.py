@@ -18,6 +18,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from pgasrob import api
+from pgasrob.batch.checker import convert_each
+from pgasrob.batch.job import Checked, Job
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.models.store_buffers import tso_check as on_tso
 from pgasrob.program.core import Operands
@@ -447,3 +449,8 @@ def check_on_tso(program: Program, nodes: int | None = None, limits: Limits | No
     """The verdict where processors have store buffers."""
     question = Question(program, nodes, RobustnessOnTso(), limits=limits or Limits())
     return on_tso.check_on_tso(Session(question))
+
+
+def check_all(files: Sequence[str], job: Job) -> Iterator[Checked]:
+    """Check every file at every node count of ``job``, in order, each result as it comes."""
+    return convert_each(files, job, lambda checked: checked)

@@ -9,7 +9,6 @@ import pytest
 
 import pgasrob
 from pgasrob.api import check
-from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Checked, Job, find_programs
 from pgasrob.program.expectation import READINGS, read_expectation
 from pgasrob.program.reading import DEFAULT_READING, LITERAL_READING, Reading
@@ -19,7 +18,7 @@ from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.question import EngineChoice, Robustness, Synchronisation
 from pgasrob.robustness.synchronisation import as_expected_in_headers, synchronised
 from pgasrob.robustness.verdict import Verdict
-from tests.support import sampled
+from tests.support import check_all, sampled
 
 ROOT = Path(__file__).parents[1]
 PROGRAMS = [Path(file) for file in find_programs([str(ROOT / "programs")])[0]]

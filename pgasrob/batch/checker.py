@@ -35,18 +35,13 @@ T = TypeVar("T")
 WRITING = "while writing the run down"
 
 
-def check_all(files: Sequence[str], job: Job, watch: Watcher = unwatched) -> Iterator[Checked]:
-    """Check every file at every node count of ``job``, in order, each result as it comes.
-
-    On Ctrl-C the result of the check at work is what was known by then, and KeyboardInterrupt follows it.
-    """
-    return convert_each(files, job, lambda checked: checked, watch)
-
-
 def convert_each(
     files: Sequence[str], job: Job, convert: Callable[[Checked], T], watch: Watcher = unwatched
 ) -> Iterator[T]:
-    """As :func:`check_all`, each result as ``convert`` makes it."""
+    """Check every file at every node count of ``job``, in order, each result as it comes, as ``convert`` makes it.
+
+    On Ctrl-C the result of the check at work is what was known by then, and KeyboardInterrupt follows it.
+    """
     with closing(Checker(job)) as checker:
         for task in tasks(files, job):
             interrupted = False

@@ -104,14 +104,11 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
     program = found.instance.program
     unknown = not found.complete or any(outcome.network_only is None for outcome in found.outcomes)
     result: OutcomesResult = {
-        "schema": SCHEMA,
-        "file": unicode_name(program.source.file),
+        **no_outcomes(program.source.file, [], None if found.reason is None else str(found.reason)),
         "program": unicode_name(program.name),
         "nodes": found.instance.nodes,
-        "engine": "outcomes",
         "complete": found.complete,
         "sc_complete": found.sc_complete,
-        "reason": None if found.reason is None else str(found.reason),
         "chosen": len(found.places) < len(places(found.instance)),
         "columns": [
             {"name": place.name, "rank": place.rank, "kind": "cell" if place.register is None else "register"}
@@ -136,7 +133,6 @@ def outcomes_to_json(found: Outcomes, examples: Collection[int] | None = None) -
             "network_states": found.network_states,
             "seconds": round(found.seconds, 4),
         },
-        "errors": [],
     }
     if program.count_note:
         result["count_note"] = count_note_to_json(program.count_note)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 from pgasrob.batch import workers
-from pgasrob.batch.checker import Checker, check_all
+from pgasrob.batch.checker import Checker
 from pgasrob.batch.job import Checked, Job
 from pgasrob.batch.side_by_side import convert_all
 from pgasrob.races import race_check
@@ -37,6 +37,7 @@ from pgasrob.robustness.reasons import (
 from pgasrob.robustness.session import Interrupted
 from pgasrob.robustness.verdict import Verdict
 from pgasrob.robustness.watch import Progress
+from tests.support import check_all
 
 ROOT = Path(__file__).parents[2]
 forks = pytest.mark.skipif(workers.START != "fork", reason="what is patched here is there only in a fork")

@@ -21,7 +21,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pgasrob.batch.checker import check_all
 from pgasrob.batch.cluster import ClusterError, client
 from pgasrob.batch.cluster.client import check_on_cluster
 from pgasrob.batch.job import Checked, Job, Task, tasks, unwatched
@@ -33,6 +32,7 @@ from pgasrob.robustness.question import EngineChoice, Resources
 from pgasrob.robustness.reasons import Interruption, Reason, StateLimit, WorkerDied
 from pgasrob.robustness.watch import Progress
 from tests.cli.commands import QUIET
+from tests.support import check_all
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job
 from pgasrob.cli.draw import only
 from pgasrob.render.diagram.run_layout import layout
@@ -19,6 +18,7 @@ from pgasrob.render.verdict_json import Result, to_json
 from tests.render.diagram.test_model import corpus, long_run, result_of, with_runs
 from tests.render.test_output_files import FAULT, nasty, of_witness
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
+from tests.support import check_all
 
 needs_tex = pytest.mark.skipif(
     shutil.which("pdflatex") is None,

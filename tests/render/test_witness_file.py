@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job
 from pgasrob.render.one_run_json import simulated_to_json
 from pgasrob.render.output_files import FORMATS
@@ -20,7 +19,7 @@ from pgasrob.runs.simulate import simulate
 from tests.render.diagram.test_model import corpus, result_of, with_runs
 from tests.render.test_output_files import FAILING, FAULT, ROBUST, of_witness
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
-from tests.support import examples, one_to_one
+from tests.support import check_all, examples, one_to_one
 
 JUNK: tuple[Any, ...] = (
     None, True, False, -1, 0, 1, 2, 3, 99, 10**6, 2**63, 2**70, 1.5, float("nan"), float("inf"), "", "popb", "load",

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from pgasrob.api import check
-from pgasrob.batch.checker import check_all
 from pgasrob.batch.job import Job, find_programs
 from pgasrob.drawing.channels import MOST_TRACKS, snapped
 from pgasrob.drawing.labels import BADGE, Line
@@ -31,7 +30,7 @@ from pgasrob.robustness.load import load
 from pgasrob.semantics.happens_before import HappensBefore
 from pgasrob.semantics.replay import replay
 from tests.render.test_verdict_json import DEADLOCK, ONE_TO_ONE
-from tests.support import calls, sampled
+from tests.support import calls, check_all, sampled
 
 ROOT = Path(__file__).parents[3]
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
