@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from pgasrob.models.operational import Access, Option, Queue, Result, Step, at, fixed
 from pgasrob.models.rdma_tso import processor
-from pgasrob.models.rdma_tso.processor import Local, PairChange, Pairs, Processor, left_out
+from pgasrob.models.rdma_tso.processor import Entry, Local, PairChange, Processor, left_out
 
 PREMISES = (
     *processor.PREMISES,
@@ -72,7 +72,7 @@ Pair = TypeVar("Pair", bound=QueuePair)
 Then = Callable[[Pair], Local[Pair]]
 
 
-class QueuePairs(Pairs[Pair], ABC):
+class QueuePairs(ABC, Generic[Pair]):
     """The steps of the queue pairs of a thread. A machine adds the steps of what is before the write-back buffers, and
     says which of those may come first in the sense of `operational`; reading a source, fetching, placing and landing
     may, where no other part accesses the location.
@@ -81,6 +81,18 @@ class QueuePairs(Pairs[Pair], ABC):
     def __init__(self, thread: Processor[Pair], pcie: bool, placed: bool) -> None:
         self._thread, self._pcie, self._placed = thread, pcie, placed
         self._number = thread.number
+
+    @property
+    @abstractmethod
+    def empty(self) -> Pair: ...
+
+    @abstractmethod
+    def drained(self, pair: Pair) -> bool:
+        """Whether nothing but notifications is left."""
+
+    @abstractmethod
+    def enter(self, pair: Pair, operation: Entry) -> Pair:
+        """The pair with an ``operation`` that has left the store buffer."""
 
     @abstractmethod
     def inside(self, local: Local[Pair], number: int, pair: Pair, then: Then[Pair]) -> Iterator[PairChange]:
