@@ -498,9 +498,9 @@ def test_a_search_that_is_dropped_leaves_nothing_behind(stand_ins: Path) -> None
     while not (stand_ins / "child").exists() or not (stand_ins / "child").read_text():
         next(running)
     child = int((stand_ins / "child").read_text())
-    assert is_alive(child) and list(stand_ins.glob("pgasrob-spin-*"))
+    assert is_alive(child) and list(stand_ins.glob("pgasrob-*"))
     running.close()  # type: ignore[attr-defined]
-    assert ends(child) and not list(stand_ins.glob("pgasrob-spin-*"))
+    assert ends(child) and not list(stand_ins.glob("pgasrob-*"))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs prctl")
