@@ -18,8 +18,10 @@ from pgasrob.frontends.options import FrontEnd
 from pgasrob.frontends.sources import BLANKS, has_main
 from pgasrob.models.litmus import litmus_parser
 from pgasrob.program.files import Overlay
+from pgasrob.recording import native_recordings, straight, trace_segments
 from pgasrob.robustness import watch
 from pgasrob.robustness.watch import LimitReached
+from tests.recording.damaged_traces import samples
 
 ROOT = Path(__file__).parents[1]
 HEAD = "#include <shmem.h>\n#include <assert.h>\n#include <stdio.h>\n#include <stdlib.h>\nlong x; char p[100];\n"
@@ -69,6 +71,17 @@ def test_where_they_stand(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = sorted(map(str, (ROOT / folder).glob("*.*")))[:3]
     CliRunner().invoke(cli, ["check", *files, "-j", "1"])
     assert not sorted(set(PASSED[folder].split()) - passing.modules)
+
+
+def test_where_they_stand_for_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    passing = Passing()
+    paths = [tmp_path / f"{number}.pgastrace" for number in range(len(samples()))]
+    for path, content in zip(paths, samples(), strict=True):
+        path.write_bytes(content)
+    for module in (trace_segments, native_recordings, straight):
+        monkeypatch.setattr(module, "stop_point", passing.stop)
+    CliRunner().invoke(cli, ["check", *map(str, paths)])
+    assert passing.modules == {f"recording/{name}" for name in ("trace_segments", "native_recordings", "straight")}
 
 
 ENDLESS = {

@@ -91,7 +91,10 @@ class _Pgas:
             f"assume(0); {inner}",
             f"while (r < 2) {{ {inner} r <- r + 1; }}",
             f"choose {{ {inner} }} or {{ {self.block(depth - 1, 1)} }}",
-            f"while (mem[{self.cell()}] == 0) {{ }}",
+            f"r <- 0; while (r == 0) {{ r <- mem[{self.cell()}]; }}",
+            f"if (me == 7) {{ {inner} }}",
+            f"if (r > 1 && r < 1) {{ {inner} }}",
+            f"r <- mem[y]; if (r == 9) {{ {inner} }}",
             f"loop {{ {inner} }}",
         )
         return self._random.choice(forms)
@@ -173,6 +176,8 @@ class _C:
             f"if (me == {self.rank()}) {{ {inner} }}",
             f"if (m[{self.index()}]) {{ {inner} }}",
             f"if (0) {{ {inner} }}",
+            f"if (me > 7) {{ {inner} }}",
+            f"if (shmem_long_g(&x, 0) == 9) {{ {inner} }}",
             f"if (r) {{ {inner} }} else {{ {self.command()} }}",
             f"for (i = 0; i < {self.count()} && i < 3; i++) {{ {inner} }}",
             f"while ({self.one('m[0]', f'shmem_long_g({self.place()}, {self.rank()})')} > 5) {{ {inner} }}",

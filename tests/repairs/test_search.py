@@ -19,7 +19,9 @@ from pgasrob.repairs.edits import Edit, applied
 from pgasrob.repairs.search import MOST_CHECKS
 from pgasrob.repairs.source_statements import Statements
 from pgasrob.repairs.verifier import Tried, Verifier
+from pgasrob.robustness.limits import Limits
 from pgasrob.robustness.load import load
+from pgasrob.stop_points import stop_point
 from tests.oracle.polls_and_updates import random_program
 from tests.repairs.brute_force import catalogue, sets
 from tests.support import examples, translated
@@ -240,3 +242,17 @@ def test_an_internal_error_is_the_result_of_one_candidate(breaks: Callable[[str]
     assert found.state == "unknown" and found.reason == "no change is known to repair it"
     (crashed, *_) = [each for each in found.rejected if each.crashed]
     assert crashed.undecided and crashed.why == "not tried: internal error: Broken: something is wrong"
+
+
+def test_the_limit_that_was_given_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not what was left of it when the change was tried."""
+
+    def endless(*_: object) -> Tried:
+        while True:
+            stop_point()
+
+    monkeypatch.setattr(Verifier, "_tried", endless)
+    program = load(PROGRAMS / "store_buffering/store_buffering_wait.pgas")
+    assert isinstance(program, Program)
+    tried = Verifier(program, parse, (2,), Limits(timeout=2), 10).tried((), False)
+    assert tried.undecided and tried.why == "the time limit of 2 s was reached while trying a change"
