@@ -15,9 +15,9 @@ from pgasrob.program.instance import Instance
 from pgasrob.races.access_facts import Fact, atomic_together, made_up, overlap
 from pgasrob.races.found import FoundRace, found_race, has_awaits
 from pgasrob.races.racing_pairs import Kinds, Pairs, Places, places
-from pgasrob.robustness.engine import PIECE, TraceByTrace
+from pgasrob.robustness.engine import TraceByTrace
 from pgasrob.robustness.kernel_tables import READ, UPDATED, WRITTEN, Tables, tables
-from pgasrob.robustness.native_attack import LARGE, LARGE_PIECE, Decoder
+from pgasrob.robustness.native_attack import Decoder, piece
 from pgasrob.robustness.native_traces import MOST_EVENTS
 from pgasrob.robustness.native_traces import PIECE as EFFORT
 from pgasrob.robustness.reasons import Reason, RunTooLong, TooManyUpdates
@@ -164,7 +164,7 @@ class NativeRaceSearch(_NativeRaces["Races"]):
         return self._search.transitions
 
     def _piece(self) -> int:
-        return PIECE if self._search.states < LARGE else LARGE_PIECE
+        return piece(self._search.states, self._instance.nodes)
 
 
 class NativeTracesRaceSearch(_NativeRaces["TraceRaces"], TraceByTrace["TraceRaces"]):

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 
 LARGE, LARGE_PIECE = 16_384, 2_048
 """From so many states on pieces are larger, so that threads have enough to do."""
+MANY_NODES = 16
+"""From so many nodes on pieces are smaller: to look at a state takes the longer the more ranks there are."""
+
+
+def piece(states: int, nodes: int) -> int:
+    """States for the kernel to look at before it lets its caller look around, after so many."""
+    usual = PIECE if states < LARGE else LARGE_PIECE
+    return max(1, usual * MANY_NODES // max(nodes, MANY_NODES))
+
 
 KernelMove = tuple[int | None, list[int], list[int]]
 """A move as the kernel reports it: a :data:`~pgasrob.robustness.moves.Move` with the numbers of transitions."""
@@ -131,7 +140,7 @@ class NativeFacts(DecodedFacts):
             memory_limit=memory_limit,
             threads=threads,
         )
-        self.decoder = Decoder(instance, compiled)
+        self.decoder, self._nodes = Decoder(instance, compiled), instance.nodes
         super().__init__(self.search, self.decoder)
 
     @property
@@ -152,7 +161,7 @@ class NativeFacts(DecodedFacts):
         return until(self, self._pieces(), most)
 
     def _pieces(self) -> Iterator[None]:
-        while not self.search.run(PIECE if self.search.states < LARGE else LARGE_PIECE):
+        while not self.search.run(piece(self.search.states, self._nodes)):
             yield
 
 

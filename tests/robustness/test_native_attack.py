@@ -59,10 +59,11 @@ from pgasrob.program.instance import Instance, instantiate
 from pgasrob.program.parser import parse
 from pgasrob.program.program import Program
 from pgasrob.program.statements import Block, Choose, Do, Loop, Statement
+from pgasrob.races.native_races import NativeRaceSearch
 from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.kernel_tables import FORMAT, INSTRUCTIONS, SHAPES, STEPS, Tables, tables
 from pgasrob.robustness.load import load
-from pgasrob.robustness.native_attack import LARGE, NativeFacts, NativeSearch
+from pgasrob.robustness.native_attack import LARGE, NativeFacts, NativeSearch, piece
 from pgasrob.robustness.reduction import REDUCTIONS
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.happens_before import HappensBefore
@@ -707,3 +708,11 @@ def test_mangled_tables_are_refused_or_mean_something() -> None:
     seen = Counter(outcomes(examples(2_500, nightly=200_000)))
     assert set(seen) <= {"runs", "refused", "too large"}
     assert seen["runs"] > 500 and seen["refused"] > 500
+
+
+def test_pieces_are_smaller_on_many_nodes() -> None:
+    """Where a single state takes milliseconds, the caller looks around all the same."""
+    assert [piece(0, nodes) for nodes in (1, 16, 32, 256, 4096, 100_000)] == [256, 256, 128, 16, 1, 1]
+    assert [piece(LARGE, nodes) for nodes in (2, 32)] == [2048, 1024]
+    text = "memory x, y; register r; queue q; process { write(x, (me + 1) % nodes, y, q); r <- mem[y]; }"
+    assert NativeRaceSearch(parse(text).instantiate(64))._piece() == 64
