@@ -21,7 +21,8 @@ from pgasrob.races.access_facts import facts_of, not_excluding, updates_may_race
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
 from pgasrob.races.race_check import RaceDecision, races
 from pgasrob.races.racing_pairs import Next, Pairs
-from pgasrob.robustness.maximal_runs import End, Read, Viewer, Word
+from pgasrob.robustness.effect_search import SHOWN_LATER
+from pgasrob.robustness.maximal_runs import End, Read, Viewer, Word, shows_more
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import ConsequencesLimit, Reason, RunsLeftOut
 from pgasrob.robustness.session import Session
@@ -137,6 +138,8 @@ class _Consequences:
     def answer(self, ended: Reason | None, stats: Stats) -> RaceConsequences:
         """What is known; ``ended``: what has ended the search early, or has left races out of the list."""
         gaps = self._instance.program.gaps
+        if self._known and self._harmless and shows_more(self._instance):
+            self._known, self._harmless, gaps = False, {}, (SHOWN_LATER,)
         reason = None if self._known else ended or (RunsLeftOut(gaps) if gaps else ConsequencesLimit(MOST_STATES))
         stats = replace(stats, states=stats.states + self._states)
         matters = tuple(self._matters.values())

@@ -18,7 +18,19 @@ from pgasrob.program.instance import Instance
 from pgasrob.program.walks import Walks
 from pgasrob.robustness.counterexample import Counterexample
 from pgasrob.robustness.engine import Violation
-from pgasrob.robustness.maximal_runs import At, End, Faulting, Found, Node, Read, Runs, Sight, Viewer, words_of
+from pgasrob.robustness.maximal_runs import (
+    At,
+    End,
+    Faulting,
+    Found,
+    Node,
+    Read,
+    Runs,
+    Sight,
+    Viewer,
+    shows_more,
+    words_of,
+)
 from pgasrob.robustness.reasons import EffectLimit, InternalError, Reason, RunsLeftOut, ScRunsLeft
 from pgasrob.robustness.verdict import Effect, EndValue, Witness
 from pgasrob.semantics.computation import Computation
@@ -35,6 +47,7 @@ MOST_EFFORT, MOST_EFFORT_AFTER_WITNESS = 8_000, 4_000
 """What the search for a run may take, among all runs and among those that go on from one violation."""
 MOST_EFFORT_FOR_ASSERTIONS, MOST_EFFORT_TO_AN_END = 500, 1_000
 """How much more, when an outcome has been found, to find an assertion that fails; and from there to an end."""
+SHOWN_LATER = "what the program shows of values that were read in earlier rounds of a loop is not compared"
 
 
 class EffectSearch:
@@ -92,6 +105,8 @@ class EffectSearch:
             found = yield from self._search(self._network, *self._network.begin(), MOST_EFFORT)
             if found is None:
                 complete = self._network.complete and not self._unsure
+                if complete and shows_more(self._instance):
+                    return self.ended(RunsLeftOut((SHOWN_LATER,)))
                 return self.ended(None if complete else EffectLimit(self._network.states))
             found = yield from self._with_witness(found)
         self._report(found)

@@ -20,8 +20,9 @@ from pgasrob.program import core
 from pgasrob.program.control import Transition
 from pgasrob.program.core import Access, Cell, Form, Operands
 from pgasrob.program.expressions import Fault, registers_of
-from pgasrob.program.graphs import reached
+from pgasrob.program.graphs import components, reached
 from pgasrob.program.instance import Instance, Registers
+from pgasrob.program.walks import is_read
 from pgasrob.semantics.accesses import conflict
 from pgasrob.semantics.computation import POPS, Computation, has_steps
 from pgasrob.semantics.endings import (
@@ -208,6 +209,25 @@ class Viewer:
             for place in self._places:
                 if place.cell in stay.cells or (place.rank == rank and place.register in stay.registers):
                     yield place.name
+
+
+def shows_more(instance: Instance) -> bool:
+    """Whether the source may show something that its commands have read in an earlier round of a loop: what they have
+    read last, and memory, does not say all that it shows then."""
+    shown = instance.program.shown
+    if shown is None:
+        return False
+    for automaton in instance.automata:
+        loop = components([[edge.target for edge in leaving] for leaving in automaton.out])
+        inside: dict[int, list[Transition]] = {}
+        for state, leaving in enumerate(automaton.out):
+            inside.setdefault(loop[state], []).extend(edge for edge in leaving if loop[edge.target] == loop[state])
+        for edges in inside.values():
+            spans = {edge.span for edge in edges}
+            reads = {edge.span for edge in edges if is_read(edge.form)}
+            if reads and shown.kept(spans, reads, frozenset()):
+                return True
+    return False
 
 
 def _used_reads(instance: Instance, looked_at: bool) -> dict[tuple[int, int], int]:

@@ -11,6 +11,7 @@ from typing import Any
 from pgasrob.frontends.apis.interface import Api, Handler
 from pgasrob.frontends.c.code import Call, CompiledFunction, Jump, Label, Unit
 from pgasrob.frontends.c.counted_loops import CountedLoop, counted_loop
+from pgasrob.frontends.c.data_flow import WithoutCode
 from pgasrob.frontends.c.known_loops import KnownLoop, translated
 from pgasrob.frontends.c.liveness import Looked, live_slots, looked_at
 from pgasrob.frontends.c.needed import needed_slots
@@ -21,6 +22,8 @@ from pgasrob.program.shown_places import Shown
 ATOMIC = ("__sync_", "__atomic_", "atomic_")
 SYMMETRIC = ("shmem", "pshmem")
 """How functions begin that access cells by what their arguments point to, unless they get something."""
+LIBRARY = "C"
+"""The name of the API that the library of C is."""
 MANY = 100
 """More than functions have arguments."""
 
@@ -72,19 +75,24 @@ class Compiled:
     def shown(self) -> Shown | None:
         """Where the program shows something."""
 
-        def shows(name: str) -> bool:
-            return any(name in api.shows or (name in api.output and name not in api.idle) for api in self.apis)
+        return shown(self.unit, WithoutCode(self._shows, self._stores, self._accesses))
 
-        return shown(self.unit.functions, shows, self._stores)
+    def _shows(self, name: str) -> bool:
+        return any(name in api.shows or (name in api.output and name not in api.idle) for api in self.apis)
 
     def _stores(self, name: str) -> int:
-        """How many of the pointers that are its first arguments the function may set something by, other than cells, if
-        it has no code."""
-        if self.is_output(name) or name.startswith(ATOMIC):
+        if self.is_output(name):
             return 0
+        if name.startswith(ATOMIC):
+            return 0 if "load" in name else 1
         if name.startswith(SYMMETRIC):
             return 1 if "get" in name else MANY if "some" in name else 0
         return MANY
+
+    def _accesses(self, name: str) -> bool:
+        return name.startswith(ATOMIC) or LIBRARY not in (
+            api.name for api in self.apis if api.handler(name) is not None
+        )
 
     def live_slots(self, function: CompiledFunction) -> list[int]:
         """The live slots at every place of ``function`` and at its end, as the bits of an integer."""

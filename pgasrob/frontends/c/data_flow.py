@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -18,16 +20,18 @@ from pgasrob.frontends.c.code import (
     Label,
     Load,
     Local,
+    Move,
     Offset,
     Return,
     Slot,
     Store,
     Stride,
     String,
+    Variable,
 )
 from pgasrob.frontends.c.liveness import COMPUTES, reads, successors
 from pgasrob.frontends.c.standard import words
-from pgasrob.frontends.c.types import Pointer
+from pgasrob.frontends.c.types import VOID, Array, CType, Pointer, Struct
 from pgasrob.program.graphs import Node, components, dominators, natural_loops, reached_by, spans_below, up
 
 Thing = tuple[Literal["slot", "place", "function"], int, int] | str
@@ -42,17 +46,31 @@ ENDS = frozenset(
     )
 )
 """Functions behind which a rank does not go on, and whose arguments are shown as those of output are."""
+ERRNO = ("perror", "err", "warn")
+"""Functions that show what went wrong last."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutCode:
+    """What functions do that have no code: whether they ``show`` something; by how many of their first pointers they
+    may ``store`` something; whether they may ``access`` what other ranks set."""
+
+    shows: Callable[[str], bool]
+    stores: Callable[[str], int]
+    accesses: Callable[[str], bool]
 
 
 class DataFlow:
-    """The function with this ``number``; ``numbers`` are those of all that have code, ``stores``: by how many
-    of their first pointers those without may set something."""
+    """The function with this ``number``; ``numbers`` are those of all that have code. ``aliased``: the objects that a
+    pointer of unknown origin may point to, which are one for it."""
 
     def __init__(
-        self, function: CompiledFunction, number: int, numbers: Mapping[str, int], stores: Callable[[str], int]
+        self, function: CompiledFunction, number: int, numbers: Mapping[str, int], others: WithoutCode
     ) -> None:
         self.function, self.code, self.number = function, function.code, number
-        self._numbers, self._stores = numbers, stores
+        self._numbers, self.others = numbers, others
+        self.aliased = frozenset[str]()
+        self._waits: dict[frozenset[Label], bool] = {}
         self.after = [() if _ends(each) else successors(self.code, place) for place, each in enumerate(self.code)]
         self.above = dominators(self.after, [0])
         self.component = components(self.after)
@@ -61,6 +79,24 @@ class DataFlow:
     def loops(self) -> list[frozenset[Label]]:
         """The natural loops, a loop before those around it."""
         return sorted(natural_loops(self.after, self._span_below), key=len)
+
+    def head(self, loop: frozenset[Label]) -> Label:
+        """Where ``loop`` is entered."""
+        return min(loop, key=lambda place: self._span_below[place][0])
+
+    def waits(self, loop: frozenset[Label]) -> bool:
+        """Whether rounds of ``loop`` may read what other ranks set."""
+        if loop not in self._waits:
+            self._waits[loop] = any(self._accesses(self.code[place]) for place in loop)
+        return self._waits[loop]
+
+    def _accesses(self, instruction: Instruction) -> bool:
+        match instruction:
+            case Load(_, pointer):
+                return not self.objects(pointer) <= self.function.objects.keys()
+            case Call(_, str(name)):
+                return name in self._numbers or self.others.accesses(name)
+        return isinstance(instruction, Call)
 
     @cached_property
     def together(self) -> Mapping[int, frozenset[Label]]:
@@ -150,12 +186,30 @@ class DataFlow:
         computing = (each for each in self.code if isinstance(each, (*COMPUTES, Offset, Stride, Difference)))
         return [(each.target, source) for each in computing for source in reads(each)]
 
+    @cached_property
+    def determining(self) -> list[tuple[Slot, Slot]]:
+        """Slots, each with one that its values depend on: they are computed of it, or it decides how often a loop goes
+        round in which they are, other than by what others do."""
+        found = list(self.sources)
+        for loop in self.loops:
+            if not self.waits(loop):
+                leaving = [each for each in loop if not loop.issuperset(self.after[each])]
+                slots = {slot for place in leaving for slot in reads(self.code[place])}
+                targets = {
+                    target for place in loop if (target := getattr(self.code[place], "target", None)) is not None
+                }
+                found += _pairs(targets, slots)
+        return found
+
     def is_due(self, place: Label) -> bool:
-        """Whether each round of the loop around ``place`` sets the slot there, or who reads it has come by there."""
-        slot = self.target(place)
-        return (self.repeats(place) and self.passes(self.around(place), place)) or all(
-            self.comes_by(at, place) for at in self._readers.get(slot, ())
-        )
+        """Whether each round of the loops around ``place`` sets the slot there, or who reads it has come by there."""
+        readers = self._readers.get(self.target(place), ())
+        return self._is_passed(place) or all(self.comes_by(at, place) for at in readers)
+
+    def _is_passed(self, place: Label) -> bool:
+        around = [loop for loop in self.loops if place in loop]
+        passed = [place, *map(self.head, around)]
+        return bool(around) and all(map(self.passes, around, passed))
 
     @cached_property
     def counting(self) -> frozenset[Label]:
@@ -168,7 +222,7 @@ class DataFlow:
             return bool(places) and all(isinstance(self.code[at], COMPUTES) and self.is_due(at) for at in places)
 
         varying = {slot for slot in range(len(self.function.slots)) if not counts(slot)}
-        varying = reached_by(((source, target) for target, source in self.sources), varying)
+        varying = reached_by(((source, target) for target, source in self.determining), varying)
         return frozenset(place for slot, places in found.items() if slot not in varying for place in places)
 
     def pointed(self, call: Call) -> list[Slot]:
@@ -181,19 +235,22 @@ class DataFlow:
         for slot in slots:
             defining = [self.code[place] for place in self.defining({slot})]
             if not defining or slot in self.function.parameters:
-                return {ANY}
+                found.add(ANY)
             for each in defining:
                 match each:
                     case Global(_, name) | Local(_, name):
-                        found.add(name)
+                        found.add(ANY if name in self.aliased else name)
                     case String():
                         pass
                     case Offset(_, inner) | Stride(_, inner):
                         slots += [inner] if inner not in slots else []
+                    case Call() if not self.called(each):  # it may be one of the arguments
+                        found.add(ANY)
+                        slots += [source for source in each.arguments if source not in slots]
                     case _ if isinstance(each, COMPUTES):
                         slots += [source for source in reads(each) if source not in slots]
                     case _:
-                        return {ANY}
+                        found.add(ANY)
         return found
 
     def called(self, instruction: Instruction) -> Collection[int]:
@@ -204,19 +261,17 @@ class DataFlow:
             return self._numbers.values()
         return [self._numbers[instruction.function]] if instruction.function in self._numbers else ()
 
-    @cached_property
-    def aliased(self) -> set[str]:
-        """The objects that a pointer of unknown origin may point to: whose addresses the function stores, returns, or
-        gives to one that has code."""
+    def exposed(self) -> set[str]:
+        """The objects whose addresses the function stores, returns, or gives to one that has code or may store them."""
         found = set[str]()
         for each in self.code:
             match each:
-                case Store(_, source) if isinstance(each.type, Pointer):
+                case Store(_, source):
                     found |= self.objects(source)
-                case Return(source) if source is not None and isinstance(self.function.result, Pointer):
+                case Return(source) if source is not None:
                     found |= self.objects(source)
-                case Call() if self.called(each):
-                    found |= self.given_at(each)
+                case Call() if self.called(each) or any(_leads_to_pointer(type) for type in each.types):
+                    found |= set[str]().union(*map(self.objects, each.arguments))
         return found
 
     def given_at(self, call: Call) -> set[str]:
@@ -229,7 +284,9 @@ class DataFlow:
             case Store(pointer) | Copy(pointer) | Clear(pointer):
                 return self.objects(pointer)
             case Call(_, str(name)) as call if name not in self._numbers:
-                return set[str]().union(*map(self.objects, self.pointed(call)[: self._stores(name)]))
+                return set[str]().union(*map(self.objects, self.pointed(call)[: self.others.stores(name)]))
+            case Call(_, int()) as call:
+                return self.given_at(call)
         return set()
 
     def slot(self, slot: Slot) -> Thing:
@@ -280,6 +337,42 @@ class DataFlow:
         if call.target is not None and not self.called(call):
             yield from ((self.slot(call.target), self.slot(argument)) for argument in call.arguments)
             yield from ((self.slot(call.target), name) for name in objects)
+
+
+def _leads_to_pointer(type: CType) -> bool:
+    return isinstance(type, Pointer) and isinstance(type.to, Pointer)
+
+
+def promoted(functions: Sequence[CompiledFunction], scalars: Collection[str]) -> list[CompiledFunction]:
+    """The first of ``functions``, main, and the others with slots in place of the objects that they only load and store
+    as a whole: local ones, and in main those of the global ``scalars`` that nobody else has."""
+    named = Counter(each.name for function in functions for each in function.code if isinstance(each, Global))
+    return [_promoted(each, named, () if number else scalars) for number, each in enumerate(functions)]
+
+
+def _promoted(function: CompiledFunction, named: Mapping[str, int], scalars: Collection[str]) -> CompiledFunction:
+    local = (name for name, each in function.objects.items() if not isinstance(each.type, Array | Struct))
+    own = Counter(each.name for each in function.code if isinstance(each, Global))
+    names = {*local, *(name for name in scalars if own[name] == named[name])}
+    address = {each.target: each.name for each in function.code if isinstance(each, Global | Local)}
+    for each in function.code:
+        direct = each.pointer if isinstance(each, Load | Store) else None
+        others = [*reads(each)]
+        if direct is not None:
+            others.remove(direct)
+        names.difference_update(address[slot] for slot in others if slot in address)
+    slots = {name: len(function.slots) + number for number, name in enumerate(sorted(names))}
+    code: list[Instruction] = []
+    for each in function.code:
+        match each:
+            case Load(target, pointer) if (slot := slots.get(address.get(pointer, ""))) is not None:
+                code.append(Move(target, slot))
+            case Store(pointer, source) if (slot := slots.get(address.get(pointer, ""))) is not None:
+                code.append(Move(slot, source))
+            case _:
+                code.append(each)
+    more = [Variable(name, VOID) for name in slots]
+    return replace(function, code=code, slots=[*function.slots, *more])
 
 
 def _ends(instruction: Instruction) -> bool:

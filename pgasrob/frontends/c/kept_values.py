@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cached_property
 
 from pgasrob.frontends.c.code import Call, Copy, Difference, Global, Label, Load, Local, Offset, Slot, Stride, String
-from pgasrob.frontends.c.data_flow import DataFlow
+from pgasrob.frontends.c.data_flow import ERRNO, DataFlow
 from pgasrob.frontends.c.liveness import COMPUTES, live_slots, reads
 from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.types import Array, Struct
@@ -80,6 +80,8 @@ class Kept:
                 return flow.objects(pointer) & self._objects
             case _ if not flow.after[place]:
                 return self._objects if self._goes_on else set()
+            case Call(_, name) if name in ERRNO:
+                return self._objects
             case Call() as each if not flow.called(each):
                 return flow.given_at(each) & self._objects - self._set_as_a_whole(place)
             case Call():
@@ -98,10 +100,12 @@ class Kept:
         # Whoever goes round a loop has not left it, and comes by what every round comes by.
         around = [each for each in flow.loops if place in each]
 
+        def is_settled(loop: frozenset[Label], at: Label, branch: Label) -> bool:
+            leaves = flow.waits(loop) and not loop.issuperset(flow.after[branch])
+            return branch in loop and (leaves or flow.passes(loop, at))
+
         def decides(at: Label, branch: Label) -> bool:
-            return branch in region and not any(
-                branch in each and (flow.passes(each, at) or not each.issuperset(flow.after[branch])) for each in around
-            )
+            return branch in region and not any(is_settled(each, at, branch) for each in around)
 
         deciding = reached([place], lambda at: [each for each in flow.deciding[at] if decides(at, each)])
         slots = {slot for each in deciding for slot in reads(self._code[each])}
@@ -114,7 +118,7 @@ class Kept:
             flow = self._flow
             region = range(len(self._code)) if number is None else flow.together[number]
             varying = {flow.target(place) for place in region if self._brings(place)}
-            self._known[number] = reached_by(((source, target) for target, source in flow.sources), varying)
+            self._known[number] = reached_by(((source, target) for target, source in flow.determining), varying)
         return self._known[number]
 
     def _brings(self, place: Label) -> bool:

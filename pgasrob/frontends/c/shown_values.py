@@ -5,45 +5,50 @@ None of this is a command of the calculus. `proofs/polling.md`, section 5, has w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
-from pgasrob.frontends.c.code import MAIN, Call, CompiledFunction, Global, Label, Local, Return, Set
-from pgasrob.frontends.c.data_flow import ANY, ENDS, DataFlow, Thing
+from pgasrob.frontends.c.code import MAIN, Call, Global, Label, Local, Return, Set, Unit
+from pgasrob.frontends.c.data_flow import ANY, ENDS, ERRNO, DataFlow, Thing, WithoutCode, promoted
 from pgasrob.frontends.c.kept_values import Kept
 from pgasrob.frontends.c.liveness import reads
-from pgasrob.frontends.c.values import Code
+from pgasrob.frontends.c.types import Array, Struct
+from pgasrob.frontends.c.values import Address, Code, ObjectId
 from pgasrob.program.graphs import reached_by
 from pgasrob.program.shown_places import Shown, ShownIn
 
 
-def shown(
-    functions: Mapping[str, CompiledFunction], shows: Callable[[str], bool], stores: Callable[[str], int]
-) -> Shown | None:
-    """Where ``functions`` show something, those that have no code by the names for which ``shows`` holds; None: nowhere
-    in them. ``stores``: by how many of their first arguments that are pointers they may set something."""
-    found = _Program(functions, lambda name: shows(name) or name in ENDS, stores)
+def shown(unit: Unit, others: WithoutCode) -> Shown | None:
+    """Where the functions of ``unit`` show something, of which ``others`` has those that have no code; None: nowhere in
+    them."""
+    found = _Program(unit, others)
     return Shown(tuple(map(found.shown_in, found.flows))) if any(found.output) else None
 
 
 class _Program:
     """``output``: for each function the places where it shows something, and main's returns."""
 
-    def __init__(
-        self, functions: Mapping[str, CompiledFunction], shows: Callable[[str], bool], stores: Callable[[str], int]
-    ) -> None:
+    def __init__(self, unit: Unit, others: WithoutCode) -> None:
+        functions = unit.functions
+        scalars = {name for name, each in unit.objects.items() if not isinstance(each.type, Array | Struct)}
+        initial = [value for each in unit.objects.values() for _, value, _ in each.initial]
+        exposed = {str(name) for each in initial if isinstance(each, Address) for name in _names(each.object)}
         ordered = [functions[MAIN], *(each for name, each in functions.items() if name != MAIN)]
+        ordered = promoted(ordered, scalars - exposed)
         numbers = {each.name: number for number, each in enumerate(ordered)}
-        self.flows = [DataFlow(each, number, numbers, stores) for number, each in enumerate(ordered)]
-        self.output = [{*_output(flow, shows)} for flow in self.flows]
+        self.flows = [DataFlow(each, number, numbers, others) for number, each in enumerate(ordered)]
+        values = [each.value for flow in self.flows for each in flow.code if isinstance(each, Set)]
+        pointed = {each.name for each in (*initial, *values) if isinstance(each, Code)}
+        # A function that is called behind main, by atexit.
+        self._goes_on = bool(pointed)
+        by_pointer = any(name not in numbers and _is_shown(name, others) for name in pointed)
+        self.output = [{*_output(flow, by_pointer)} for flow in self.flows]
         calls = [(called, flow.number) for flow in self.flows for each in flow.code for called in flow.called(each)]
         self._showing = reached_by(calls, (number for number, found in enumerate(self.output) if found))
-        self._aliased = {ANY}.union(*(flow.aliased for flow in self.flows))
+        exposed.update(*(flow.exposed() for flow in self.flows))
+        for flow in self.flows:
+            flow.aliased = frozenset(exposed)
         self._steady = {*self._set_once()}
-        # A function that is called behind main, by atexit.
-        self._goes_on = any(
-            isinstance(each, Set) and isinstance(each.value, Code) for flow in self.flows for each in flow.code
-        )
-        self._given = reached_by(self._edges(), self._starts())
+        self._given = reached_by((edge for flow in self.flows for edge in flow.edges(self.flows)), self._starts())
 
     def _shows(self, flow: DataFlow) -> set[Label]:
         """Where ``flow`` shows something, or calls a function that does."""
@@ -58,12 +63,19 @@ class _Program:
                 instruction = flow.code[place]
                 yield from map(flow.slot, reads(instruction))
                 if isinstance(instruction, Call):
-                    for pointer in flow.pointed(instruction):
-                        yield from flow.objects(pointer)
+                    yield from flow.given_at(instruction)
+                    if instruction.function in ERRNO:
+                        yield from ("errno", ANY)
+            for each in flow.code:
+                for other in self._showing.intersection(flow.called(each)):
+                    assert isinstance(each, Call)
+                    more = each.arguments[len(self.flows[other].function.parameters) :]
+                    yield from map(flow.slot, more)
+                    yield from set[str]().union(*map(flow.objects, more))
 
     def _set_once(self) -> Iterator[str]:
         """The objects that main sets at the beginning, if anybody does."""
-        changed = set(self._aliased)
+        changed = {ANY, *self.flows[0].aliased}
         for flow in self.flows:
             for place, each in enumerate(flow.code):
                 if flow.number or flow.repeats(place):
@@ -74,13 +86,6 @@ class _Program:
             for each in flow.code:
                 if isinstance(each, Global | Local) and each.name not in changed:
                     yield each.name
-
-    def _edges(self) -> Iterator[tuple[Thing, Thing]]:
-        for flow in self.flows:
-            yield from flow.edges(self.flows)
-        for name in self._aliased:
-            yield ANY, name
-            yield name, ANY
 
     def shown_in(self, flow: DataFlow) -> ShownIn:
         """Where it shows something, or gives a value to a slot or to an object that is shown."""
@@ -100,8 +105,19 @@ class _Program:
         )
 
 
-def _output(flow: DataFlow, shows: Callable[[str], bool]) -> Iterator[Label]:
+def _names(id: ObjectId) -> tuple[int | str, ...]:
+    return id.number if isinstance(id.number, tuple) else ()
+
+
+def _is_shown(name: str, others: WithoutCode) -> bool:
+    return others.shows(name) or name in ENDS
+
+
+def _output(flow: DataFlow, by_pointer: bool) -> Iterator[Label]:
     for place, each in enumerate(flow.code):
-        called = isinstance(each, Call) and isinstance(each.function, str) and shows(each.function)
-        if called or (isinstance(each, Return) and flow.function.name == MAIN):
+        if isinstance(each, Call):
+            name = each.function
+            if _is_shown(name, flow.others) if isinstance(name, str) else by_pointer:
+                yield place
+        elif isinstance(each, Return) and flow.function.name == MAIN:
             yield place

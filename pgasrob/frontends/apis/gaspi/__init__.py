@@ -23,6 +23,7 @@ API = Api(
     declaration=FUNCTIONS.declaration,
     handler=partial(setup.LIFE.handler, FUNCTIONS),
     functions=FUNCTIONS.handlers,
+    shows=frozenset({"gaspi_printf", "gaspi_printf_to", "gaspi_print_affinity_mask", "gaspi_logger"}),
     specifications={"": "GASPI 17.1", "gaspi-1.01": "GASPI 1.01"},
     unsupported={
         "gaspi_allreduce_user": "use gaspi_allreduce with GASPI_OP_MIN, _MAX or _SUM",

@@ -52,7 +52,11 @@ API = Api(
     handler=life.handler,
     functions=FUNCTIONS.handlers,
     unsupported=UNSUPPORTED,
-    shows=frozenset(name for name in FUNCTIONS.handlers if name.startswith("MPI_File_write")),
+    shows=frozenset(
+        name
+        for name in FUNCTIONS.handlers
+        if name.startswith("MPI_File_") and not any(each in name for each in ("read", "get"))
+    ),
     specifications={"": "MPI 4.0"},
 )
 

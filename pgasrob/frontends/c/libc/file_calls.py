@@ -41,7 +41,9 @@ JOINS = frozenset(("rename", "link", "symlink"))
 """Calls with two names of files, which may be names of one from then on."""
 ANYTHING = frozenset(("system", "popen", "kill"))
 """What they do is done by others: a program that is started, a rank that gets a signal."""
-SHOWS = frozenset((*AT_TERMINAL, *WRITES_STREAM, *WRITES_NAME, *JOINS, *ANYTHING, "open", "fopen", "freopen"))
+SHOWS = frozenset((
+    *AT_TERMINAL, *WRITES_STREAM, *WRITES_NAME, *JOINS, *ANYTHING, "open", "fopen", "freopen", "fseek", "rewind",
+))  # fmt: skip
 """All of these that others may see something of."""
 ENDS = frozenset(("exit", "_exit", "_Exit", "quick_exit", "err", "errx"))
 _WRITES = 1 | 2 | 64 | 512
