@@ -46,6 +46,8 @@ ENDS = frozenset(
     )
 )
 """Functions behind which a rank does not go on, and whose arguments are shown as those of output are."""
+CLOCKS = frozenset(words("time clock rand random MPI_Wtime omp_get_wtime"))
+"""Functions whose results may be any, whatever others do."""
 ERRNO = ("perror", "err", "warn")
 """Functions that show what went wrong last."""
 
@@ -62,7 +64,7 @@ class WithoutCode:
 
 class DataFlow:
     """The function with this ``number``; ``numbers`` are those of all that have code. ``aliased``: the objects that a
-    pointer of unknown origin may point to, which are one for it."""
+    pointer of unknown origin may point to, which are one for it; ``steady``: those that are set once and for all."""
 
     def __init__(
         self, function: CompiledFunction, number: int, numbers: Mapping[str, int], others: WithoutCode
@@ -70,7 +72,9 @@ class DataFlow:
         self.function, self.code, self.number = function, function.code, number
         self._numbers, self.others = numbers, others
         self.aliased = frozenset[str]()
+        self.steady = frozenset[str]()
         self._waits: dict[frozenset[Label], bool] = {}
+        self._varying: dict[tuple[int | None, bool], set[Thing]] = {}
         self.after = [() if _ends(each) else successors(self.code, place) for place, each in enumerate(self.code)]
         self.above = dominators(self.after, [0])
         self.component = components(self.after)
@@ -79,10 +83,6 @@ class DataFlow:
     def loops(self) -> list[frozenset[Label]]:
         """The natural loops, a loop before those around it."""
         return sorted(natural_loops(self.after, self._span_below), key=len)
-
-    def head(self, loop: frozenset[Label]) -> Label:
-        """Where ``loop`` is entered."""
-        return min(loop, key=lambda place: self._span_below[place][0])
 
     def waits(self, loop: frozenset[Label]) -> bool:
         """Whether rounds of ``loop`` may read what other ranks set."""
@@ -186,44 +186,70 @@ class DataFlow:
         computing = (each for each in self.code if isinstance(each, (*COMPUTES, Offset, Stride, Difference)))
         return [(each.target, source) for each in computing for source in reads(each)]
 
+    def is_settled(self, at: Label, branch: Label) -> bool:
+        """Whether ``branch`` decides nothing about ``at`` for who goes round a loop in which both are: each round comes
+        by there, or this is where the loop is left. How often it goes round is no matter if it waits for others."""
+        loop = next((each for each in self.loops if at in each and branch in each), None)
+        if loop is None:
+            return False
+        return self.passes(loop, at) if loop.issuperset(self.after[branch]) else self.waits(loop)
+
     @cached_property
-    def determining(self) -> list[tuple[Slot, Slot]]:
-        """Slots, each with one that its values depend on: they are computed of it, or it decides how often a loop goes
-        round in which they are, other than by what others do."""
-        found = list(self.sources)
-        for loop in self.loops:
-            if not self.waits(loop):
-                leaving = [each for each in loop if not loop.issuperset(self.after[each])]
-                slots = {slot for place in leaving for slot in reads(self.code[place])}
-                targets = {
-                    target for place in loop if (target := getattr(self.code[place], "target", None)) is not None
-                }
-                found += _pairs(targets, slots)
+    def determined(self) -> list[tuple[Thing, Thing]]:
+        """Slots and places, each with a slot or place that it is determined by: what a slot holds, and whether a round
+        comes to a place."""
+        found = [(self.slot(source), self.slot(target)) for target, source in self.sources]
+        for at, branches in enumerate(self.deciding):
+            found += [(self.place(branch), self.place(at)) for branch in branches if not self.is_settled(at, branch)]
+            match self.code[at]:
+                case Branch(condition):
+                    found.append((self.slot(condition), self.place(at)))
+                case Load(target, pointer):
+                    found.append((self.slot(pointer), self.slot(target)))
+            if getattr(self.code[at], "target", None) is not None and not self._comes_first(at):
+                found.append((self.place(at), self.slot(self.target(at))))
         return found
 
-    def is_due(self, place: Label) -> bool:
-        """Whether each round of the loops around ``place`` sets the slot there, or who reads it has come by there."""
-        readers = self._readers.get(self.target(place), ())
-        return self._is_passed(place) or all(self.comes_by(at, place) for at in readers)
+    def _comes_first(self, place: Label) -> bool:
+        """Whether whoever reads the slot that is set at ``place`` has come by there."""
+        return all(self.comes_by(at, place) for at in self._readers.get(self.target(place), ()))
 
-    def _is_passed(self, place: Label) -> bool:
-        around = [loop for loop in self.loops if place in loop]
-        passed = [place, *map(self.head, around)]
-        return bool(around) and all(map(self.passes, around, passed))
+    def varying(self, number: int | None, arguments: bool = False) -> set[Thing]:
+        """The slots and places of which it may depend on what is read in the component of this ``number`` what they
+        hold, and whether a round comes there; None: in all of the function, or on its ``arguments``."""
+        key = number, arguments
+        if key not in self._varying:
+            region = range(len(self.code)) if number is None else self.together[number]
+            starts = [self.slot(self.target(place)) for place in region if self._brings(place)]
+            if arguments:
+                starts += map(self.slot, self.function.parameters)
+            self._varying[key] = reached_by(self.determined, starts)
+        return self._varying[key]
+
+    def _brings(self, place: Label) -> bool:
+        """Whether a slot gets something at ``place`` that is not computed of other slots."""
+        match self.code[place]:
+            case Global(_, name) | Local(_, name):
+                return name not in self.steady
+            case Load(_, pointer):
+                return not self.objects(pointer) <= self.steady
+            case String() | Offset() | Stride() | Difference():
+                return False
+            case Call(target, function):
+                return target is not None and function not in CLOCKS
+            case each:
+                return getattr(each, "target", None) is not None and not isinstance(each, COMPUTES)
 
     @cached_property
     def counting(self) -> frozenset[Label]:
         """The places that give slots values that depend on nothing but how often loops have gone round: as with polls,
         nobody counts how often a rank has looked in vain."""
-        found = {slot: places for slot, places in self._places.items() if slot not in self.function.parameters}
-
-        def counts(slot: Slot) -> bool:
-            places = found.get(slot, ())
-            return bool(places) and all(isinstance(self.code[at], COMPUTES) and self.is_due(at) for at in places)
-
-        varying = {slot for slot in range(len(self.function.slots)) if not counts(slot)}
-        varying = reached_by(((source, target) for target, source in self.determining), varying)
-        return frozenset(place for slot, places in found.items() if slot not in varying for place in places)
+        return frozenset(
+            place
+            for slot, places in self._places.items()
+            for place in places
+            if self.slot(slot) not in self.varying(*((self.component[place],) if self.repeats(place) else (None, True)))
+        )
 
     def pointed(self, call: Call) -> list[Slot]:
         """The arguments that are pointers."""

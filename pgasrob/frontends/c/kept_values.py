@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cached_property
 
-from pgasrob.frontends.c.code import Call, Copy, Difference, Global, Label, Load, Local, Offset, Slot, Stride, String
+from pgasrob.frontends.c.code import Call, Copy, Label, Load, Slot
 from pgasrob.frontends.c.data_flow import ERRNO, DataFlow
-from pgasrob.frontends.c.liveness import COMPUTES, live_slots, reads
+from pgasrob.frontends.c.liveness import live_slots, reads
 from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.types import Array, Struct
-from pgasrob.program.graphs import reached, reached_by
 from pgasrob.program.shown_places import OUTPUT, Value
 
 GETS = "get Get est robe reset waitsome Recv"
@@ -20,15 +19,12 @@ GETS = "get Get est robe reset waitsome Recv"
 
 class Kept:
     """Of the function of ``flow``, in which values of the slots ``given`` and of ``objects`` are shown in the end.
-    ``steady``: the objects that are set once and for all; ``goes_on``: whether something is done behind main."""
+    ``goes_on``: whether something is done behind main."""
 
-    def __init__(
-        self, flow: DataFlow, given: Collection[Slot], objects: Collection[str], steady: Collection[str], goes_on: bool
-    ) -> None:
+    def __init__(self, flow: DataFlow, given: Collection[Slot], objects: Collection[str], goes_on: bool) -> None:
         self._flow, self._code = flow, flow.code
-        self._given, self._objects, self._steady = frozenset(given), frozenset(objects), frozenset(steady)
+        self._given, self._objects = frozenset(given), frozenset(objects)
         self._goes_on = goes_on or flow.number > 0
-        self._known: dict[int | None, set[Slot]] = {}
 
     def at(
         self, defining: Iterable[Label], setting: Iterable[Label], showing: Iterable[Label]
@@ -96,42 +92,7 @@ class Kept:
                 return False
         elif not loop:
             return True
-        region = flow.together[flow.component[place]] if loop else range(len(self._code))
-        # Whoever goes round a loop has not left it, and comes by what every round comes by.
-        around = [each for each in flow.loops if place in each]
-
-        def is_settled(loop: frozenset[Label], at: Label, branch: Label) -> bool:
-            leaves = flow.waits(loop) and not loop.issuperset(flow.after[branch])
-            return branch in loop and (leaves or flow.passes(loop, at))
-
-        def decides(at: Label, branch: Label) -> bool:
-            return branch in region and not any(is_settled(each, at, branch) for each in around)
-
-        deciding = reached([place], lambda at: [each for each in flow.deciding[at] if decides(at, each)])
-        slots = {slot for each in deciding for slot in reads(self._code[each])}
-        return not slots.isdisjoint(self._varying(flow.component[place] if loop else None))
-
-    def _varying(self, number: int | None) -> set[Slot]:
-        """The slots of which it may depend on what is read in the component of this ``number`` what they hold, or point
-        to; None: in the function."""
-        if number not in self._known:
-            flow = self._flow
-            region = range(len(self._code)) if number is None else flow.together[number]
-            varying = {flow.target(place) for place in region if self._brings(place)}
-            self._known[number] = reached_by(((source, target) for target, source in flow.determining), varying)
-        return self._known[number]
-
-    def _brings(self, place: Label) -> bool:
-        """Whether a slot gets a value at ``place`` that another round may not bring, other than by counting."""
-        flow = self._flow
-        match self._code[place]:
-            case Global(_, name) | Local(_, name):
-                return name not in self._steady
-            case Load(_, pointer):
-                return not flow.objects(pointer) <= self._steady
-            case each if isinstance(each, COMPUTES):
-                return place not in flow.counting and not flow.is_due(place)
-            case String() | Offset() | Stride() | Difference():
-                return False
-            case each:
-                return getattr(each, "target", None) is not None
+        varying = flow.varying(flow.component[place] if loop else None) - {
+            flow.slot(each) for each in flow.function.parameters
+        }
+        return any(each in varying for each in (flow.place(place), *map(flow.slot, reads(self._code[place]))))

@@ -33,7 +33,7 @@ class _Program:
         initial = [value for each in unit.objects.values() for _, value, _ in each.initial]
         exposed = {str(name) for each in initial if isinstance(each, Address) for name in _names(each.object)}
         ordered = [functions[MAIN], *(each for name, each in functions.items() if name != MAIN)]
-        ordered = promoted(ordered, scalars - exposed)
+        ordered = promoted(ordered, scalars - exposed - {"errno"})
         numbers = {each.name: number for number, each in enumerate(ordered)}
         self.flows = [DataFlow(each, number, numbers, others) for number, each in enumerate(ordered)]
         values = [each.value for flow in self.flows for each in flow.code if isinstance(each, Set)]
@@ -47,7 +47,9 @@ class _Program:
         exposed.update(*(flow.exposed() for flow in self.flows))
         for flow in self.flows:
             flow.aliased = frozenset(exposed)
-        self._steady = {*self._set_once()}
+        steady = frozenset(self._set_once())
+        for flow in self.flows:
+            flow.steady = steady
         self._given = reached_by((edge for flow in self.flows for edge in flow.edges(self.flows)), self._starts())
 
     def _shows(self, flow: DataFlow) -> set[Label]:
@@ -94,7 +96,7 @@ class _Program:
         output = {place for place in self.output[flow.number] if not isinstance(flow.code[place], Return)}
         defining = {*flow.defining(given)} - flow.counting
         setting = {place for place in range(len(flow.code)) if objects & flow.set_at(place)}
-        kept = Kept(flow, given, objects, self._steady, self._goes_on)
+        kept = Kept(flow, given, objects, self._goes_on)
         return ShownIn(
             tuple(flow.after),
             tuple(flow.function.spans),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+import pgasrob
 from pgasrob.frontends.lower import parse_c
 from pgasrob.reference.attack_search import AttackSearch
 from pgasrob.robustness.reduction import REDUCTIONS
@@ -152,6 +153,9 @@ def test_where_it_is_not_the_reads_are_events(parts: dict[str, str]) -> None:
         {"round": "if (y && !x) s = 1;", "after": 's = 0; printf("%d\\n", s);'},
         {"round": "s = 0; for (int i = 0; i < 2; i++) s += i;", "after": 'printf("%d\\n", s);'},
         {"round": "t = (int)(x + y);", "after": 'printf("%d of %d\\n", t, 2);'},
+        {"before": "#include <time.h>", "round": 'if (time(NULL) > 99) fprintf(stderr, "slow\\n");'},
+        {"round": "putchar(46); if (++s == 10) { putchar(10); s = 0; }"},
+        {"round": 'for (int i = 0; i < 3; i++) printf("%d\\n", i);'},
         {"round": "if (x > 1) shmem_global_exit(2);", "after": 'printf("%d\\n", me);'},
         {"first": "shmem_getmem(&y, &b, sizeof y, 0);", "after": 'printf("%ld\\n", y);'},
     ],
@@ -191,6 +195,23 @@ def test_a_round_that_leaves_nothing_behind_is_a_failed_poll(parts: dict[str, st
          "round": "if (y && !x) noted = 1;"},
         {"round": "if (y && !x) s = 1;", "end": "if (s) shmem_global_exit(s);"},
         {"round": "if (y && !x) s = 1;", "end": "fwrite(&s, sizeof s, 1, stderr);"},
+        {"round": "for (int i = 0; i < (y && !x); i++) s++;", "after": 'printf("%d\\n", s);'},
+        {"round": "int n = 1 + (y && !x); do { s++; } while (--n);", "after": 'printf("%d\\n", s);'},
+        {"round": 'for (const char *p = y && !x ? "x" : ""; *p; p++) s++;', "after": 'printf("%d\\n", s);'},
+        {"round": 'for (int i = 0; i < (y && !x); i++) puts("b");'},
+        {"start": "int *where = &noted;", "round": "if (y && !x) *where = 1;", "after": 'printf("%d\\n", noted);'},
+        {"before": "static int *where = &noted;", "round": "if (y && !x) *where = 1;", "end": "return noted;"},
+        {"start": 'strcpy(text, "xy"); char *p = strchr(text, 120);', "round": "if (y && !x) *p = 97;",
+         "after": "puts(text);"},
+        {"before": "#include <stdint.h>\nstatic uintptr_t where;", "start": "where = (uintptr_t)&noted;",
+         "round": "if (y && !x) *(int *)where = 1;", "end": "return noted;"},
+        {"start": "int (*out)(const char *, ...) = printf;", "round": "if (y && !x) s = 1;",
+         "after": 'out("%d\\n", s);'},
+        {"before": "#include <stdarg.h>\nstatic void tell(const char *form, ...)\n"
+                   "{ va_list list; va_start(list, form); vprintf(form, list); va_end(list); }",
+         "round": "if (y && !x) s = 1;", "after": 'tell("%d\\n", s);'},
+        {"round": "if (y && !x) __atomic_store_n(&s, 1, __ATOMIC_SEQ_CST);", "after": 'printf("%d\\n", s);'},
+        {"before": "#include <errno.h>", "round": "if (y && !x) errno = 7;", "after": 'perror("x");'},
         {"before": 'static void first(void) { puts("b"); }\nstatic void second(void) { puts("a"); }',
          "round": "if (y && !x) s = 1;", "after": "void (*tell)(void) = s ? first : second; tell();"},
     ],
@@ -198,3 +219,41 @@ def test_a_round_that_leaves_nothing_behind_is_a_failed_poll(parts: dict[str, st
 )  # fmt: skip
 def test_one_that_leaves_what_is_shown_later_is_none(parts: dict[str, str]) -> None:
     assert is_violated(POLL, **parts)
+
+
+def poll(**parts: str) -> str:
+    return POLL % {**dict.fromkeys(("before", "start", "first", "round", "after", "end"), ""), **parts}
+
+
+def test_no_effect_is_claimed_where_what_earlier_rounds_leave_is_shown() -> None:
+    """What is read last, and memory, are as in SC runs."""
+    verdict = pgasrob.check(parse_c(poll(round="if (y && !x) s = 1;", end="return s;")), nodes=2)
+    assert verdict.verdict == "not robust" and verdict.effect is not None
+    assert verdict.effect.kind == "none found" and "earlier rounds" in str(verdict.effect.reason)
+
+
+def test_no_race_is_said_to_change_nothing_there() -> None:
+    """SC runs show by whom the race has been won."""
+    one = LATE % "if (!x) s = 1;"
+    verdict = pgasrob.check(parse_c(one), nodes=2)
+    assert verdict.verdict == "robust" and verdict.races is not None
+    assert verdict.races.answer == "unknown" and "earlier rounds" in str(verdict.races.reason)
+    verdict = pgasrob.check(parse_c(LATE % ""), nodes=2)
+    assert verdict.races is not None and verdict.races.answer == "harmless"
+
+
+LATE = """#include <shmem.h>
+#include <stdio.h>
+static long a;
+int main(void) {
+    shmem_init();
+    long x = 0;
+    int s = 0;
+    if (shmem_my_pe() == 1)
+        shmem_long_p(&a, 1, 0);
+    else
+        while (!x) { x = shmem_long_atomic_fetch(&a, 0); %s }
+    shmem_finalize();
+    return s;
+}
+"""
