@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from pgasrob.frontends.c.arrivals import into_registers
@@ -44,37 +45,45 @@ def lower(
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
-    first: Problem | None = None
+    first: tuple[Program, dict[int, Followed]] | Problem | None = None
     for folding in FOLDING:
-        facts = Facts(folding=folding)
+        facts, ways = Facts(folding=folding), dict[int, Followed]()
+        noted = None if followed is None else ways
+        marked, outside = marks == "calls", marks == "outside"
+        world = partial(World, compiled, nodes, marked=marked, outside=outside, followed=noted, leaving=leaving)
         try:
-            return _with_loops(
-                lambda facts: World(
-                    compiled, nodes, facts, marks == "calls", marks == "outside", followed=followed, leaving=leaving
-                ),
-                facts,
-            )
+            program, facts = _with_loops(world, facts)
         except Problem as problem:
-            first = first or problem
-            if problem.code != "PG140" or nodes is None or not facts.moved.seen:
-                break
+            first, again = first or problem, problem.code == "PG140"
+        else:
+            again = facts.lacks_number
+            if not again or first is None or isinstance(first, Problem):
+                first = program, ways
+        if not again or nodes is None or not facts.moved.seen:
+            break
     assert first is not None
-    raise first.at(compiled.unit) from None
+    if isinstance(first, Problem):
+        raise first.at(compiled.unit) from None
+    if followed is not None:
+        followed.update(first[1])
+    return first[0]
 
 
-def _with_loops(world: Callable[[Facts], World], facts: Facts) -> Program:
-    """The program of a ``world`` with ``facts``, in which long loops are kept if possible. Raises :class:`Problem`."""
+def _with_loops(world: Callable[..., World], facts: Facts) -> tuple[Program, Facts]:
+    """The program of a ``world`` with ``facts``, in which long loops are kept if possible, and what has been found out.
+    Raises :class:`Problem`."""
+    unrolled = Facts(keeps_loops=False, folding=facts.moved.folding)
     try:
-        program = _lowered(world(facts))
+        program = _lowered(world(facts=facts))
     except Problem:
         if not facts.loops_kept:
             raise
         # Something may be known of each iteration that is not known of all of them.
-        return _lowered(world(Facts(keeps_loops=False, folding=facts.moved.folding)))
+        return _lowered(world(facts=unrolled)), unrolled
     if facts.loops_kept and program.gaps:
         with suppress(Problem):
-            return _lowered(world(Facts(keeps_loops=False, folding=facts.moved.folding)))
-    return program
+            return _lowered(world(facts=unrolled)), unrolled
+    return program, facts
 
 
 def _lowered(world: World) -> Program:

@@ -124,11 +124,12 @@ class Facts:
     asked, by group and number (:mod:`~pgasrob.frontends.c.together`); ``sites``: the places of the program at which
     values are loaded by which ranks branch later (:class:`~pgasrob.frontends.c.asked.Questions`). ``free_ways``:
     whether a rank goes ways that are free (:class:`~pgasrob.program.commands.Guess`), ``goes_free``: whether one does
-    in this pass. ``moved``: the numbers that collectives move. ``keeps_loops``: whether long loops are kept as loops;
-    ``loops_kept``: whether there are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``:
-    the pointers that have pointed to memory of other ranks. ``merged_unset``: the objects for which states that differ
-    only in what has been set are merged, for there would be too many states. ``rows``: the objects of which the parts
-    of ranks lie one behind the other, as ranks with the bytes before and in their part.
+    in this pass, ``lacks_number``: by a condition that also looks at what is known on other ranks. ``moved``: the
+    numbers that collectives move. ``keeps_loops``: whether long loops are kept as loops; ``loops_kept``: whether there
+    are any. ``rank``: the first variable that a rank keeps its number in. ``elsewhere``: the pointers that have pointed
+    to memory of other ranks. ``merged_unset``: the objects for which states that differ only in what has been set are
+    merged, for there would be too many states. ``rows``: the objects of which the parts of ranks lie one behind the
+    other, as ranks with the bytes before and in their part.
     """
 
     def __init__(self, keeps_loops: bool = True, folding: Folding = 0) -> None:
@@ -151,7 +152,7 @@ class Facts:
         self.questions: dict[tuple[str, int], dict[Expr, None]] = {}
         self.counted: dict[str, int] = {}
         self.sites: set[Hashable] = set()
-        self.free_ways = self.goes_free = False
+        self.free_ways = self.goes_free = self.lacks_number = False
         self.again = False
         self.version = 0
         self.looked_again: set[ObjectId] = set()
@@ -163,7 +164,7 @@ class Facts:
     def begin(self) -> None:
         """Begin another pass. When more values are chosen in it, fewer cells may be uncertain."""
         self.moved.awaited.clear()
-        self.goes_free = False
+        self.goes_free = self.lacks_number = False
         if self.again:
             self.uncertain, self.again = CellSet(), False
 

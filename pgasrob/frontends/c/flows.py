@@ -54,7 +54,8 @@ class Flows:
     """Takes the unknown values out of commands. ``read``: the unknown values that the registers of the latest
     statements hold; ``loops``: whether there is a loop in these, which may read another one each time. ``ties``: the
     unknown values that the current instruction has loaded from cells, and what each is of the register that holds the
-    number from there. ``replies``: the answers that it has brought, and the conditions that these answer."""
+    number from there; ``wider``: those of them that are values of a type behind it. ``replies``: the answers that it
+    has brought, and the conditions that these answer."""
 
     def __init__(self, position: Position, registers: Registers, undecided: Undecided) -> None:
         self.position = position
@@ -65,6 +66,7 @@ class Flows:
         self.questions = Questions(position.facts)
         self.read: dict[int, Leaf] = {}
         self.ties: dict[Leaf, Expr] = {}
+        self.wider: set[Leaf] = set()
         self.replies: list[tuple[Expr, Expr]] = []
         self.loops = False
 
@@ -114,9 +116,15 @@ class Flows:
     def within(self, read: Leaf, type: Interval) -> Leaf:
         """The unknown value ``read``, which lies within a ``type``."""
         new = replace(read, low=type[0], high=type[1])
-        if read in self.ties:
+        if read in self.ties and new != read:
             self.ties[new] = self.ties[read]
+            self.wider.add(read)
         return new
+
+    @property
+    def loaded(self) -> tuple[tuple[Leaf, Expr], ...]:
+        """The unknown values of `ties` that the current instruction leaves behind, with what they are of registers."""
+        return tuple((leaf, expr) for leaf, expr in self.ties.items() if leaf not in self.wider)
 
     def typed(self, value: Value, type: CType) -> Value:
         """``value``, which a call stores as one of ``type``; what it has loaded lies within that."""
@@ -141,9 +149,7 @@ class Flows:
         known |= {Brought(group, number, place): each for place, each in enumerate(values) if isinstance(each, Const)}
         condition = answered_by(asked, known)
         truth = None if condition is None else self.undecided.decided(condition)
-        if truth is not None:
-            return Const(int(truth))
-        return self.undecided.one_of((0, 1), free=condition is None)
+        return self.undecided.one_of((0, 1)) if truth is None else Const(int(truth))
 
     def brought(self, by: Bringing, stores: Sequence[Value]) -> None:
         """Note the values that a collective has brought, which are in ``stores`` where it does not give them, and what

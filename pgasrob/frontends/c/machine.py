@@ -169,7 +169,7 @@ class Machine:
         depends on the answer to what a cell is asked, for each answer."""
         flows, writer, node = self.parts.flows, self.writer, self.writer.node
         before, issued = self.position.state.copy(), len(node.statements)
-        self.answering, flows.ties, flows.replies = True, {}, []
+        self.answering, flows.ties, flows.wider, flows.replies = True, {}, set(), []
         try:
             action()
         except TwoAnswers as asked:
@@ -179,7 +179,7 @@ class Machine:
         finally:
             self.answering = False
         if writer.open and (flows.ties or flows.replies):
-            self.branching.by_loaded(tuple(flows.ties.items()), flows.replies)
+            self.branching.by_loaded(flows.loaded, flows.replies)
 
     # Instructions that compute
 

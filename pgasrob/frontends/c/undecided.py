@@ -203,6 +203,7 @@ class Undecided:
         named = Counter(part for part in parts(expr) if isinstance(part, Leaf))
         free = not any(each.own and each not in known and each.made is None and named[each] == 1 for each in found)
         self.facts.goes_free |= free
+        self.facts.lacks_number |= free and not only_leaves(expr)
         return free
 
     def decisive(self, exprs: Sequence[Expr]) -> None:
@@ -329,12 +330,11 @@ class Undecided:
                     values.add(value)
         return values
 
-    def one_of(self, values: Sequence[int], free: bool = False) -> Register:
-        """A register that is set to any of ``values``, by which other ranks know a value; ``free``: nothing of this."""
+    def one_of(self, values: Sequence[int]) -> Register:
+        """A register that is set to any of ``values``."""
         register = self.registers.register("drawn")
         self.registers.taken.add(register.index)
-        self.facts.goes_free |= free
-        self._choose(register, values, free)
+        self._choose(register, values)
         return register
 
     def _choose(self, register: Register, values: Sequence[int], free: bool = False) -> None:

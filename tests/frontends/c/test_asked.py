@@ -24,6 +24,11 @@ MPI = """#include <mpi.h>
     res = work(1.0); MPI_Allreduce(&res, &all, 1, MPI_DOUBLE, MPI_SUM, W);
 #define K int k = 0; if (rank == 0) k = rand(); MPI_Bcast(&k, 1, MPI_INT, 0, W);
 #define T double t = 0; if (rank == 0) t = read_double(); MPI_Bcast(&t, 1, MPI_DOUBLE, 0, W);
+#define TEN(C) C(0) C(1) C(2) C(3) C(4) C(5) C(6) C(7) C(8) C(9)
+#define COMMANDS(K) switch (K) { TEN(FIRST) TEN(SECOND) default: ; }
+#define FIRST(N) case N: ALL; break;
+#define SECOND(N) case 1##N: ALL; ALL; break;
+#define TOL double tol = 0; if (rank == 0) tol = 1e-3;
 double work(double); int read_int(void); double read_double(void);
 int main(int argc, char **argv) {
     int rank, size;
@@ -70,6 +75,8 @@ MPI_ALIKE = {
         if (k % 3 == 1) ALL; if (2 * k + 1 > 11) ALL;""",
     "a switch": """K
         switch (k) { case 1: ALL; break; case 2: ALL; ALL; break; default: ; }""",
+    "a dispatcher of twenty commands": "K COMMANDS(k)",
+    "a tolerance that the root knows": "TOL MPI_Bcast(&tol, 1, MPI_DOUBLE, 0, W); REDUCED } while (all > tol);",
     "a struct of parameters": """int p[3] = {0, 0, 0}; if (rank == 0) for (int i = 0; i < 3; i++) p[i] = rand();
         MPI_Bcast(p, 3, MPI_INT, 0, W); if (p[0] > 5) ALL; if (p[2]) ALL;""",
     "a double": """T
@@ -171,6 +178,8 @@ MPI_UNLIKE = {
         k += rank; if (k > 5) ALL;""",
     "conditions that differ": """K
         if (k > 5 + rank) ALL;""",
+    "a dispatcher by another number": "K COMMANDS(k + (rank == 1))",
+    "a tolerance that the root keeps": "TOL REDUCED } while (all > tol);",
     "drawn by each": "int k = rand(); if (k > 5) ALL;",
     "drawn anew after the broadcast": """int k = 0; if (rank == 0) k = rand();
         MPI_Bcast(&k, 1, MPI_INT, 0, W); if (rank == 0) k = rand(); if (k > 5) ALL;""",
@@ -310,6 +319,15 @@ def test_values_that_may_differ_are_not(name: str) -> None:
     found = verdict(UNLIKE[name], 2)
     assert found.deadlock == ("unknown" if name in UNTIED else True)
     assert isinstance(found.reason, ValuesSetFree) == (name in UNTIED)
+
+
+MOST = "int most = 0; if (rank == 0) most = read_int(); MPI_Bcast(&most, 1, MPI_INT, 0, W);"
+
+
+@pytest.mark.parametrize(("body", "deadlock"), [(MOST, "unknown"), ("int most = read_int();", True)])
+def test_what_is_compared_with_a_counter_is_open(body: str, deadlock: object) -> None:
+    found = verdict(MPI.replace("BODY", f"{body} for (int i = 0; i < most; i++) ALL;"), 2)
+    assert (found.verdict, found.deadlock) == ("robust", deadlock)
 
 
 CARELESS = """if (rank == 0) src = rand();
