@@ -56,10 +56,10 @@ def main() -> None:
         sys.stderr.write("pgasrob: out of memory\n")
         sys.exit(UNKNOWN)
     except Exception as error:
-        import traceback
+        from pgasrob.diagnostics.internal_error import internal_error
 
-        traceback.print_exc()
-        sys.stderr.write(f"pgasrob: internal error, please report it: {error}\n")
+        files = (each for each in sys.argv[1:] if not each.startswith("-") and Path(each).is_file())
+        sys.stderr.write(f"{internal_error(error, next(files, 'pgasrob')).render()}\n")
         sys.exit(CRASHED)
 
 

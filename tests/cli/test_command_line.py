@@ -149,7 +149,7 @@ def test_what_is_closed_is_no_verdict(tmp_path: Path) -> None:
 
 def test_an_internal_error_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for error, code, wanted in (
-        (ZeroDivisionError("oops"), 70, "report it: oops"),
+        (ZeroDivisionError("oops"), 70, "error[PG190]: internal error: ZeroDivisionError: oops"),
         (MemoryError(), 3, "memory"),
     ):
 
