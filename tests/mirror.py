@@ -201,7 +201,7 @@ THROUGH: dict[str, str] = {
         frontends.c.conditions frontends.c.standard
     """,
     "frontends/c/test_shown_values.py": """
-        frontends.c.data_flow program.shown_places
+        frontends.c.control_flow frontends.c.data_flow frontends.c.promoted_objects program.shown_places
     """,
     "frontends/c/test_syntax_tree.py": """
         frontends.c.literals frontends.c.tokens

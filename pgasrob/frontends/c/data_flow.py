@@ -1,10 +1,9 @@
-"""Which slots and objects the values in a compiled function are computed of, by which branches, and its loops."""
+"""Which slots and objects the values in a compiled function are computed of, and by which branches it decides."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -20,32 +19,24 @@ from pgasrob.frontends.c.code import (
     Label,
     Load,
     Local,
-    Move,
     Offset,
     Return,
     Slot,
     Store,
     Stride,
     String,
-    Variable,
 )
-from pgasrob.frontends.c.liveness import COMPUTES, reads, successors
+from pgasrob.frontends.c.control_flow import ControlFlow
+from pgasrob.frontends.c.liveness import COMPUTES, reads
 from pgasrob.frontends.c.standard import words
-from pgasrob.frontends.c.types import VOID, Array, CType, Pointer, Struct
-from pgasrob.program.graphs import Node, components, dominators, natural_loops, reached_by, spans_below, up
+from pgasrob.frontends.c.types import CType, Pointer
+from pgasrob.program.graphs import Node, reached_by
 
 Thing = tuple[Literal["slot", "place", "function"], int, int] | str
 """A slot of a function, whether its run comes to a place, whether it is called (by the number of the function), or an
 object in memory by its name. Objects that cannot be kept apart have one name."""
 ANY = "?"
 """The name of an object of which it is not said here which one it is."""
-ENDS = frozenset(
-    words(
-        "exit _exit _Exit quick_exit abort err errx raise pthread_exit shmem_global_exit MPI_Abort gaspi_proc_term "
-        "ARMCI_Error gasnet_exit gex_System_Exit"
-    )
-)
-"""Functions behind which a rank does not go on, and whose arguments are shown as those of output are."""
 CLOCKS = frozenset(words("time clock rand random MPI_Wtime omp_get_wtime"))
 """Functions whose results may be any, whatever others do."""
 ERRNO = ("perror", "err", "warn")
@@ -62,27 +53,20 @@ class WithoutCode:
     accesses: Callable[[str], bool]
 
 
-class DataFlow:
+class DataFlow(ControlFlow):
     """The function with this ``number``; ``numbers`` are those of all that have code. ``aliased``: the objects that a
     pointer of unknown origin may point to, which are one for it; ``steady``: those that are set once and for all."""
 
     def __init__(
         self, function: CompiledFunction, number: int, numbers: Mapping[str, int], others: WithoutCode
     ) -> None:
-        self.function, self.code, self.number = function, function.code, number
+        super().__init__(function.code)
+        self.function, self.number = function, number
         self._numbers, self.others = numbers, others
         self.aliased = frozenset[str]()
         self.steady = frozenset[str]()
         self._waits: dict[frozenset[Label], bool] = {}
         self._varying: dict[tuple[int | None, bool], set[Thing]] = {}
-        self.after = [() if _ends(each) else successors(self.code, place) for place, each in enumerate(self.code)]
-        self.above = dominators(self.after, [0])
-        self.component = components(self.after)
-
-    @cached_property
-    def loops(self) -> list[frozenset[Label]]:
-        """The natural loops, a loop before those around it."""
-        return sorted(natural_loops(self.after, self._span_below), key=len)
 
     def waits(self, loop: frozenset[Label]) -> bool:
         """Whether rounds of ``loop`` may read what other ranks set."""
@@ -97,63 +81,6 @@ class DataFlow:
             case Call(_, str(name)):
                 return name in self._numbers or self.others.accesses(name)
         return isinstance(instruction, Call)
-
-    @cached_property
-    def together(self) -> Mapping[int, frozenset[Label]]:
-        """The places from each of which the function may come to each other, by the number of their component."""
-        found: dict[int, set[Label]] = {}
-        for place, number in enumerate(self.component):
-            found.setdefault(number, set()).add(place)
-        return {number: frozenset(places) for number, places in found.items()}
-
-    def repeats(self, place: Label) -> bool:
-        """Whether the function may come to ``place`` again and again."""
-        return len(self.together[self.component[place]]) > 1
-
-    def around(self, place: Label) -> frozenset[Label]:
-        """The innermost loop around ``place``; nothing where there is none that is entered at its head alone."""
-        return next((loop for loop in self.loops if place in loop), frozenset())
-
-    def comes_by(self, place: Label, before: Label) -> bool:
-        """Whether each way to ``place`` comes by ``before``."""
-        first, last = self._span_below[before]
-        return first <= self._span_below[place][0] <= last
-
-    @cached_property
-    def _span_below(self) -> Mapping[Label, tuple[int, int]]:
-        """As :func:`~pgasrob.program.graphs.spans_below` numbers the places."""
-        return spans_below(self.above)
-
-    def passes(self, loop: frozenset[Label], place: Label) -> bool:
-        """Whether each round of ``loop``, one of the natural loops, comes by ``place``."""
-        return bool(loop) and self.comes_by(self._ends[loop], place)
-
-    @cached_property
-    def _ends(self) -> Mapping[frozenset[Label], Label]:
-        """For each natural loop the last place by which each round comes."""
-        found = {}
-        for loop in self.loops:
-            last, *others = [
-                each for each in loop if any(to in loop and self.comes_by(each, to) for to in self.after[each])
-            ]
-            found[loop] = next(at for at in up(last, self.above) if all(self.comes_by(each, at) for each in others))
-        return found
-
-    @cached_property
-    def deciding(self) -> Sequence[Collection[Label]]:
-        """For each place the branches that decide whether the run comes to it (Ferrante, Ottenstein, Warren: The
-        program dependence graph)."""
-        before: list[list[Label]] = [[] for _ in self.code]
-        for place, targets in enumerate(self.after):
-            for target in targets:
-                before[target].append(place)
-        above = dominators(before, [place for place, targets in enumerate(self.after) if not targets])
-        found: list[dict[Label, None]] = [{} for _ in self.code]
-        for branch, targets in enumerate(self.after):
-            for target in targets if len(targets) > 1 else ():
-                for place in up(target, above, above[branch]):
-                    found[place][branch] = None
-        return found
 
     def target(self, place: Label) -> Slot:
         """The slot that is set at ``place``, where one is."""
@@ -367,42 +294,6 @@ class DataFlow:
 
 def _leads_to_pointer(type: CType) -> bool:
     return isinstance(type, Pointer) and isinstance(type.to, Pointer)
-
-
-def promoted(functions: Sequence[CompiledFunction], scalars: Collection[str]) -> list[CompiledFunction]:
-    """The first of ``functions``, main, and the others with slots in place of the objects that they only load and store
-    as a whole: local ones, and in main those of the global ``scalars`` that nobody else has."""
-    named = Counter(each.name for function in functions for each in function.code if isinstance(each, Global))
-    return [_promoted(each, named, () if number else scalars) for number, each in enumerate(functions)]
-
-
-def _promoted(function: CompiledFunction, named: Mapping[str, int], scalars: Collection[str]) -> CompiledFunction:
-    local = (name for name, each in function.objects.items() if not isinstance(each.type, Array | Struct))
-    own = Counter(each.name for each in function.code if isinstance(each, Global))
-    names = {*local, *(name for name in scalars if own[name] == named[name])}
-    address = {each.target: each.name for each in function.code if isinstance(each, Global | Local)}
-    for each in function.code:
-        direct = each.pointer if isinstance(each, Load | Store) else None
-        others = [*reads(each)]
-        if direct is not None:
-            others.remove(direct)
-        names.difference_update(address[slot] for slot in others if slot in address)
-    slots = {name: len(function.slots) + number for number, name in enumerate(sorted(names))}
-    code: list[Instruction] = []
-    for each in function.code:
-        match each:
-            case Load(target, pointer) if (slot := slots.get(address.get(pointer, ""))) is not None:
-                code.append(Move(target, slot))
-            case Store(pointer, source) if (slot := slots.get(address.get(pointer, ""))) is not None:
-                code.append(Move(slot, source))
-            case _:
-                code.append(each)
-    more = [Variable(name, VOID) for name in slots]
-    return replace(function, code=code, slots=[*function.slots, *more])
-
-
-def _ends(instruction: Instruction) -> bool:
-    return isinstance(instruction, Call) and instruction.function in ENDS
 
 
 def _pairs(targets: Iterable[Node], sources: Collection[Node]) -> Iterator[tuple[Node, Node]]:

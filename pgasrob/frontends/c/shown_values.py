@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgasrob.frontends.c.code import MAIN, Call, Global, Label, Local, Return, Set, Unit
-from pgasrob.frontends.c.data_flow import ANY, ENDS, ERRNO, DataFlow, Thing, WithoutCode, promoted
+from pgasrob.frontends.c.control_flow import ENDS
+from pgasrob.frontends.c.data_flow import ANY, ERRNO, DataFlow, Thing, WithoutCode
 from pgasrob.frontends.c.kept_values import Kept
 from pgasrob.frontends.c.liveness import reads
+from pgasrob.frontends.c.promoted_objects import promoted
 from pgasrob.frontends.c.types import Array, Struct
 from pgasrob.frontends.c.values import Address, Code, ObjectId
 from pgasrob.program.graphs import reached_by
