@@ -1,4 +1,4 @@
-"""Objects in memory that are only loaded and stored as a whole, as slots, so that what is asked of slots covers them."""
+"""Objects in memory that are only loaded and stored as a whole, as slots: what is asked of slots covers them, too."""
 
 from __future__ import annotations
 
