@@ -207,7 +207,7 @@ class Gathering:
             if all(truth(each, facts) for each in flattened(found, "||")):
                 continue
             passed = self._comes_to(goal, given(value), facts)
-            if passed is not None and not self._shows(read, given(flag.raised[0]), passed):
+            if passed is not None and not self._shows(read, given(flag.raised[0]), goal, passed):
                 found = either(found, reduce(both, as_conditions(facts), TRUE))
                 if found == TRUE:
                     break
@@ -344,13 +344,16 @@ class Gathering:
         leaving = self._walks.out[state]
         return bool(leaving) and all(isinstance(edge.form, core.Test) for edge in leaving)
 
-    def _shows(self, read: Transition, raised: _Configuration, passed: Iterable[_Configuration]) -> bool:
+    def _shows(self, read: Transition, raised: _Configuration, goal: _Goal, passed: Iterable[_Configuration]) -> bool:
         """Whether the source may show something between ``read`` and the last command in ``passed``."""
         if self._of_all.shown is None:
             return False
         out = self._walks.out
         spans = {read.span, *(edge.span for here in (raised, *passed) for edge in out[here.state])}
-        return self._of_all.shown.between(spans, self._walks.never_passed)
+        # One flag with one value has been read as that in the end, however often before.
+        (cell, _), *more = goal.at.seen
+        alone = not more and len(self._flags[cell].raised) == 1
+        return self._of_all.shown.between(spans, self._walks.never_passed, {read.span} if alone else None)
 
     # One command
 

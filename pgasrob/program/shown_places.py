@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pgasrob.program.graphs import reached
 from pgasrob.program.statements import Span
@@ -24,13 +25,14 @@ OUTPUT = "(output)"
 @dataclass(frozen=True, slots=True)
 class ShownIn:
     """One function: for each place of its code the places after it, the source text there, and the functions that it
-    calls; and the places that ``show`` something, or give a value to what is shown. ``keeps``: which values a round of
-    a loop gives to what is shown, or what it shows that another one does not; ``live``: for each place the values that
-    may be shown as they are there."""
+    calls; the places of ``outputs``, and all that ``show`` something, or give a value to what is shown. ``keeps``: the
+    values that a round of a loop gives to what is shown, or what it shows that another one does not; ``live``: for each
+    place the values that may be shown as they are there."""
 
     after: tuple[tuple[Place, ...], ...]
     spans: tuple[Span, ...]
     calls: tuple[frozenset[Function], ...]
+    outputs: frozenset[Place]
     shows: frozenset[Place]
     keeps: Mapping[Place, frozenset[Value]]
     live: tuple[frozenset[Value], ...]
@@ -41,25 +43,38 @@ class Shown:
     """The functions of a program, the first of which is main."""
 
     functions: tuple[ShownIn, ...]
-    _known: dict[tuple[frozenset[Span], frozenset[Span], frozenset[Span] | None], bool] = field(
+    _known: dict[tuple[str, frozenset[Span], frozenset[Span], frozenset[Span] | None], bool] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def between(self, spans: Collection[Span], others: Collection[Span]) -> bool:
+    def between(self, spans: Collection[Span], others: Collection[Span], back: Collection[Span] | None = None) -> bool:
         """Whether something may be shown between two of the commands at ``spans``, without one at ``others``, which
-        are commands for sure."""
-        return self._once(frozenset(spans), frozenset(others), None)
+        are commands for sure; of what is only computed there, with ``back``, such as is shown as it is where the next
+        command is one of these."""
+        return self._once("between", frozenset(spans), frozenset(others), None if back is None else frozenset(back))
 
     def kept(self, round: Collection[Span], back: Collection[Span], others: Collection[Span]) -> bool:
         """Whether a way from where the next command is one of ``back`` to there, by commands of the ``round`` and none
         at ``others``, may leave something behind that is shown, or show something that not every way does."""
-        return self._once(frozenset(round), frozenset(others), frozenset(back))
+        return self._once("kept", frozenset(round), frozenset(others), frozenset(back))
 
-    def _once(self, spans: frozenset[Span], others: frozenset[Span], back: frozenset[Span] | None) -> bool:
-        key = spans, others - spans, back
+    def _once(
+        self,
+        asked: Literal["between", "kept"],
+        spans: frozenset[Span],
+        others: frozenset[Span],
+        back: frozenset[Span] | None,
+    ) -> bool:
+        key = asked, spans, others - spans, back
         if key not in self._known:
-            shows = {number: set(each.shows) for number, each in enumerate(self.functions)}
-            self._known[key] = self._between(spans, others - spans, shows if back is None else self._keeping(back))
+            functions = enumerate(self.functions)
+            if back is None:
+                shows = {number: set(each.shows) for number, each in functions}
+            else:
+                shows = self._keeping(back)
+                for number, each in functions if asked == "between" else ():
+                    shows[number] |= each.outputs
+            self._known[key] = self._between(spans, others - spans, shows)
         return self._known[key]
 
     def _keeping(self, back: frozenset[Span]) -> dict[Function, set[Place]]:

@@ -42,6 +42,19 @@ CLOCKS = frozenset(words("time clock rand random MPI_Wtime omp_get_wtime"))
 ERRNO = ("perror", "err", "warn")
 """Functions that show what went wrong last."""
 
+BRINGS = {
+    "get": 0, "MPI_Get": 0, "MPI_Rget": 0, "MPI_Fetch_and_op": 1, "MPI_Test": 1, "MPI_Iprobe": 0, "waitsome": 0,
+    "notify_reset": 0, "fetch_add": 0, "ARMCI_Get": 1, "ARMCI_Rmw": 0,
+}  # fmt: skip
+"""Parts of the names of functions that set what one of their pointers points to, whatever was there, and which."""
+
+
+def brought_by(function: str | Slot) -> int | None:
+    """By which of its pointers ``function`` sets something and nothing else, if that is known."""
+    if not isinstance(function, str) or "acc" in function:
+        return None
+    return next((number for part, number in BRINGS.items() if part in function), None)
+
 
 @dataclass(frozen=True, slots=True)
 class WithoutCode:
@@ -237,7 +250,9 @@ class DataFlow(ControlFlow):
             case Store(pointer) | Copy(pointer) | Clear(pointer):
                 return self.objects(pointer)
             case Call(_, str(name)) as call if name not in self._numbers:
-                return set[str]().union(*map(self.objects, self.pointed(call)[: self.others.stores(name)]))
+                pointers, at = self.pointed(call), brought_by(name)
+                stored = pointers[: self.others.stores(name)] if at is None else pointers[at : at + 1]
+                return set[str]().union(*map(self.objects, stored))
             case Call(_, int()) as call:
                 return self.given_at(call)
         return set()

@@ -6,15 +6,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cached_property
 
-from pgasrob.frontends.c.code import Call, Copy, Label, Load, Slot
-from pgasrob.frontends.c.data_flow import ERRNO, DataFlow
+from pgasrob.frontends.c.code import Call, Copy, Label, Load, Slot, Store
+from pgasrob.frontends.c.data_flow import ERRNO, DataFlow, brought_by
 from pgasrob.frontends.c.liveness import live_slots, reads
-from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.types import Array, Struct
 from pgasrob.program.shown_places import OUTPUT, Value
-
-GETS = "get Get est robe reset waitsome Recv"
-"""Parts of the names of functions that set what their arguments point to, whatever was there."""
 
 
 class Kept:
@@ -62,11 +58,11 @@ class Kept:
 
     def _set_as_a_whole(self, place: Label) -> set[str]:
         """The local scalar that has another value behind ``place``."""
-        objects, name = self._flow.function.objects, getattr(self._code[place], "function", GETS)
-        found = {each for each in self._flow.set_at(place) if each in objects}
-        if len(found) != 1 or isinstance(objects[min(found)].type, Array | Struct) or "acc" in name:
-            return set()
-        return found if any(each in name for each in words(GETS)) else set()
+        flow, each = self._flow, self._code[place]
+        sets = isinstance(each, Store) or (isinstance(each, Call) and brought_by(each.function) is not None)
+        found = flow.set_at(place) if sets else set()
+        types = [flow.function.objects[name].type for name in found if name in flow.function.objects]
+        return found if len(found) == len(types) == 1 and not isinstance(types[0], Array | Struct) else set()
 
     def _read_at(self, place: Label) -> Set[str]:
         """The objects that may be read at ``place``, or elsewhere behind it."""

@@ -103,6 +103,7 @@ class _Program:
             tuple(flow.after),
             tuple(flow.function.spans),
             tuple(frozenset(flow.called(each)) for each in flow.code),
+            frozenset(output),
             frozenset(output | defining | setting),
             kept.at(defining, setting, self._shows(flow)),
             kept.live,

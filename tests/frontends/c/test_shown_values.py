@@ -257,3 +257,38 @@ int main(void) {
     return s;
 }
 """
+
+
+EXCHANGE = """#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int rank, one = 1, seen = 0, late = 0, *shared;
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &win);
+    shared[0] = shared[1] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    MPI_Put(&one, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, win);
+    MPI_Win_flush(1 - rank, win);
+    MPI_Accumulate(&one, 1, MPI_INT, 1 - rank, 1, 1, MPI_INT, MPI_REPLACE, win);
+    do {
+        MPI_Fetch_and_op(NULL, &seen, MPI_INT, rank, 1, MPI_NO_OP, win);
+        MPI_Win_flush(rank, win);
+        %s
+    } while (!seen);
+    printf("%%d %%d %%d\\n", seen, late, shared[0]);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize(("round", "violated"), [("", False), ("if (!seen) late = 1;", True), ("late++;", False)])
+def test_the_value_of_the_only_flag_may_be_shown(round: str, violated: bool) -> None:
+    search = AttackSearch(parse_c(EXCHANGE % round).program(2).instantiate(), REDUCTIONS)
+    for _ in search.run():
+        pass
+    assert (search.violation is not None) is violated
