@@ -12,7 +12,7 @@ from pgasrob.automata.automaton import PIECE, Automaton, Letter, Reached, State
 from pgasrob.automata.emptiness import EmptinessSearch
 from pgasrob.automata.intersection import Intersection
 from pgasrob.automata.multiheaded import comp
-from tests.automata.strategies import acceptors, multiheaded
+from tests.automata.strategies import acceptors, accepts, multiheaded
 from tests.support import Explicit, examples, headed
 
 # 0 -> 1 -> 2 -> 3 with 3 final, and a longer way 0 -> 4 -> 5 -> 6 -> 3 that comes first at every turn.
@@ -132,7 +132,7 @@ def shortest_by_enumeration(left: Explicit, chosen: list[Any], heads: int, turns
     paths = {(left.initial, ((),) * heads)}
     for turn in range(turns + 1):
         for state, tapes in paths:
-            if left.is_final(state) and all(acceptor.accepts(sum(tapes, ())) for acceptor in chosen):
+            if left.is_final(state) and all(accepts(acceptor, sum(tapes, ())) for acceptor in chosen):
                 return turn
         paths = {
             (target, tuple(tape + tuple(x for h, x in word if h == head) for head, tape in enumerate(tapes, 1)))
@@ -162,7 +162,7 @@ def test_the_witness_is_in_both_languages(problem: Any) -> None:
     if path is None:
         return
     word = comp([letter for part in path for letter in part], heads)
-    assert all(acceptor.accepts(word) for acceptor in chosen)
+    assert all(accepts(acceptor, word) for acceptor in chosen)
     here = {left.initial}
     for part in path:
         here = {target for state in here for label, target in left.successors(state) if label == part}
