@@ -26,7 +26,6 @@ READ_OTHERWISE = {
     # Files of the package and of what is installed with it.
     "batch/build_id.py": "read_text read_bytes",
     "diagnostics/catalogue.py": "read_text",
-    "explore/app.py": "read_text",
     "kernel/packaging.py": "copyfile",
     "program/corpus.py": "read_bytes read_bytes read_text",
     "program/kept_tables.py": "read_text",

@@ -7,9 +7,10 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pgasrob.models.generate.conventions import LETTER, Conventions
+from pgasrob.models.generate.conventions import Conventions
 from pgasrob.models.generate.corerma_tests import generate
 from tests.bench.tables import count, seconds, table, times
+from tests.models.generate.brute_force import LETTER
 
 HERE = Path(__file__).parent
 NEAREST = replace(LETTER, own_reads=False, write_pairs="both", interacting=False, processes="distinct")

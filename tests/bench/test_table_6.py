@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pgasrob.models.generate.conventions import LETTER
 from tests.bench.table_6 import NEAREST, TABLE_6, measured
 from tests.bench.tables import count
+from tests.models.generate.brute_force import LETTER
 
 DOCUMENT = (Path(__file__).parent / "LITMUS.md").read_text()
 ROWS = {

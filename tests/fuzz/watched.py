@@ -81,7 +81,7 @@ def fuzz(
                 if not LATE.fullmatch(what):
                     break
                 # Once more, alone: what else the machine does makes it slow, too.
-                alone = folder / f"again-{case['number']}-{attempt}"
+                alone = folder / f"again-{attempt}-{case['number']}"
                 alone.mkdir()
                 ((_, found),) = _results(kind, seed, range(case["number"], case["number"] + 1), alone)
                 what = "; ".join(wrong(case["arguments"], found))

@@ -40,6 +40,7 @@ from pgasrob.semantics.computation import Computation, Event
 from pgasrob.semantics.happens_before import Edge, HappensBefore
 from pgasrob.semantics.replay import ReplayError, Run, replay
 from pgasrob.semantics.state_space import Letter, State, StateSpace, computation_of
+from tests.automata.strategies import accepts
 from tests.oracle.happens_before import is_violating
 from tests.oracle.replay import check_run
 from tests.oracle.strategies import COMMANDS, EXTENSIONS
@@ -596,7 +597,7 @@ def assert_marked(
         for event, mark in zip(computation, marks, strict=True)
     ]
     for acceptor in automata.acceptors(cycle_type):
-        assert acceptor.accepts(tuple(word))
+        assert accepts(acceptor, word)
     assert cycle_type[0] == min(cycle_type) and len(set(cycle_type)) == len(cycle_type)
     for rank in range(program.nodes):
         mine = [(event, mark) for event, mark in zip(computation, marks, strict=True) if event.rank == rank]

@@ -228,7 +228,7 @@ def _f2_of_own() -> Replaced:
 
     def f2(actions: Actions) -> Pairs:
         for one, two in _po(actions):
-            if two.kind == "flush" and one.external and one.dst == two.dst:
+            if two.kind == "flush" and one.kind in ("er", "ew", "erw") and one.dst == two.dst:
                 yield from ((action, two.number) for action in _statement(actions, one).actions)
 
     return {"F2": f2}
@@ -237,7 +237,7 @@ def _f2_of_own() -> Replaced:
 def _f3_of_own() -> Replaced:
     def f3(actions: Actions) -> Pairs:
         for one, two in _po(actions):
-            if one.kind == "flush" and two.external and one.dst == two.dst:
+            if one.kind == "flush" and two.kind in ("er", "ew", "erw") and one.dst == two.dst:
                 yield from ((one.number, action) for action in _statement(actions, two).actions)
 
     return {"F3": f3}
