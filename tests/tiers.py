@@ -2,9 +2,10 @@
 
 The quick tier leaves out the tests below: random programs by the hundred, whole corpora, what needs a compiler or a
 browser many times. Of one with more than three cases it runs the first. What is left touches every engine, reduction,
-front end and renderer, and takes some six minutes of one processor. The default tier takes three times as long: it
-runs one case in k of a test named ``test/k`` below, samples of the corpus (`support.sampled`) and few random examples
-(`support.examples`). The nightly tier runs all cases, the tests marked so, the whole corpus, and many more examples.
+front end and renderer, and takes some six minutes of one processor. The default tier takes nearly four times as long:
+it runs one case in k of a test named ``test/k`` below, samples of the corpus (`support.sampled`) and few random
+examples (`support.examples`). The nightly tier runs all cases, the tests marked so, the whole corpus, and many more
+examples.
 """
 
 from __future__ import annotations

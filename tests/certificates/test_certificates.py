@@ -89,7 +89,7 @@ def test_random_programs() -> None:
 def test_random_programs_of_other_kinds() -> None:
     """With ranks that are alike, doubles and wide types, faults."""
     seen: Counter[str] = Counter()
-    for seed in range(examples(40, nightly=2_000)):
+    for seed in range(examples(20, nightly=2_000)):
         agree(parse(random_text(seed, 2 + seed % 3, seed % 2 == 1)), 2 + seed % 3, Reading(), seen)
         program = Generator(seed, extended=True).program()
         agree(program, program.nodes or 2, Reading(), seen)

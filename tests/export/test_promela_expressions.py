@@ -137,7 +137,7 @@ def _wide(value: int) -> str:
 def test_random_expressions(tmp_path: Path) -> None:
     """Promela's where it is said to do, C's always, and the condition that says whether there is a value."""
     blocks, wanted, seen = [], [], Counter[str]()
-    for seed in range(examples(1_500, nightly=60_000)):
+    for seed in range(examples(750, nightly=60_000)):
         drawn = Random(seed)
         expr, registers = drawn.expr(3), drawn.values
         scope = Scope(drawn.variables, drawn.file)

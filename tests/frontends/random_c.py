@@ -936,7 +936,7 @@ def compare(pgas: str, c: str, limits: Limits = LIMITS) -> Compared:
         for name, text in (("program.pgas", pgas), ("program.c", c)):
             path = Path(folder, name)
             path.write_text(text)
-            verdicts.append(pgasrob.check(pgasrob.load(path), limits=limits, threads=1))
+            verdicts.append(pgasrob.check(pgasrob.load(path), limits=limits, threads=1, effect=False))
     return Compared(pgas, c, *verdicts)
 
 

@@ -29,10 +29,10 @@ def test_the_verdicts_agree(batch: int) -> None:
 
 def test_the_programs_are_worth_comparing() -> None:
     """Most are decided at once, and many are robust and many are not."""
-    compared = [compare(to_pgas(program), to_c(program, Random(0))) for program in map(draw, map(Random, range(20)))]
+    compared = [compare(to_pgas(program), to_c(program, Random(0))) for program in map(draw, map(Random, range(10)))]
     verdicts = [each.left.verdict for each in compared]
-    assert min(verdicts.count("robust"), verdicts.count("not robust")) >= 3
-    assert sum(each.decided for each in compared) >= 16
+    assert min(verdicts.count("robust"), verdicts.count("not robust")) >= 2
+    assert sum(each.decided for each in compared) >= 8
     assert {each.left.assertions for each in compared} >= {"violated"}
 
 

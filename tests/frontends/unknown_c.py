@@ -272,7 +272,7 @@ def written(program: Drawn, random: Random, most: int = 2) -> tuple[str, int]:
 def verdict(text: str, values: Sequence[object]) -> Verdict:
     """The verdict of ``text`` with ``values`` for the unknown ones."""
     defines = tuple((f"U{index}", f"({value})") for index, value in enumerate(values))
-    return pgasrob.check(parse_c(text, "test.c", FrontEnd(defines=defines)), limits=LIMITS, threads=1)
+    return pgasrob.check(parse_c(text, "test.c", FrontEnd(defines=defines)), limits=LIMITS, threads=1, effect=False)
 
 
 def assignments(places: int, random: Random, most: int = 7) -> Iterator[tuple[int, ...]]:

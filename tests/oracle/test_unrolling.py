@@ -25,7 +25,7 @@ def test_unrolled_polls_are_waits(conflicts: str) -> None:
     """An await in the place of a poll, the loop without its failed reads, and any number of looks in a row, the failed
     ones taken out afterwards: the verdict is one. With the failed ones left in it often is another."""
     seen: Counter[object] = Counter()
-    tried = seeds(12, nightly=2_000)
+    tried = seeds(8, nightly=2_000)
     for seed in tried:
         program = random_program(seed)
         waits = polls(program)

@@ -110,7 +110,7 @@ def test_random_expressions() -> None:
     """Where it says that an expression holds, or does not, this is so for all that may stand for the unknown."""
     seen: Counter[str] = Counter()
     source = random.Random(7)
-    for _ in range(examples(600, nightly=60_000)):
+    for _ in range(examples(300, nightly=60_000)):
         expr = drawn(source, source.choice((2, 3)))
         unknown = sum(part == UNKNOWN for part in parts(expr))
         if not 1 <= unknown <= 3:

@@ -85,7 +85,7 @@ def test_an_operation_is_a_row_however_many_cells_it_has() -> None:
 
 
 def test_what_the_cycle_does_not_need_is_folded() -> None:
-    result = to_json(check(load(PROGRAMS / "c/openshmem/bucket_sort_sync.c")))
+    result = to_json(check(load(PROGRAMS / "c/openshmem/bucket_sort_sync.c"), effect=False))
     short, full = plain(report(result)), plain(report(result, full=True))
     assert re.search(r"^ +1-50 │ 0 1 2 3 │ \.\.\. 50 events of 4 ranks in lines 38-79$", short, re.MULTILINE)
     assert len(short.splitlines()) < 50 < 400 < len(full.splitlines())

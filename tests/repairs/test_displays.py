@@ -136,7 +136,7 @@ def without(text: str, number: int) -> str:
 @pytest.mark.parametrize("on_the_network", [False, True])
 def test_what_is_new_is_what_no_run_has_shown(on_the_network: bool) -> None:
     counts: Counter[str] = Counter()
-    for seed in range(examples(60, 4_000)):
+    for seed in range(examples(35, 4_000)):
         generator = random.Random(seed)
         ranks = generator.choice([2, 2, 3])
         phases = random_phases(generator, ranks)
@@ -164,7 +164,7 @@ def test_what_is_new_is_what_no_run_has_shown(on_the_network: bool) -> None:
 def test_what_is_robust_shows_what_sc_runs_show() -> None:
     """Section "What is seen" of `proofs/repair.md`; other programs may show more."""
     counts: Counter[str] = Counter()
-    for seed in range(examples(60, 4_000)):
+    for seed in range(examples(35, 4_000)):
         generator = random.Random(1_000_000 + seed)
         ranks = generator.choice([2, 2, 3])
         _, made, instance, places = with_cells(program(random_phases(generator, ranks)), ranks)

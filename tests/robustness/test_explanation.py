@@ -38,7 +38,7 @@ from tests.support import program as parsed
 from tests.test_paper import NORMAL_FORM, SIGMA, TAU, relation
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
-CORPUS = sampled(sorted(path for path in PROGRAMS.glob("*/*.pgas") if path.parent.name != "lectures"), 2)
+CORPUS = sampled(sorted(path for path in PROGRAMS.glob("*/*.pgas") if path.parent.name != "lectures"), 4)
 ONE_TO_ONE = PROGRAMS / "one_to_one" / "one_to_one.pgas"
 
 
@@ -85,9 +85,9 @@ def test_every_program_of_the_corpus_is_explained() -> None:
     verdicts = [(found.verdict.verdict, found.run is None, found.cycle is None) for found in map(explained, CORPUS)]
     assert set(verdicts) <= {("robust", False, True), ("robust", True, True), ("not robust", False, False),
                              ("error", True, True)}  # fmt: skip
-    assert verdicts.count(("not robust", False, False)) > 50
-    assert verdicts.count(("robust", False, True)) > 50
-    assert sum(found.origin == "check" for found in violating()) > 2  # those that the product takes too long for
+    assert verdicts.count(("not robust", False, False)) > 20
+    assert verdicts.count(("robust", False, True)) > 20
+    assert sum(found.origin == "check" for found in violating()) > 0  # those that the product takes too long for
 
 
 # The computation
@@ -531,9 +531,9 @@ def test_cycle_types_are_counted(nodes: int, types: int) -> None:
 
 
 def test_a_program_in_error_has_no_computation() -> None:
-    (path, *_) = [path for path in CORPUS if explained(path).verdict.verdict == "error"]
+    path = PROGRAMS / "faults" / "division_by_zero.pgas"
     found = explained(path)
-    assert found.run is None and found.control
+    assert found.verdict.verdict == "error" and found.run is None and found.control
 
 
 def test_the_empty_program() -> None:

@@ -66,8 +66,8 @@ LARGE = ("bucket_sort_sync", "histogram_owners_no_flush", "stencil_2d_no_fence")
 NOT_ROBUST = [
     file for file in PROGRAMS if "// expect: not robust" in Path(file).read_text() and Path(file).stem not in LARGE
 ]
-CHOSEN = [str(path) for path in sampled(list(map(Path, NOT_ROBUST)), 3)]
-"""A third of them, with --nightly all."""
+CHOSEN = [str(path) for path in sampled(list(map(Path, NOT_ROBUST)), 8)]
+"""An eighth of them, with --nightly all."""
 Words = list[tuple[Letter, ...]]
 EVERYTHING = (*COMMANDS, *EXTENSIONS)
 ENGINES: dict[str, Any] = {
@@ -397,7 +397,7 @@ def test_what_is_no_violation_is_left_alone() -> None:
 
 @cache
 def checked(file: str) -> Verdict:
-    return pgasrob.check(pgasrob.load(file))
+    return pgasrob.check(pgasrob.load(file), effect=False)
 
 
 @cache
@@ -431,7 +431,7 @@ def test_the_witnesses_of_the_corpus_are_irreducible() -> None:
     """By the default engine, which after its search with all reductions looks for a shorter run with none."""
     verdicts = [checked(file) for file in CHOSEN]
     witnesses = [verdict.witness for verdict in verdicts if verdict.witness is not None]
-    assert len(witnesses) == len(CHOSEN) > len(NOT_ROBUST) // 4 >= 50
+    assert len(witnesses) == len(CHOSEN) > len(NOT_ROBUST) // 12 >= 15
     assert [witness.run.instance.program.name for witness in witnesses if witness.irreducible is not True] == []
     for witness in witnesses:
         again = shrunk(witness.run.instance, Violation(witness.run.computation))
@@ -459,7 +459,7 @@ def test_witnesses_of_the_search_with_all_reductions_lose_what_they_do_not_need(
 def test_witnesses_of_the_other_engines(name: str, smaller: int) -> None:
     """They search breadth-first, too, but one cycle type after the other, or by events."""
     tally = shrink_corpus(ENGINES[name], examples(200, 20_000))
-    assert tally.witnesses > len(CHOSEN) // 3
+    assert tally.witnesses > len(CHOSEN) // 5
     assert tally.smaller >= is_nightly() * smaller
 
 
@@ -569,7 +569,7 @@ def test_no_violation_of_the_corpus_has_fewer_commands() -> None:
         if violation is not None:
             answers.append(fewest_of_all(program, size(violation.computation), examples(150, 100_000)))
     assert True not in answers
-    assert answers.count(False) >= 80
+    assert answers.count(False) >= examples(20, nightly=80)
 
 
 def test_a_barrier_is_one_command() -> None:
@@ -655,7 +655,7 @@ def test_marks_read_off_a_cycle_are_a_word_of_the_marked_normal_form(drawn: Draw
 
 def test_marks_of_the_corpus() -> None:
     lengths = set()
-    for file in map(str, sampled(list(map(Path, NOT_ROBUST)), 8)):
+    for file in CHOSEN:
         witness = checked(file).witness
         assert witness is not None and witness.cycle is not None
         marks, cycle_type = marks_of(witness.cycle, witness.run.computation)

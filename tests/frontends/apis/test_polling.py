@@ -84,7 +84,7 @@ EVENTS = (
 
 
 def verdict(text: str, failed_polls: FailedPolls = "wait", conflicts: Conflicts = "commuting") -> str:
-    return pgasrob.check(parse_c(text), 2, failed_polls=failed_polls, conflicts=conflicts).verdict
+    return pgasrob.check(parse_c(text), 2, failed_polls=failed_polls, conflicts=conflicts, effect=False).verdict
 
 
 @pytest.mark.parametrize("text", WAITS)

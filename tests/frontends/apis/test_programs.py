@@ -59,8 +59,8 @@ def test_a_compiler_accepts_it(path: Path) -> None:
 
 @pytest.mark.parametrize(("c", "calculus"), SAME.items())
 def test_the_same_idiom_has_the_same_verdict(c: str, calculus: str) -> None:
-    in_c = pgasrob.check(pgasrob.load(ROOT / f"programs/c/{c}.c"))
-    in_calculus = pgasrob.check(pgasrob.load(ROOT / f"programs/{calculus}.pgas"))
+    in_c = pgasrob.check(pgasrob.load(ROOT / f"programs/c/{c}.c"), effect=False)
+    in_calculus = pgasrob.check(pgasrob.load(ROOT / f"programs/{calculus}.pgas"), effect=False)
     assert in_c.verdict == in_calculus.verdict
 
 

@@ -111,16 +111,16 @@ def test_random_programs_keep_their_verdicts(monkeypatch: pytest.MonkeyPatch) ->
         changed += after != tuple(processes)
         return after
 
-    for seed in range(30):
+    for seed in range(15):
         text = random_program(seed)
         monkeypatch.setattr(driver, "into_registers", lambda world, processes: tuple(processes))
-        through_memory = pgasrob.check(parse_c(text), 2, failed_polls="count")
+        through_memory = pgasrob.check(parse_c(text), 2, failed_polls="count", effect=False)
         monkeypatch.setattr(driver, "into_registers", count)
-        by_fetches = pgasrob.check(parse_c(text), 2, failed_polls="count")
+        by_fetches = pgasrob.check(parse_c(text), 2, failed_polls="count", effect=False)
         assert by_fetches.verdict == through_memory.verdict, text
         assert by_fetches.deadlock == through_memory.deadlock, text
         found[by_fetches.verdict] += 1
     assert changed == CHANGED and found == VERDICTS
 
 
-CHANGED, VERDICTS = 30, Counter({"not robust": 23, "robust": 7})
+CHANGED, VERDICTS = 15, Counter({"not robust": 11, "robust": 4})

@@ -292,7 +292,7 @@ PURE = ("work", "read_int", "read_double")
 
 
 def verdict(program: str, nodes: int) -> Verdict:
-    return check(parse_c(program, "test.c", FrontEnd(pure=PURE)), nodes)
+    return check(parse_c(program, "test.c", FrontEnd(pure=PURE)), nodes, effect=False)
 
 
 OTHERS = [pytest.param(*each, marks=pytest.mark.nightly) for each in zip(ALIKE, cycle((3, 2)), strict=False)]

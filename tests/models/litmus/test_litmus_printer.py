@@ -23,7 +23,7 @@ from tests.support import examples
 
 def test_random_programs_are_printed_and_read_again() -> None:
     random, found = Random(1), set()
-    for number in range(examples(800, 20_000)):
+    for number in range(examples(400, 20_000)):
         dialect = ("rdma-tso", "corerma", "tso", "sc")[number % 4]
         text = random_text(random, dialect, branching=bool(number % 3), atomic=bool(number % 2), statements=8)
         program = parse(text).program

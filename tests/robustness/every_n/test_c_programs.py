@@ -108,7 +108,7 @@ def compare(program: CProgram, without: Program, proof: Proof, counts: Iterator[
 
 def test_the_corpus() -> None:
     compared = 0
-    for path in sampled(FILES, 18):
+    for path in sampled(FILES, 36):
         program = pgasrob.load(path)
         assert isinstance(program, CProgram)
         without = made(program) if path.stem not in LONG else None
@@ -118,7 +118,7 @@ def test_the_corpus() -> None:
         proof = prove(without)
         assert proof.holds == (name(path) in PROVED), path
         compared += sum(compare(program, without, proof, iter((2, 3, 4, 5, 6) if proof.holds else (2, 3))))
-    assert compared > 20
+    assert compared > 10
 
 
 def test_random_programs() -> None:

@@ -80,7 +80,7 @@ def test_what_has_been_put_is_sorted(compare: str, key: str, count: int) -> None
     values = [random.Random(compare + key).randrange(-9, 10) for _ in range(count)]
     claims = claimed(values, compare)
     for claim, expected in ((claims, "hold"), (claims.replace("==", "!=", 1), "violated")):
-        verdict = pgasrob.check(parse_c(text(values, compare, key, claim)), nodes=2)
+        verdict = pgasrob.check(parse_c(text(values, compare, key, claim)), nodes=2, effect=False)
         assert (verdict.verdict, verdict.assertions) == ("robust", expected)
 
 
@@ -110,7 +110,9 @@ def test_what_is_searched_is_found(wanted: int, place: int | None) -> None:
     claim = "found == 0" if place is None else f"found == r + {place}"
     search = SEARCH.replace("KEYED", str(wanted))
     for truth, expected in ((claim, "hold"), (f"!({claim})", "violated")):
-        verdict = pgasrob.check(parse_c(text(values, "signs", "int", f"{search} assert({truth});")), nodes=2)
+        verdict = pgasrob.check(
+            parse_c(text(values, "signs", "int", f"{search} assert({truth});")), nodes=2, effect=False
+        )
         assert verdict.assertions == expected
 
 

@@ -16,6 +16,7 @@ from pgasrob.frontends.c.library import LIBRARY
 from pgasrob.frontends.lower import parse_c
 from pgasrob.frontends.options import FrontEnd
 from pgasrob.program.statements import Do, statements_in
+from tests.support import examples, is_nightly
 
 PROGRAM = """
 #include <shmem.h>
@@ -132,7 +133,7 @@ def test_every_pointer_of_the_table_is_followed_or_refused_or_only_an_address() 
     assert len(POINTERS) > 130
     headers = "\n".join(f"#include <{each}>" for each in LIBRARY.headers if each not in ("tgmath.h", "complex.h"))
     told = {"accessed": 0, "refused": 0, "only an address": 0}
-    for name, index in POINTERS:
+    for name, index in POINTERS[:: examples(3, nightly=1)]:
         text = TABLE_PROGRAM.replace("USE", call_of(name, index)).replace("HEADERS", headers)
         line = next(at for at, each in enumerate(text.splitlines(), 1) if "(void *)text" in each)
         try:
@@ -147,7 +148,8 @@ def test_every_pointer_of_the_table_is_followed_or_refused_or_only_an_address() 
         followed = any(re.search(r"\btext\[", str(each)) for each in commands)
         assert followed != ((name, index) in ONLY_ADDRESSES), (name, index)
         told["accessed" if followed else "only an address"] += 1
-    assert told == {"accessed": 125, "refused": 69, "only an address": 5}
+    accessed, refused, addresses = (125, 69, 5) if is_nightly() else (42, 23, 2)
+    assert told == {"accessed": accessed, "refused": refused, "only an address": addresses}
 
 
 MERGED = """
