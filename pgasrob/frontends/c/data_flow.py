@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ from pgasrob.frontends.c.control_flow import ControlFlow
 from pgasrob.frontends.c.liveness import COMPUTES, reads
 from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.types import CType, Pointer
-from pgasrob.program.graphs import Node, reached_by
+from pgasrob.program.graphs import Node, components, reached_by
 
 Thing = tuple[Literal["slot", "place", "function"], int, int] | str
 """A slot of a function, whether its run comes to a place, whether it is called (by the number of the function), or an
@@ -126,13 +127,19 @@ class DataFlow(ControlFlow):
         computing = (each for each in self.code if isinstance(each, (*COMPUTES, Offset, Stride, Difference)))
         return [(each.target, source) for each in computing for source in reads(each)]
 
-    def is_settled(self, at: Label, branch: Label) -> bool:
-        """Whether ``branch`` decides nothing about ``at`` for who goes round a loop in which both are: each round comes
-        by there, or this is where the loop is left. How often it goes round is no matter if it waits for others."""
+    def _deciding_for(self, at: Label, branch: Label) -> tuple[bool, bool]:
+        """What ``branch`` decides about ``at`` for who goes round a loop in which both are: by whether the round comes
+        to the branch, and by its condition. Each round may come by ``at``; and where each comes by a place at which a
+        loop is left that waits for others, who goes on in it has not left it, however often."""
         loop = next((each for each in self.loops if at in each and branch in each), None)
         if loop is None:
-            return False
-        return self.passes(loop, at) if loop.issuperset(self.after[branch]) else self.waits(loop)
+            return True, True
+        leaves = not loop.issuperset(self.after[branch])
+        if leaves and not self.waits(loop):
+            return True, True
+        if self.passes(loop, at):
+            return False, False
+        return True, not (leaves and self.passes(loop, branch))
 
     @cached_property
     def determined(self) -> list[tuple[Thing, Thing]]:
@@ -140,12 +147,12 @@ class DataFlow(ControlFlow):
         comes to a place."""
         found = [(self.slot(source), self.slot(target)) for target, source in self.sources]
         for at, branches in enumerate(self.deciding):
-            found += [(self.place(branch), self.place(at)) for branch in branches if not self.is_settled(at, branch)]
-            match self.code[at]:
-                case Branch(condition):
-                    found.append((self.slot(condition), self.place(at)))
-                case Load(target, pointer):
-                    found.append((self.slot(pointer), self.slot(target)))
+            for branch in branches:
+                by_place, by_condition = self._deciding_for(at, branch)
+                found += [(self.place(branch), self.place(at))] * by_place
+                found += [(self.slot(slot), self.place(at)) for slot in reads(self.code[branch])] * by_condition
+            if isinstance(load := self.code[at], Load):
+                found.append((self.slot(load.pointer), self.slot(load.target)))
             if getattr(self.code[at], "target", None) is not None and not self._comes_first(at):
                 found.append((self.place(at), self.slot(self.target(at))))
         return found
@@ -183,13 +190,22 @@ class DataFlow(ControlFlow):
     @cached_property
     def counting(self) -> frozenset[Label]:
         """The places that give slots values that depend on nothing but how often loops have gone round: as with polls,
-        nobody counts how often a rank has looked in vain."""
+        nobody counts how often a rank has looked in vain. A variable that is not made of itself counts nothing."""
         return frozenset(
             place
             for slot, places in self._places.items()
+            if self.function.slots[slot].name is None or slot in self._made_of_themselves
             for place in places
             if self.slot(slot) not in self.varying(*((self.component[place],) if self.repeats(place) else (None, True)))
         )
+
+    @cached_property
+    def _made_of_themselves(self) -> set[Slot]:
+        after: list[list[Slot]] = [[] for _ in self.function.slots]
+        for target, source in self.sources:
+            after[source].append(target)
+        sizes = Counter(found := components(after))
+        return {slot for slot, targets in enumerate(after) if sizes[found[slot]] > 1 or slot in targets}
 
     def pointed(self, call: Call) -> list[Slot]:
         """The arguments that are pointers."""

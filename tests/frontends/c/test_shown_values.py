@@ -199,6 +199,13 @@ def test_a_round_that_leaves_nothing_behind_is_a_failed_poll(parts: dict[str, st
         {"round": "int n = 1 + (y && !x); do { s++; } while (--n);", "after": 'printf("%d\\n", s);'},
         {"round": 'for (const char *p = y && !x ? "x" : ""; *p; p++) s++;', "after": 'printf("%d\\n", s);'},
         {"round": 'for (int i = 0; i < (y && !x); i++) puts("b");'},
+        {"round": "if (y) { if (x) break; s = 1; }", "after": 'printf("%d\\n", s);'},
+        {"round": 'if (y) { if (x) break; puts("b"); }'},
+        {"round": "if (!y) continue; if (x) break; s = 1;", "after": 'printf("%d\\n", s);'},
+        {"start": "while (!y) y = shmem_long_atomic_fetch(&b, 0); while (!x) { x = shmem_long_atomic_fetch(&a, 0); "
+                  "if (!x) s = 1; }", "after": 'printf("%d\\n", s);'},
+        {"start": "while (!y) y = shmem_long_atomic_fetch(&b, 0); while (1) { x = shmem_long_atomic_fetch(&a, 0); "
+                  "if (x) break; s = 1; }", "after": 'printf("%d\\n", s);'},
         {"start": "int *where = &noted;", "round": "if (y && !x) *where = 1;", "after": 'printf("%d\\n", noted);'},
         {"before": "static int *where = &noted;", "round": "if (y && !x) *where = 1;", "end": "return noted;"},
         {"start": 'strcpy(text, "xy"); char *p = strchr(text, 120);', "round": "if (y && !x) *p = 97;",
