@@ -31,7 +31,7 @@ from pgasrob.frontends.c.control_flow import ControlFlow
 from pgasrob.frontends.c.liveness import COMPUTES, reads
 from pgasrob.frontends.c.standard import words
 from pgasrob.frontends.c.types import CType, Pointer
-from pgasrob.program.graphs import Node, components, reached_by
+from pgasrob.program.graphs import Node, components, reached, reached_by
 
 Thing = tuple[Literal["slot", "place", "function"], int, int] | str
 """A slot of a function, whether its run comes to a place, whether it is called (by the number of the function), or an
@@ -190,22 +190,24 @@ class DataFlow(ControlFlow):
     @cached_property
     def counting(self) -> frozenset[Label]:
         """The places that give slots values that depend on nothing but how often loops have gone round: as with polls,
-        nobody counts how often a rank has looked in vain. A variable that is not made of itself counts nothing."""
+        nobody counts how often a rank has looked in vain. A variable that is set to a constant counts nothing."""
         return frozenset(
             place
             for slot, places in self._places.items()
-            if self.function.slots[slot].name is None or slot in self._made_of_themselves
+            if self.function.slots[slot].name is None or slot in self._made_of_counts
             for place in places
             if self.slot(slot) not in self.varying(*((self.component[place],) if self.repeats(place) else (None, True)))
         )
 
     @cached_property
-    def _made_of_themselves(self) -> set[Slot]:
+    def _made_of_counts(self) -> set[Slot]:
+        """The slots whose values are made of their own former values, or of those of such slots."""
         after: list[list[Slot]] = [[] for _ in self.function.slots]
         for target, source in self.sources:
             after[source].append(target)
         sizes = Counter(found := components(after))
-        return {slot for slot, targets in enumerate(after) if sizes[found[slot]] > 1 or slot in targets}
+        themselves = (slot for slot, targets in enumerate(after) if sizes[found[slot]] > 1 or slot in targets)
+        return reached(themselves, after.__getitem__)
 
     def pointed(self, call: Call) -> list[Slot]:
         """The arguments that are pointers."""
