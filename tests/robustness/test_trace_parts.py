@@ -43,7 +43,7 @@ def in_parts(program: Instance, levels: int, of: int) -> tuple[int, list[tuple[S
     above = explored(program, Subtrees(levels, WHOLE.end, WHOLE.end))
     if above is None:
         return None
-    assert above.traces == above.exploration.redundant == 0
+    assert above.traces == above.redundant == 0
     some = [Subtrees(levels, first, first + of) for first in range(0, above.subtrees, of)]
     found = [(part, explored(program, part)) for part in some]
     return above.subtrees, [(part, each) for part, each in found if each is not None]
@@ -70,7 +70,7 @@ def test_the_parts_have_every_trace_once() -> None:
             for _ in fast.run():
                 pass
             if fast.violation is None:
-                assert (fast.traces, fast.exploration.redundant) == (slow.traces, slow.exploration.redundant)
+                assert (fast.traces, fast.exploration.redundant) == (slow.traces, slow.redundant)
                 assert (fast.transitions, fast.subtrees) == (slow.events, slow.subtrees)
                 seen["alike"] += 1
     assert seen["subtrees"] > 100 and seen["traces"] > 120
