@@ -88,7 +88,5 @@ class Kept:
                 return False
         elif not loop:
             return True
-        varying = flow.varying(flow.component[place] if loop else None) - {
-            flow.slot(each) for each in flow.function.parameters
-        }
+        varying = flow.varying(flow.component[place] if loop else None)
         return any(each in varying for each in (flow.place(place), *map(flow.slot, reads(self._code[place]))))

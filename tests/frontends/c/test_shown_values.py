@@ -185,6 +185,8 @@ def test_a_round_that_leaves_nothing_behind_is_a_failed_poll(parts: dict[str, st
         {"before": "static void note(int seen) { if (seen) noted = 1; }", "round": "note(y && !x);",
          "end": "return noted;"},
         {"before": 'static void tell(int seen) { if (seen) puts("b"); }', "round": "tell(y && !x);"},
+        {"before": 'static void tell(long at) { at = shmem_long_atomic_fetch(&b, 0); printf("%ld\\n", at); }',
+         "round": "tell(0);"},
         {"before": "static int kept(int s, long y, long x) { return y && !x ? 1 : s; }", "round": "s = kept(s, y, x);",
          "after": 'printf("%d\\n", s);'},
         {"before": 'static void tell(int s) { printf("%d\\n", s); }', "round": "if (y && !x) s = 1;",
