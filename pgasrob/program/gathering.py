@@ -350,10 +350,11 @@ class Gathering:
             return False
         out = self._walks.out
         spans = {read.span, *(edge.span for here in (raised, *passed) for edge in out[here.state])}
-        # One flag with one value has been read as that in the end, however often before.
         (cell, _), *more = goal.at.seen
-        alone = not more and len(self._flags[cell].raised) == 1
-        return self._of_all.shown.between(spans, self._walks.never_passed, {read.span} if alone else None)
+        if more or len(self._flags[cell].raised) > 1:
+            return self._of_all.shown.between(spans, self._walks.never_passed)
+        # One flag with one value has been read as that in the end, however often before.
+        return self._of_all.shown.kept(spans, {read.span}, self._walks.never_passed, outputs=True)
 
     # One command
 

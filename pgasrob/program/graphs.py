@@ -37,7 +37,7 @@ def reached_by(edges: Iterable[tuple[Node, Node]], starts: Iterable[Node]) -> se
 def components(successors: Successors) -> list[int]:
     """For each node a number that it shares with the nodes to and from which it leads (Kosaraju's algorithm)."""
     found = [-1] * len(successors)
-    predecessors = _reversed(successors)
+    predecessors = reversed_edges(successors)
     for root in reversed(postorder(successors, range(len(successors)))):
         stack = [root] if found[root] < 0 else []
         while stack:
@@ -70,7 +70,7 @@ def dominators(successors: Successors, starts: Sequence[int]) -> list[int | None
     graph = [*successors, starts]
     order = postorder(graph, [root])
     place = {node: number for number, node in enumerate(order)}
-    predecessors = _reversed(graph)
+    predecessors = reversed_edges(graph)
     last: dict[int, int] = {root: root}
     changed = True
     while changed:
@@ -124,22 +124,17 @@ def spans_below(above: Sequence[int | None]) -> dict[int, tuple[int, int]]:
 def natural_loops(successors: Successors, below: Mapping[int, tuple[int, int]]) -> list[frozenset[int]]:
     """The loops that are entered at one node alone, which dominates the others; those with a common head are one.
     ``below``: as :func:`spans_below` gives it."""
-    before, ends = _reversed(successors), dict[int, set[int]]()
+    before, ends = reversed_edges(successors), dict[int, set[int]]()
     for node, targets in enumerate(successors):
         for head in targets:
             if below[head][0] <= below[node][0] <= below[head][1]:
                 ends.setdefault(head, set()).add(node)
-    found = []
-    for head, last in ends.items():
-        inside = {head, *last}
-        pending = [*(last - {head})]
-        while pending:
-            stop_point()
-            fresh = {*before[pending.pop()]} - inside
-            inside |= fresh
-            pending += fresh
-        found.append(frozenset(inside))
-    return found
+    return [frozenset(_loop(head, last, before)) for head, last in ends.items()]
+
+
+def _loop(head: int, ends: set[int], before: Successors) -> set[int]:
+    """The nodes from which one comes to ``ends`` without passing ``head``, and this."""
+    return reached({head, *ends}, lambda node: () if node == head else before[node])
 
 
 def blocks(neighbours: Successors) -> dict[tuple[int, int], int]:
@@ -178,7 +173,8 @@ def blocks(neighbours: Successors) -> dict[tuple[int, int], int]:
     return found
 
 
-def _reversed(successors: Successors) -> list[list[int]]:
+def reversed_edges(successors: Successors) -> list[list[int]]:
+    """For each node those that it comes after."""
     found: list[list[int]] = [[] for _ in successors]
     for node, leaving in enumerate(successors):
         for target in leaving:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from pgasrob.program.graphs import reached
 from pgasrob.program.statements import Span
@@ -43,36 +42,34 @@ class Shown:
     """The functions of a program, the first of which is main."""
 
     functions: tuple[ShownIn, ...]
-    _known: dict[tuple[str, frozenset[Span], frozenset[Span], frozenset[Span] | None], bool] = field(
+    _known: dict[tuple[frozenset[Span], frozenset[Span], frozenset[Span] | None, bool], bool] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def between(self, spans: Collection[Span], others: Collection[Span], back: Collection[Span] | None = None) -> bool:
+    def between(self, spans: Collection[Span], others: Collection[Span]) -> bool:
         """Whether something may be shown between two of the commands at ``spans``, without one at ``others``, which
-        are commands for sure; of what is only computed there, with ``back``, such as is shown as it is where the next
-        command is one of these."""
-        return self._once("between", frozenset(spans), frozenset(others), None if back is None else frozenset(back))
+        are commands for sure."""
+        return self._once(frozenset(spans), frozenset(others), None)
 
-    def kept(self, round: Collection[Span], back: Collection[Span], others: Collection[Span]) -> bool:
+    def kept(
+        self, round: Collection[Span], back: Collection[Span], others: Collection[Span], outputs: bool = False
+    ) -> bool:
         """Whether a way from where the next command is one of ``back`` to there, by commands of the ``round`` and none
-        at ``others``, may leave something behind that is shown, or show something that not every way does."""
-        return self._once("kept", frozenset(round), frozenset(others), frozenset(back))
+        at ``others``, may leave something behind that is shown, or show something that not every way does; with
+        ``outputs`` also what every way shows."""
+        return self._once(frozenset(round), frozenset(others), frozenset(back), outputs)
 
     def _once(
-        self,
-        asked: Literal["between", "kept"],
-        spans: frozenset[Span],
-        others: frozenset[Span],
-        back: frozenset[Span] | None,
+        self, spans: frozenset[Span], others: frozenset[Span], back: frozenset[Span] | None, outputs: bool = False
     ) -> bool:
-        key = asked, spans, others - spans, back
+        key = spans, others - spans, back, outputs
         if key not in self._known:
             functions = enumerate(self.functions)
             if back is None:
                 shows = {number: set(each.shows) for number, each in functions}
             else:
                 shows = self._keeping(back)
-                for number, each in functions if asked == "between" else ():
+                for number, each in functions if outputs else ():
                     shows[number] |= each.outputs
             self._known[key] = self._between(spans, others - spans, shows)
         return self._known[key]

@@ -21,8 +21,7 @@ from pgasrob.races.access_facts import facts_of, not_excluding, updates_may_race
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
 from pgasrob.races.race_check import RaceDecision, races
 from pgasrob.races.racing_pairs import Next, Pairs
-from pgasrob.robustness.effect_search import SHOWN_LATER
-from pgasrob.robustness.maximal_runs import End, Read, Viewer, Word, shows_more
+from pgasrob.robustness.maximal_runs import SHOWN_LATER, End, Read, Viewer, Word, shows_more
 from pgasrob.robustness.question import Races
 from pgasrob.robustness.reasons import ConsequencesLimit, Reason, RunsLeftOut
 from pgasrob.robustness.session import Session

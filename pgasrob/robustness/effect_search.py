@@ -19,6 +19,7 @@ from pgasrob.program.walks import Walks
 from pgasrob.robustness.counterexample import Counterexample
 from pgasrob.robustness.engine import Violation
 from pgasrob.robustness.maximal_runs import (
+    SHOWN_LATER,
     At,
     End,
     Faulting,
@@ -47,7 +48,6 @@ MOST_EFFORT, MOST_EFFORT_AFTER_WITNESS = 8_000, 4_000
 """What the search for a run may take, among all runs and among those that go on from one violation."""
 MOST_EFFORT_FOR_ASSERTIONS, MOST_EFFORT_TO_AN_END = 500, 1_000
 """How much more, when an outcome has been found, to find an assertion that fails; and from there to an end."""
-SHOWN_LATER = "what the program shows of values that were read in earlier rounds of a loop is not compared"
 
 
 class EffectSearch:

@@ -40,6 +40,9 @@ from pgasrob.semantics.standstill import Standstill, Stay
 from pgasrob.semantics.state_space import Letter, Operation, State, StateSpace, computation_of
 from pgasrob.stop_points import stop_point
 
+SHOWN_LATER = "what the program shows of values that were read in earlier rounds of a loop is not compared"
+"""Why it is not known whether all that can be seen of runs is alike, where the source :func:`shows_more`."""
+
 Word = tuple[Letter, ...]
 S = TypeVar("S", bound=SequentialState | State)
 

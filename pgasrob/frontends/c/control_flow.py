@@ -8,7 +8,7 @@ from functools import cached_property
 from pgasrob.frontends.c.code import Call, Instruction, Label
 from pgasrob.frontends.c.liveness import successors
 from pgasrob.frontends.c.standard import words
-from pgasrob.program.graphs import components, dominators, natural_loops, spans_below, up
+from pgasrob.program.graphs import components, dominators, natural_loops, reversed_edges, spans_below, up
 
 ENDS = frozenset(
     words(
@@ -61,7 +61,7 @@ class ControlFlow:
 
     def passes(self, loop: frozenset[Label], place: Label) -> bool:
         """Whether each round of ``loop``, one of the natural loops, comes by ``place``."""
-        return bool(loop) and self.comes_by(self._ends[loop], place)
+        return self.comes_by(self._ends[loop], place)
 
     @cached_property
     def _ends(self) -> Mapping[frozenset[Label], Label]:
@@ -78,11 +78,8 @@ class ControlFlow:
     def deciding(self) -> Sequence[Collection[Label]]:
         """For each place the branches that decide whether the run comes to it (Ferrante, Ottenstein, Warren: The
         program dependence graph)."""
-        before: list[list[Label]] = [[] for _ in self.code]
-        for place, targets in enumerate(self.after):
-            for target in targets:
-                before[target].append(place)
-        above = dominators(before, [place for place, targets in enumerate(self.after) if not targets])
+        ends = [place for place, targets in enumerate(self.after) if not targets]
+        above = dominators(reversed_edges(self.after), ends)
         found: list[dict[Label, None]] = [{} for _ in self.code]
         for branch, targets in enumerate(self.after):
             for target in targets if len(targets) > 1 else ():
