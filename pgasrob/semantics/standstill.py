@@ -296,6 +296,7 @@ class Standstill(Generic[S]):
         """Completes ``found``, which has the state that the rank begins in."""
         numbers = {found.states[0]: 0}
         for number, state in enumerate(_growing(found.states)):
+            stop_point()
             self._count(number)
             leaving = self._instance.automata[rank].out[state.control[rank]]
             self._note_cells(found, leaving, state, rank)
