@@ -176,7 +176,7 @@ class SharedMemory(click.ParamType):  # type: ignore[type-arg]
 
 
 class Arguments(click.ParamType):  # type: ignore[type-arg]
-    """The arguments of a program, in one text as for a shell."""
+    """The arguments of a program, or a command with its own, in one text as for a shell."""
 
     name = "arguments"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import click
 from pgasrob.cli.declare import argument, command, option
 from pgasrob.cli.exit_codes import ERROR, INTERRUPTED, UNKNOWN
 from pgasrob.cli.option_groups import timeout_option
-from pgasrob.cli.parameter_types import Size
+from pgasrob.cli.parameter_types import Arguments, Size
 from pgasrob.cli.shared_steps import refuse
 
 DEFAULT_LIMIT = "16G"
@@ -43,7 +42,7 @@ class RecordOptions:
     timeout: float | None = timeout_option("End the program after so long. Default: never.")
     limit: int = option("--limit", type=Size(), default=DEFAULT_LIMIT, show_default=True, metavar="SIZE",
         help="Stop recording, not the program, when the trace is so large.")
-    launcher: str | None = option("--launcher", metavar="COMMAND",
+    launcher: tuple[str, ...] = option("--launcher", type=Arguments(), metavar="COMMAND", default=(),
         help='What starts the ranks on this machine: "srun -n 4". Default: oshrun or mpirun, as the program needs.')
     command: tuple[str, ...] = argument(
         metavar="-- PROGRAM ARGUMENT...", nargs=-1, required=True, type=click.UNPROCESSED
@@ -64,9 +63,10 @@ def record(options: RecordOptions) -> int:
     from pgasrob.runtime.tools import ToolError
 
     try:
-        launcher = shlex.split(options.launcher or "")
         with ended_by_signals():
-            recorded = run(options.command, options.nodes, options.output, options.timeout, options.limit, launcher)
+            recorded = run(
+                options.command, options.nodes, options.output, options.timeout, options.limit, options.launcher
+            )
     except (ToolError, TraceError) as error:
         refuse(f"pgasrob: {error}")
     except OSError as error:

@@ -19,14 +19,18 @@ def read(file: str, front_end: FrontEnd | None = None, files: Files = DISK) -> t
     """The program in ``file`` of ``files``, and how a changed text of all its files is read. Raises
     :class:`pgasrob.diagnostics.SourceError` when it is none."""
     program = load(file, front_end, files)
-    return program, reads_like(program)
+    return program, _reads_like(program)
 
 
 def reads_like(program: AnyProgram) -> Parse:
     """How a changed text of all files of ``program`` is read, as it was. Raises ValueError for one that has no text."""
-    file = program.source.file
     if not program.source.text:
         raise ValueError(f"{program.name or 'the program'} was made without a text, so there is none to change")
+    return _reads_like(program)
+
+
+def _reads_like(program: AnyProgram) -> Parse:
+    file = program.source.file
     if isinstance(program, Program):
         from pgasrob.program.parser import parse
 

@@ -21,6 +21,8 @@ from typing import Literal
 GRACE = 0.5
 """Seconds between the signals that ask ranks to end, then the launcher, which ends what is left of them, and that kill
 whoever has not done so."""
+MOST_SECONDS = 2_000_000
+"""Three weeks: more is never, for the system's calls that wait do not take much more."""
 PR_SET_PDEATHSIG = 1
 
 
@@ -100,6 +102,7 @@ def run(
     Raises ``OSError`` when it cannot be started.
     """
     pipe = subprocess.PIPE if captured else None
+    timeout = None if timeout is None or timeout > MOST_SECONDS else timeout
     inherited = {**(os.environ if environment is None else environment), **_parent()}
     stopped: Literal["timeout", "interrupt"] | None = None
     with signals(held=True):  # a process that has just begun has to be ended, too

@@ -129,6 +129,7 @@ def test_help_and_version_import_nothing_heavy() -> None:
         (["check"], "FILE"),
         (["completion", "tcsh"], "'bash'"),
         (["completion"], "bash"),
+        (["record", "--launcher", 'srun "', "--", "./ring"], "no closing quotation"),
         (["explain-error", "PG01x"], "did you mean PG0"),
     ],
 )
@@ -136,6 +137,14 @@ def test_mistakes_are_usage_errors_that_help(arguments: list[str], message: str)
     result = run(*arguments)
     assert result.exit_code == 2 and message in result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+@pytest.mark.parametrize("name", ["check", "race", "outcomes", "run", "repair", "thrift", "explain", "show"])
+def test_an_empty_file_is_a_program_with_an_error(folder: Path, name: str) -> None:
+    for text in ("", "/* nothing */"):
+        Path("p.c").write_text(text)
+        result = run(name, "p.c")
+        assert (result.exit_code, "PG144" in result.output) == (2, True), result.output
 
 
 def test_what_is_closed_is_no_verdict(tmp_path: Path) -> None:

@@ -198,3 +198,7 @@ def named(process: int, with_rank: bool) -> bool:
     """Whether what ``process`` has started is no copy of it any more."""
     names = [Path("/proc", str(each), "comm").read_text().strip() for each in started_by(process)]
     return sorted(names) == (["rank", "sh"] if with_rank else ["sleep"])
+
+
+def test_more_time_than_any_clock_counts_is_no_limit() -> None:
+    assert run(["true"], None, 1e20, captured=True).exit_code == 0

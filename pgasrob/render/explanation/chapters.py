@@ -45,8 +45,9 @@ class NoSuchChapter(Exception):
 
 def chapter_name(given: str) -> str:
     """The name of the chapter with the number or name ``given``; the beginning of a name is enough."""
-    if given.isdecimal() and 1 <= int(given) <= len(NAMES):
-        return NAMES[int(given) - 1]
+    numbers = {str(number): name for number, name in enumerate(NAMES, 1)}
+    if given in numbers:
+        return numbers[given]
     found = [name for name in NAMES if given and name.startswith(given)]
     if len(found) != 1:
         raise NoSuchChapter(f"no chapter {given!r}; there is {', '.join(NAMES)}, or 1 to {len(NAMES)}")

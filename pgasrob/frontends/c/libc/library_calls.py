@@ -48,6 +48,8 @@ def needs_number(call: Call, value: Value | None) -> None:
 FILE = Pointer(Opaque("FILE"))
 VALUE = Known(0)
 LONGEST_STRING = 65_536
+MOST_DIGITS = 100
+"""A number with so many is in no type; Python takes its time over many more, and refuses some thousands."""
 
 
 def machine_of(call: Call) -> MachineCall:
@@ -56,6 +58,14 @@ def machine_of(call: Call) -> MachineCall:
 
     assert isinstance(call, MachineCall)
     return call
+
+
+def spelled(text: bytes, base: int) -> int:
+    """The integer that ``text`` spells, with blanks, a sign and the prefix of ``base`` before it, where a type has it;
+    else another one that no type has."""
+    digits = text.strip().lstrip(b"+-").lower()
+    digits = (digits.removeprefix(b"0x") if base == 16 else digits).lstrip(b"0")[:MOST_DIGITS]
+    return int(digits or b"0", base) * (-1 if b"-" in text else 1)
 
 
 def unknown_value(call: Call, interval: Interval = ANY, *, reported: bool = True) -> Value:

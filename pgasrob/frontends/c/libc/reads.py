@@ -14,7 +14,7 @@ from functools import cache, partial
 from pgasrob.frontends.apis.call_steps import Steps
 from pgasrob.frontends.apis.interface import Call, Handler, Way
 from pgasrob.frontends.c.libc.file_calls import note_outside
-from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of, string_at
+from pgasrob.frontends.c.libc.library_calls import TABLE, machine_of, spelled, string_at
 from pgasrob.frontends.c.libc.shared_strings import (
     argument_named,
     in_cells,
@@ -198,6 +198,6 @@ def _directives(call: Call, form: bytes, index: int) -> Iterator[tuple[int, str,
             most, index = (call.known(index) if kind == b"s" else 0), index + 1
             most = None if most < 0 else most
         elif digits is not None:
-            most = int(digits or 0)
+            most = spelled(digits, 10)
         yield index, (size or b"").decode() * (kind == b"s") + kind.decode(), most
         index += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pgasrob.frontends.apis.interface import Call, Outcome
-from pgasrob.frontends.c.libc.library_calls import calls, known_string, machine_of, text_of, unknown_value
+from pgasrob.frontends.c.libc.library_calls import calls, known_string, machine_of, spelled, text_of, unknown_value
 from pgasrob.frontends.c.libc.string_functions import forget
 from pgasrob.frontends.c.types import CHAR, DOUBLE, LONG_DOUBLE, CType, Floating, Integer
 from pgasrob.frontends.c.values import Address, Known, Value
@@ -65,7 +65,7 @@ def _unknown(call: Call, place: int, form: bytes) -> Outcome:
         index, count = index + 1, count + (kind != b"n")
         if kind[:1] in (b"s", b"["):
             room = machine_of(call).machine.objects.room(to)
-            forget(call, to, min(room, int(width) + 1 if width else room))
+            forget(call, to, min(room, spelled(width, 10) + 1 if width else room))
         else:
             type = _scanned(size, kind)
             interval = type.type.range if isinstance(type, Integer) else None
@@ -97,7 +97,7 @@ def _read(text: bytes, form: bytes) -> tuple[list[tuple[Value | bytes, CType]], 
         if kind == b"n":
             found.append((Known(at), _scanned(size or b"", kind)))
             continue
-        one = _one(text[at:][: int(width) if width else None], kind, size or b"", int(width or 1))
+        one = _one(text[at:][: spelled(width, 10) if width else None], kind, size or b"", spelled(width or b"1", 10))
         if one is None:
             if kind == b"p":
                 return None
@@ -131,10 +131,9 @@ def _one(text: bytes, kind: bytes, size: bytes, width: int) -> tuple[Value | byt
         return None
     digits = match[0].lstrip(b"-+").lower()
     base = _BASES.get(kind) or (16 if digits.startswith(b"0x") else 8 if digits.startswith(b"0") else 10)
-    number = int(digits, base) * (-1 if match[0].startswith(b"-") else 1)
     type = _scanned(size, kind)
     assert isinstance(type, Integer)
-    return Known(type.type.wrap(number)), match.end()
+    return Known(type.type.wrap(spelled(match[0], base))), match.end()
 
 
 def _set(kind: bytes) -> bytes:

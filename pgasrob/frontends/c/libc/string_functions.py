@@ -14,6 +14,7 @@ from pgasrob.frontends.c.libc.library_calls import (
     known_bytes,
     known_string,
     machine_of,
+    spelled,
     string_at,
     text_of,
     unknown_answer,
@@ -250,12 +251,14 @@ def converted(call: Call) -> Outcome:
         base = call.known(2) or (
             16 if re.match(rb"\s*[-+]?0[xX][0-9a-fA-F]", text) else 8 if re.match(rb"\s*[-+]?0", text) else 10
         )
+        if not 2 <= base <= 36:
+            call.fail(f"`{call.name}` with the base {base}", "there is 0, and 2 to 36")
         digits = b"0123456789abcdefghijklmnopqrstuvwxyz"[:base]
         prefix = b"(0[xX](?=[0-9a-fA-F]))?" if base == 16 else b""
         found = re.match(rb"\s*[-+]?" + prefix + b"[" + digits + b"]+", text, re.IGNORECASE)
         signed = not call.name.startswith("strtou")
         low, high = IntType(64, signed).range
-        number = int(found[0], base) if found else 0
+        number = spelled(found[0], base) if found else 0
         # What is too large becomes the largest (C11, 7.22.1.4); a minus counts for the result.
         result = min(max(number, low), high) if signed or abs(number) > high else IntType(64, False).wrap(number)
     end = call.pointer(1)

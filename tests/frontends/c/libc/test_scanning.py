@@ -49,6 +49,33 @@ def test_what_is_read_of_a_known_string_is_known(body: str) -> None:
     assert wrong.assertions == "violated"
 
 
+@pytest.mark.parametrize("digits", ["0" * 5_000 + "7", "7" * 5_000])
+def test_numbers_of_many_digits(digits: str) -> None:
+    """Python refuses to read them."""
+    known = "7" if digits.startswith("0") else "LONG_MAX"
+    text = f'''#include <limits.h>
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+static char s[8192];
+int main(void) {{
+  int a;
+  assert(strtol("{digits}", 0, 10) == {known} && strtol("-0x{digits}", 0, 16) == (-{known} == -7 ? -7 : LONG_MIN));
+  assert(sscanf("{digits}", "%d", &a) == 1 && ({known} != 7 || a == 7));
+  assert(sscanf("8", "%{digits}d", &a) == 1 && a == 8);
+  s[0] = 'x';
+  printf("%.{digits}s", s);
+}}'''
+    verdict = check(parse_c(text), 1)
+    assert (verdict.errors, verdict.assertions) == ((), None)
+
+
+def test_a_base_that_there_is_not_is_refused() -> None:
+    for base in ("1", "37", "-8"):
+        verdict = check(parse_c(TEXT.replace("%s", f'l = strtol("12", 0, {base});')), 1)
+        assert "base" in verdict.errors[0].message
+
+
 def test_what_is_read_of_others_is_not() -> None:
     body = 'if (fgets(s, 8, stdin) && sscanf(s, "%d", &a) == 1) assert(a == 3);'
     assert check(parse_c(TEXT.replace("%s", body, 1)), 2).assertions == "unknown"
