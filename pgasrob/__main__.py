@@ -1,6 +1,37 @@
-"""``python -m pgasrob`` is the command ``pgasrob``."""
+"""The entry point of the command `pgasrob`, which is also ``python -m pgasrob``."""
 
-from pgasrob.cli import main
+from __future__ import annotations
+
+import os
+import signal
+from typing import NoReturn
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command. Ctrl-C ends it with exit code 130, also while the command cannot see to that itself: as long as
+    what it needs is imported, and when it has ended."""
+    # Where Ctrl-C is ignored (a background job) it stays so.
+    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heard:
+        signal.signal(signal.SIGINT, _end)
+    from pgasrob.cli import main as command
+
+    if heard:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        command()
+    except KeyboardInterrupt:
+        _end()
+    finally:
+        if heard:
+            signal.signal(signal.SIGINT, _end)
+
+
+def _end(*_: object) -> NoReturn:
+    os._exit(INTERRUPTED)
+
 
 if __name__ == "__main__":
     main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from typing import Any, TypeVar, TypeVarTuple
 
 import anyio
 import anyio.to_process
+
+from pgasrob.parent_death import end_with
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -39,6 +42,7 @@ async def run(seconds: float, memory: int, work: Callable[[*Ts], T], *arguments:
 
 def _within(memory: int, work: Callable[..., T], arguments: tuple[Any, ...]) -> T:
     # The process ends with the server, and not by itself on Ctrl-C.
+    end_with(os.getppid())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         import resource

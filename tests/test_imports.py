@@ -22,6 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stop_points": set(),
     "whole_files": set(),
     "scratch_folders": set(),
+    "parent_death": set(),
     "automata": {"stop_points"},
     "program": {"stop_points", "diagnostics", "display", "file_input", "whole_files"},
     "semantics": {"stop_points", "automata", "program"},
@@ -36,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "display",
         "export",
         "frontends",
+        "parent_death",
         "program",
         "scratch_folders",
         "semantics",
@@ -66,7 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "semantics",
         "twins",
     },
-    "runtime": {"file_input", "frontends", "program", "robustness", "scratch_folders", "semantics"},
+    "runtime": {"file_input", "frontends", "parent_death", "program", "robustness", "scratch_folders", "semantics"},
     "runs": {"stop_points", "diagnostics", "display", "program", "robustness", "semantics"},
     "certificates": {"diagnostics", "file_input", "program", "semantics", "whole_files", TOP},
     "repairs": {
@@ -98,7 +100,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "version",
         "whole_files",
     },
-    "bounded": set(),
+    "bounded": {"parent_death"},
     "explore": {
         *("automata", "bounded", "diagnostics", "frontends", "program", "render", "robustness", "scratch_folders"),
         "semantics",
@@ -126,7 +128,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "runs",
         "semantics",
     },
-    "batch": {"diagnostics", "file_input", "frontends", "models", "program", "races", "robustness", "twins", TOP},
+    "batch": {
+        *("diagnostics", "file_input", "frontends", "models", "parent_death", "program", "races", "robustness"),
+        *("twins", TOP),
+    },
     "cli": {
         *(
             "batch",

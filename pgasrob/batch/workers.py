@@ -25,6 +25,7 @@ from pgasrob.batch.crew import Crew, Interrupts, Watching
 from pgasrob.batch.job import Checked, Job, Task, Watcher
 from pgasrob.batch.kept import KeptError
 from pgasrob.diagnostics.internal_error import internal_error
+from pgasrob.parent_death import end_with
 from pgasrob.program.parser import parse
 from pgasrob.robustness.reasons import Interruption, Reason, WorkerDied
 from pgasrob.robustness.watch import Progress
@@ -57,7 +58,7 @@ class _Worker:
         self.connection: Connection[Any, Any]
         self.connection, theirs = context.Pipe()
         ours = [self.connection, *(other.connection for other in others)] if START == "fork" else []
-        self.process = context.Process(target=_work, args=(theirs, ours, job, convert), daemon=True)
+        self.process = context.Process(target=_work, args=(os.getpid(), theirs, ours, job, convert), daemon=True)
         self.process.start()
         theirs.close()
         self.number: int | None = None
@@ -191,12 +192,14 @@ def cause_of_death(code: int | None) -> str:
 
 
 def _work(
+    parent: int,
     connection: Connection[Any, Any],
     inherited: Sequence[Connection[Any, Any]],
     job: Job,
     convert: Callable[[Checked], Any],
 ) -> None:
     """What a worker does: tasks and results, until the connection is closed."""
+    end_with(parent)
     # It has been said by the process that began this one.
     warnings.simplefilter("ignore", MissingKernelWarning)
     # Their other ends would never know that the parent has gone.

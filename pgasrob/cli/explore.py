@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from pgasrob.program.reading import Reading
 
 EXAMPLES = """\b
+Exit code:
+  2    a program that cannot be read, wrong usage, or a port that is taken
+  130  Ctrl-C, SIGTERM or SIGHUP ended it
+
+\b
 Examples:
   pgasrob explore ring.pgas                         choose each step in a browser
   pgasrob explore halo.c -n 3 --no-browser          print the address alone
@@ -61,6 +66,8 @@ def explore(options: ExploreOptions) -> None:
             raise
         refuse(f"pgasrob: explore needs {missing.name}: pip install 'pgasrob[explore]'")
 
+    from pgasrob.runtime.child_processes import ended_by_signals
+
     shown = _shown(options)
 
     def announce(address: str) -> None:
@@ -68,7 +75,8 @@ def explore(options: ExploreOptions) -> None:
         click.echo("Ctrl-C ends it.")
 
     try:
-        serve(shown, options.port, options.browser, announce)
+        with ended_by_signals():
+            serve(shown, options.port, options.browser, announce)
     except OSError as error:
         refuse(f"pgasrob: cannot listen on port {options.port}: {error.strerror}", ERROR)
 

@@ -71,7 +71,7 @@ def serve(shown: Shown, port: int, browser: bool, announce: Callable[[str], None
     """Serve ``shown`` on ``port`` (any that is free when 0) of this machine alone until Ctrl-C.
 
     ``announce`` gets the address once the server answers; ``browser``: open it there. Raises OSError where the port
-    is taken.
+    is taken, and KeyboardInterrupt at its end.
     """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     with listening, scratch_folder() as folder:
@@ -99,7 +99,4 @@ def serve(shown: Shown, port: int, browser: bool, announce: Callable[[str], None
             timeout_graceful_shutdown=GRACE,
             h11_max_incomplete_event_size=16 * 1024,
         )
-        try:
-            _Server(config, workers, ready).run(sockets=[listening])
-        except KeyboardInterrupt:  # uvicorn hands it on when it has ended
-            return
+        _Server(config, workers, ready).run(sockets=[listening])

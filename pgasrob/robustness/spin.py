@@ -12,19 +12,17 @@ and `-DHC4` is faster but may miss states. The hash table starts small (`-w20`) 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pgasrob.export.promela import STATE_BYTES, Model, Unsupported, promela_model
+from pgasrob.parent_death import ends_with_this
 from pgasrob.program.control import Transition
 from pgasrob.program.instance import Instance
 from pgasrob.robustness.engine import InOnePart, Violation, WithoutFacts
@@ -45,7 +43,6 @@ SPIN searches depth-first, and a violation near the start is found in spite of a
 """
 SHORT = 100
 """A violation deeper than this is looked for once more nearer to the start."""
-PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 POLL = 0.02
 """Seconds between two looks at a running program."""
 
@@ -201,7 +198,7 @@ class SpinSearch(WithoutFacts, InOnePart):
                 stderr=subprocess.STDOUT,
                 # A group of its own: Ctrl-C is for us, and with it we end whatever the program has started.
                 start_new_session=True,
-                preexec_fn=_end_with_us(),
+                preexec_fn=ends_with_this(signal.SIGKILL),
             )
         try:
             wait = 0.001
@@ -215,13 +212,6 @@ class SpinSearch(WithoutFacts, InOnePart):
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         return process.returncode, output.read_text(encoding="utf-8", errors="replace")
-
-
-def _end_with_us() -> Callable[[], object] | None:
-    """What makes a program end when this process is killed, which leaves it no time to do so; Linux alone has that."""
-    if not sys.platform.startswith("linux"):
-        return None
-    return partial(ctypes.CDLL(None).prctl, PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _tail(path: Path) -> str:

@@ -6,24 +6,23 @@ see by themselves when this process has been killed (`parent.c`).
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from pgasrob.parent_death import ends_with_this
 
 GRACE = 0.5
 """Seconds between the signals that ask ranks to end, then the launcher, which ends what is left of them, and that kill
 whoever has not done so."""
 MOST_SECONDS = 2_000_000
 """Three weeks: more is never, for the system's calls that wait do not take much more."""
-PR_SET_PDEATHSIG = 1
 
 
 class Terminated(KeyboardInterrupt):
@@ -109,7 +108,8 @@ def run(
         # A session of its own, so that what the launcher started ends with it.
         running = subprocess.Popen(
             command, stdin=subprocess.DEVNULL if captured else None, stdout=pipe, stderr=pipe,
-            text=True, errors="replace", env=inherited, start_new_session=True, preexec_fn=_ends_with_parent(),
+            text=True, errors="replace", env=inherited, start_new_session=True,
+            preexec_fn=ends_with_this(signal.SIGTERM),
         )  # fmt: skip
         try:
             with signals(held=False):
@@ -171,17 +171,3 @@ def _parent() -> dict[str, str]:
         return {"PGASROB_PARENT": f"{os.getpid()} {os.readlink('/proc/self/ns/pid')}"}
     except OSError:
         return {}
-
-
-def _ends_with_parent() -> Callable[[], None] | None:
-    """For the launcher, before it is executed: SIGTERM when this process ends, however it does."""
-    if sys.platform != "linux":
-        return None
-    control, parent = ctypes.CDLL(None).prctl, os.getpid()
-
-    def ask() -> None:
-        control(PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:
-            os._exit(128 + signal.SIGTERM)
-
-    return ask

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
@@ -169,3 +171,30 @@ def test_an_internal_error_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys
         with pytest.raises(SystemExit) as exit:
             main()
         assert exit.value.code == code and wanted in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", ["click", "pgasrob.cli"])
+def test_ctrl_c_before_the_command_is_there(tmp_path: Path, module: str) -> None:
+    """While what it needs is imported: the interrupt comes when ``module`` is looked for."""
+    (tmp_path / "interrupts.py").write_text(f"""import os, runpy, signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+runpy.run_module("pgasrob", run_name="__main__")
+""")
+    run = subprocess.run(
+        [sys.executable, str(tmp_path / "interrupts.py")],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+        check=False,
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
+
+
+def test_the_command_that_is_installed_is_the_entry_point() -> None:
+    with Path(__file__).parents[2].joinpath("pyproject.toml").open("rb") as file:
+        assert tomllib.load(file)["project"]["scripts"] == {"pgasrob": "pgasrob.__main__:main"}

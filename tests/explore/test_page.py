@@ -32,7 +32,7 @@ def address() -> Iterator[str]:
     assert found
     yield found[0]
     started.send_signal(signal.SIGINT)
-    assert started.wait(60) == 0
+    assert started.wait(60) == 130
 
 
 @pytest.fixture(scope="module")

@@ -325,7 +325,7 @@ def test_it_serves_this_machine_alone_and_ends_on_ctrl_c(served: tuple[subproces
         started.send_signal(signal.SIGINT)
     assert searching.result().json() == {"refused": "the server ends"}
     _, said = started.communicate(timeout=60)
-    assert (started.returncode, said) == (0, "")
+    assert (started.returncode, said) == (130, "")
 
 
 def test_who_brings_no_request_is_sent_away() -> None:
@@ -363,7 +363,8 @@ def test_no_argument_of_the_browser_has_the_token(tmp_path: Path) -> None:
             if seen.exists():
                 break
             time.sleep(0.05)
-        started.send_signal(signal.SIGINT)
+        started.send_signal(signal.SIGTERM)
+    assert started.returncode == 130
     argument, rights, text = seen.read_text().split(" ", 2)
     assert address.split("/")[3] not in argument and rights == "0" and f"url={address}" in text
     assert not Path(argument.removeprefix("file://")).exists()
