@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 import click
 
 from pgasrob.cli.parameter_types import listed
+from pgasrob.cli.shared_steps import PROGRAM, reported
 
 O = TypeVar("O")  # noqa: E741  # the class of the options
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -105,6 +106,7 @@ def command(
 ) -> Callable[[Callable[[O], int | None]], click.Command]:
     """Makes click's command of a function that gets the ``options`` and returns the exit code, or None for 0.
 
+    An exception that should not have been raised is a finding about the field ``file`` of the options, which ends it.
     Its help is the docstring, with ``examples`` behind it; ``settings`` are those of click's context. It becomes a
     command of ``parent`` where there is one.
     """
@@ -112,7 +114,10 @@ def command(
     def decorated(run: Callable[[O], int | None]) -> click.Command:
         @functools.wraps(run)
         def callback(**values: Any) -> None:
-            click.get_current_context().exit(run(collected(options, values)) or 0)
+            given = collected(options, values)
+            with reported(getattr(given, "file", None) or PROGRAM):
+                code = run(given)
+            click.get_current_context().exit(code or 0)
 
         make = parent.command if parent else click.command
         made: click.Command = make(

@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING
 import click
 
 from pgasrob.cli.declare import argument, command, group, option
-from pgasrob.cli.option_groups import COptions, ReadingOptions, node_count_option
+from pgasrob.cli.option_groups import COptions, ReadingOptions, TimeAndMemory, node_count_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.shared_steps import load_instance, refuse
+from pgasrob.cli.shared_steps import limited, load_instance, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.reading import Reading
+    from pgasrob.robustness.limits import Limits
 
 EXAMPLES = """\b
+Exit code:
+  0  it is written
+  2  a program with an error or without a model, or wrong usage
+  3  a limit was hit before
+
+\b
 Examples:
   pgasrob export ring.pgas --to promela -n 4 -o ring.pml
 """
@@ -32,6 +39,7 @@ class ExportOptions:
     nodes: int | None = node_count_option()
     output: str | None = option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
         help="Default: standard output.")
+    limits: Limits = group(TimeAndMemory, beside="")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
     # fmt: on
@@ -47,8 +55,11 @@ def export(options: ExportOptions) -> None:
     from pgasrob.export.promela import Unsupported, to_promela
     from pgasrob.whole_files import replace_file
 
+    def written() -> str:
+        return to_promela(load_instance(options.file, options.nodes, options.front_end, reading=options.reading))
+
     try:
-        text = to_promela(load_instance(options.file, options.nodes, options.front_end, reading=options.reading))
+        text = limited(options.limits, "while writing the model", written, looks=False)
     except Unsupported as error:
         refuse(f"pgasrob: {options.file} has no {options.language} model: {error}")
     if options.output is None:

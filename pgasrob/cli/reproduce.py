@@ -12,7 +12,7 @@ import click
 from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST, UNKNOWN
 from pgasrob.cli.option_groups import COptions, format_option, node_count_option, timeout_option
-from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, mention_the_count, print_json, refuse
+from pgasrob.cli.shared_steps import limited, mention_a_missing_kernel, mention_the_count, print_json, refuse, reported
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pgasrob.cli.shared_steps import NoAnswer
     from pgasrob.frontends.lower import CProgram
     from pgasrob.frontends.options import FrontEnd
+    from pgasrob.render.reproduced import ReproducedObject
+    from pgasrob.render.shared_json import Error
     from pgasrob.robustness.limits import Limits
     from pgasrob.runtime.reproduce.reproduce import Reproduction
 
@@ -81,6 +83,18 @@ def reproduce(options: ReproduceOptions) -> int:
     wait for each other. Both runs are shown side by side. The library may have any such run by itself: nothing is held
     back beyond what its specification allows.
     """
+    from pgasrob.render.reproduced import nothing_reproduced
+
+    def nothing(errors: list[Error], reason: str | None) -> ReproducedObject:
+        return nothing_reproduced(options.file, options.nodes, "error", reason, errors)
+
+    in_json = nothing if options.format == "json" else None
+    with reported(options.file, in_json):
+        return _reproduced(options, in_json)
+
+
+def _reproduced(options: ReproduceOptions, in_json: NoAnswer | None) -> int:
+    """Reproduce it and print that; the exit code."""
     from pgasrob.diagnostics import SourceError
     from pgasrob.render.lines import terminal_width, write
     from pgasrob.render.reproduced import nothing_reproduced, reproduced_lines, reproduced_to_json
@@ -89,10 +103,7 @@ def reproduce(options: ReproduceOptions) -> int:
     from pgasrob.runtime.child_processes import ended_by_signals
     from pgasrob.runtime.tools import ToolError
 
-    file, json = options.file, options.format == "json"
-    in_json: NoAnswer | None = None
-    if json:
-        in_json = lambda errors, reason: nothing_reproduced(file, options.nodes, "error", reason, errors)  # noqa: E731
+    file = options.file
     limits = Limits(timeout=options.timeout)
     try:
         with ended_by_signals():
@@ -105,12 +116,12 @@ def reproduce(options: ReproduceOptions) -> int:
         state = error.state if isinstance(error, _Nothing) else "error"
         message = f"{file}{'' if isinstance(error, _Nothing) else ':'} {error}"
         code = {"robust": ROBUST, "error": ERROR}.get(state, UNKNOWN)
-        if json:
+        if in_json is not None:
             print_json(nothing_reproduced(file, options.nodes, state, message))
         else:
             click.echo(f"pgasrob: {message}", err=code == ERROR)
         return code
-    if json:
+    if in_json is not None:
         print_json(reproduced_to_json(file, found, state, doubles))
     else:
         write(reproduced_lines(file, found, state, doubles, terminal_width()), sys.stdout)
@@ -130,11 +141,13 @@ def _program(options: ReproduceOptions, limits: Limits, in_json: NoAnswer | None
     return program
 
 
-def _hold_all(program: CProgram, options: ReproduceOptions, _: Limits) -> tuple[Reproduction, str, Collection[str]]:
+def _hold_all(
+    program: CProgram, options: ReproduceOptions, limits: Limits
+) -> tuple[Reproduction, str, Collection[str]]:
     """The runs in which everything is held back, how they are to be called, and which names are of doubles."""
     from pgasrob.runtime.reproduce.reproduce import hold_all
 
-    instance = program.instantiate(options.nodes)
+    instance = limited(limits, "while lowering the program", partial(program.instantiate, options.nodes))
     mention_the_count(instance.program)
     found = hold_all(program, instance, options.front_end, max(options.runs, 2), options.timeout)
     state = "unknown" if found.why_not is not None else "different" if found.shown else "same"

@@ -11,15 +11,17 @@ import click
 
 from pgasrob.cli.declare import Rule, argument, check_rules, command, group, option
 from pgasrob.cli.exit_codes import ERROR, NOT_ROBUST, ROBUST
-from pgasrob.cli.option_groups import COptions, ReadingOptions, format_option, node_count_option
+from pgasrob.cli.option_groups import COptions, ReadingOptions, TimeAndMemory, format_option, node_count_option
 from pgasrob.cli.parameter_types import ProgramPath
-from pgasrob.cli.shared_steps import load_instance, print_json, refuse
+from pgasrob.cli.shared_steps import limited, load_instance, print_json, refuse, reported
 from pgasrob.cli.witness_files import RunPath, Witnesses, fold_option, witness_option, write_witness
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
     from pgasrob.program.instance import Instance
     from pgasrob.program.reading import Reading
+    from pgasrob.render.one_run_json import RunResult
+    from pgasrob.robustness.limits import Limits
     from pgasrob.runs.simulate import Bias, Simulated, Wanted
 
 DEFAULT_STEPS = 1_000  # those of semantics.simulate, which is not imported for the help text
@@ -32,6 +34,7 @@ Exit code:
   0  there is a run to show
   1  no run was found that --until wants, which says nothing of the others
   2  a program with an error, or wrong usage
+  3  a limit was hit before
 
 \b
 Examples:
@@ -65,6 +68,7 @@ class RunOptions:
     witnesses: tuple[str, ...] = witness_option("Write the run to a file", RunPath)
     fold: bool = fold_option()
     format: str = format_option("json", help="json: one object, in which the run is the witness.")
+    limits: Limits = group(TimeAndMemory, beside="")
     reading: Reading = group(ReadingOptions)
     front_end: FrontEnd = group(COptions)
     # fmt: on
@@ -94,16 +98,21 @@ def run(options: RunOptions) -> int:
     check_rules(options, RULES)
     in_json = partial(no_run, options.file) if options.format == "json" else None
     nodes = options.nodes
-    instance = load_instance(options.file, nodes, options.front_end, in_json, options.reading)
     writing = Witnesses(options.witnesses, [options.file], None if nodes is None else [nodes], options.fold)
     first = random.SystemRandom().randrange(MOST_SEED) if options.seed is None else options.seed
-    found = _simulated(instance, first, options)
-    if found is None:
+
+    def simulated() -> RunResult | None:
+        instance = load_instance(options.file, nodes, options.front_end, in_json, options.reading)
+        found = _simulated(instance, first, options)
+        return None if found is None else simulated_to_json(found, options.steps)
+
+    with reported(options.file, in_json):
+        result = limited(options.limits, "while simulating the program", simulated, in_json, looks=False)
+    if result is None:
         seeds = f"the {options.tries:,} with the seeds from {first} on"
         reason = f"no run of {seeds} shows what --until {options.until} wants"
         hint = "other runs may: `pgasrob check` looks at all"
         refuse(f"pgasrob: {reason}; {hint}", NOT_ROBUST, in_json, reason=reason)
-    result = simulated_to_json(found, options.steps)
     if not write_witness(writing, result):
         return ERROR
     if options.format == "json":

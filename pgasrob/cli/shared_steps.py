@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     """Makes the JSON object of a command without an answer from the errors in the program and a reason."""
 
 T = TypeVar("T")
+PROGRAM = "pgasrob"
+"""What internal errors are about where no file is at work."""
 
 
 def mention_a_missing_kernel(engine: str = "portfolio") -> None:

@@ -12,7 +12,7 @@ import click
 from pgasrob.cli.declare import argument, command, flag, group, option
 from pgasrob.cli.exit_codes import NOT_ROBUST, ROBUST
 from pgasrob.cli.option_groups import COptions, TimeAndMemory, node_count_option
-from pgasrob.cli.shared_steps import limited, load_instance, refuse, reported
+from pgasrob.cli.shared_steps import limited, load_instance, refuse
 
 if TYPE_CHECKING:
     from pgasrob.frontends.options import FrontEnd
@@ -92,11 +92,9 @@ def show(options: ShowOptions) -> int:
     layout = _layout(options)
     if options.cycle and options.stage != "cycle-types":
         raise click.UsageError("--cycle-type goes with --stage cycle-types.")
-    with reported(options.file):
-        click.echo(
-            limited(options.limits, "while showing the program", partial(_shown, options, layout), looks=False),
-            nl=False,
-        )
+    click.echo(
+        limited(options.limits, "while showing the program", partial(_shown, options, layout), looks=False), nl=False
+    )
     return ROBUST
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pgasrob.diagnostics import Diagnostic, SourceError
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.explore.asked_run import AskedRun
 from pgasrob.explore.nearest import choices, choices_of, nearest
 from pgasrob.explore.position import Position, Stop, follow
@@ -35,13 +36,17 @@ Answer = tuple[int, str]
 
 def answer(what: str, asked: AskedRun) -> Answer:
     """What :data:`ANSWERS` has under ``what``, for the run of ``asked``; the diagnostics where its text is no
-    program."""
+    program, or where an error of the explorer itself has ended it."""
     try:
         program, instance = _instance(asked)
+        here, stop = follow(instance, asked.run, asked.automatic)
+        return 200, dumps(ANSWERS[what](program, here, stop))
     except SourceError as error:
         return 422, dumps({"errors": errors_to_json(error.diagnostics, asked.file)})
-    here, stop = follow(instance, asked.run, asked.automatic)
-    return 200, dumps(ANSWERS[what](program, here, stop))
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        return 500, dumps({"errors": errors_to_json((internal_error(error, asked.file),), asked.file)})
 
 
 def _violation(program: Program | CProgram, here: Position, _: Stop | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pgasrob.diagnostics import SourceError
+from pgasrob.frontends.c.world import Budget
 from pgasrob.program import core
 from pgasrob.program.commands import Assert, Assign, Assume, Barrier, Command, Exit
 from pgasrob.program.count_note import CountNote, WhyNot
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 FEWEST, MOST = 2, 8
 """The numbers of nodes among which one is chosen."""
+MOST_INSTRUCTIONS = 10_000_000
+"""So many may be executed to choose it: some seconds. Who executes more is asked about the number that is given."""
 LOCAL = (Assign, Assume, Assert, Barrier, Exit)
 """Commands without accesses to memory, of which there are many."""
 ABOUT_A_CALL = "PG160"
@@ -109,6 +112,7 @@ class Fitting:
         self._others: dict[int, tuple[Program, dict[int, Followed]] | SourceError] = {}
         self._further: int | None = None
         self._searched = False
+        self._budget = Budget(MOST_INSTRUCTIONS)
 
     def lowered(self, nodes: int) -> Program | None:
         """The program on so many nodes, if it was lowered for them here."""
@@ -125,17 +129,19 @@ class Fitting:
         return self._further
 
     def _is_fine(self, nodes: int) -> bool:
-        found = self._on(nodes)
+        if self._budget.left <= 0:
+            return False
+        found = self._on(nodes, self._budget)
         return isinstance(found, tuple) and doubt(found[0]) is None
 
-    def _on(self, nodes: int) -> tuple[Program, dict[int, Followed]] | SourceError:
+    def _on(self, nodes: int, budget: Budget | None = None) -> tuple[Program, dict[int, Followed]] | SourceError:
         """The program on so many nodes, with what its ranks do."""
         from pgasrob.frontends.c.driver import lower
 
         if nodes not in self._others:
             followed: dict[int, Followed] = {}
             try:
-                self._others[nodes] = lower(self._compiled, nodes, followed=followed), followed
+                self._others[nodes] = lower(self._compiled, nodes, followed=followed, budget=budget), followed
             except SourceError as error:
                 self._others[nodes] = error
         return self._others[nodes]

@@ -49,9 +49,10 @@ def diagnostics(found: Iterable[Found], file: str, uri: Uri, texts: Mapping[str,
     return reported
 
 
-def of_the_whole(message: str) -> Diagnostic:
-    """A remark on a whole file, shown at its beginning: something is not known, or was not checked."""
-    return Diagnostic(NOWHERE, message, DiagnosticSeverity.Information, source=SOURCE)
+def of_the_whole(message: str, code: str | None = None) -> Diagnostic:
+    """A remark on a whole file, shown at its beginning: something is not known, or was not checked; ``code``: by an
+    error of that code."""
+    return Diagnostic(NOWHERE, message, DiagnosticSeverity.Information, code=code, source=SOURCE)
 
 
 def _results(found: Found, uri: Uri, texts: Mapping[str, str]) -> Iterator[tuple[str, Diagnostic]]:

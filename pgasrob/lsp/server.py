@@ -20,6 +20,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from pgasrob import __version__, bounded
+from pgasrob.diagnostics.internal_error import internal_error
 from pgasrob.lsp import edited_program
 from pgasrob.lsp.diagnostics import SOURCE, VIOLATION, diagnostics, of_the_whole
 from pgasrob.lsp.documents import Documents, path_of
@@ -186,7 +187,8 @@ class Server(LanguageServer):
             if not work.found:
                 self._publish(path, {here: []})
         except Exception as error:
-            self._publish(path, {here: [of_the_whole(f"Internal error, please report it: {error!r}")]})
+            found = internal_error(error, path)
+            self._publish(path, {here: [of_the_whole(f"{found.message}; {found.hint}", found.code)]})
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, traceback.format_exc()))
 
     async def _found(self, program: EditedProgram) -> AsyncIterator[Found]:

@@ -125,6 +125,7 @@ def _on_network(instance: Instance, chance: random.Random, bias: Bias, steps: in
     words: list[_Word] = []
     events = 0
     while True:
+        stop_point()
         issues = list(islice(space.issues(state), MOST_CHOICES))
         pending = any(state.pending)
         cut = events >= steps and bool(issues)

@@ -17,6 +17,7 @@ from pgasrob.robustness.reasons import TimeLimit
 from pgasrob.robustness.watch import LimitReached
 from tests.cli.commands import (
     ENDLESS,
+    MESSAGE,
     NO_KERNEL,
     QUIET,
     ROBUST,
@@ -69,27 +70,50 @@ SEARCHES = {
     "thrift": "repairs.thrift._Search.run",
     "outcomes": "runs.enumeration.Enumeration.run",
     "show": "program.printer._Writer.process",
+    "run": "runs.simulate._on_network",
+    "explain": "robustness.explanation.explain",
+    "export": "export.promela.to_promela",
+    "draw": "cli.draw._read",
+    "certify": "certificates.check.accept.examine",
+    "explore": "explore.serve.serve",
+    "reproduce": "frontends.lower.load_c",
 }
+ARGUMENTS = {
+    "export": ["--to", "promela"],
+    "draw": ["-o", "p.svg"],
+    "certify": ["p.pgas"],
+    "reproduce": ["--timeout", "5"],
+}
+IN_JSON = ("repair", "thrift", "outcomes", "run", "reproduce")
 
 
 @pytest.mark.parametrize("command", SEARCHES)
-def test_an_internal_error_is_the_result_of_the_file(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_an_internal_error_names_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     def wrong(*_: object) -> None:
         raise ValueError("something is wrong")
 
     monkeypatch.setattr(f"pgasrob.{SEARCHES[command]}", wrong)
+    file = "p.c" if command == "reproduce" else "p.pgas"
     Path("p.pgas").write_text(ROBUST)
-    result = CliRunner().invoke(cli, [command, "p.pgas"])
+    arguments = [command, file, *ARGUMENTS.get(command, [])]
+    result = CliRunner().invoke(cli, arguments)
     assert (result.exit_code, result.stdout) == (70, "")
-    assert "p.pgas: error[PG190]: internal error: ValueError: something is wrong" in result.stderr
+    assert f"{file}: error[PG190]: internal error: ValueError: something is wrong" in result.stderr
     assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
-    if command != "show":
-        result = CliRunner().invoke(cli, [command, "p.pgas", "--format", "json"])
+    if command in IN_JSON:
+        result = CliRunner().invoke(cli, [*arguments, "--format", "json"])
         told = json.loads(result.stdout)
         assert (result.exit_code, told["reason"]) == (70, "internal error: ValueError: something is wrong")
         assert [error["code"] for error in told["errors"]] == ["PG190"]
+
+
+@pytest.mark.parametrize(("command", "nodes"), [("run", "4096"), ("export", "250")])
+def test_limits_hold_while_a_program_is_read_and_after(folder: Path, command: str, nodes: str) -> None:
+    """To put it on so many nodes takes longer, and a run on 4096 more than a minute."""
+    Path("p.c").write_text(MESSAGE.format(head=""))
+    limits = ["--timeout", "0.1", "--assume-pure", "helper"]
+    result = CliRunner().invoke(cli, [command, "p.c", "-n", nodes, *limits, *ARGUMENTS.get(command, [])])
+    assert (result.exit_code, "the time limit of 0.1 s was reached" in result.stderr) == (3, True), result.output
 
 
 @pytest.mark.parametrize("command", ["repair", "thrift"])

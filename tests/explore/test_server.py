@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -23,7 +23,7 @@ httpx = pytest.importorskip("httpx", reason="no httpx (pip install '.[test]')")
 
 import anyio  # noqa: E402
 
-from pgasrob.explore import answer_processes  # noqa: E402
+from pgasrob.explore import answer_processes, answers  # noqa: E402
 from pgasrob.explore.answer_processes import Workers  # noqa: E402
 from pgasrob.explore.answers import answer as answer_of  # noqa: E402
 from pgasrob.explore.app import Shown, application  # noqa: E402
@@ -217,6 +217,17 @@ def test_errors_of_a_program_are_diagnostics() -> None:
     assert (c.status_code, c.json()["errors"][0]["line"]) == (422, 1)
     nodes = position(text="program p;\nnodes 64;\nprocess { skip; }\n")
     assert (nodes.status_code, "too many" in nodes.json()["errors"][0]["message"]) == (422, True)
+
+
+def test_an_internal_error_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*_: object) -> NoReturn:
+        raise ValueError("something is wrong")
+
+    monkeypatch.setattr(answers, "follow", wrong)
+    asked = AskedRun("p.pgas", "process { skip; }", 2, (), True, FrontEnd(), DEFAULT_READING)
+    status, text = answers.answer("position", asked)
+    (error,) = json.loads(text)["errors"]
+    assert (status, error["code"]) == (500, "PG190") and "something is wrong" in error["message"]
 
 
 def test_the_nearest_violation_is_a_list_of_choices() -> None:

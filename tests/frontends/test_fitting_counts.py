@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pgasrob.frontends import fitting_counts
 from pgasrob.frontends.c import driver
 from pgasrob.frontends.c.compiled import Compiled
 from pgasrob.frontends.c.driver import lower
@@ -75,6 +76,17 @@ def test_nothing_else_is_lowered_for_a_program_that_is_fine(counts: list[int | N
     program = parse_c(PROGRAMS["not equal, MPI_Abort"].text, "a.c")
     program.program()
     assert counts == [2, 2, 3]  # the second time it is followed, to be compared
+
+
+@pytest.mark.parametrize(("most", "looked"), [(200_000, [2, 2, 3]), (1_000, [2, 2])])
+def test_the_search_ends_when_it_has_executed_much(
+    most: int, looked: list[int], counts: list[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fitting_counts, "MOST_INSTRUCTIONS", most)
+    text = PROGRAMS["not equal, MPI_Abort"].text.replace("MPI_Init", "for (int i = 0; i < 400; i++);\nMPI_Init", 1)
+    program = parse_c(text, "a.c").program(2)
+    assert counts == looked and program.count_note is not None
+    assert program.count_note.further == (3 if looked[2:] else None)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pgasrob.frontends.c.machine import Machine
 from pgasrob.frontends.c.moved import FOLDING, NotLaid
 from pgasrob.frontends.c.problem import Problem, TryAgain
 from pgasrob.frontends.c.symbolic import Path
-from pgasrob.frontends.c.world import World
+from pgasrob.frontends.c.world import Budget, World
 from pgasrob.program.assumptions import Assumption, Kind
 from pgasrob.program.declarations import MemoryObject, Process, Queue
 from pgasrob.program.files import name_of
@@ -38,10 +38,12 @@ def lower(
     *,
     followed: dict[int, Followed] | None = None,
     leaving: frozenset[Path] = frozenset(),
+    budget: Budget | None = None,
 ) -> Program:
     """The program that ``compiled`` is on ``nodes`` nodes, or on every number of them when None; with marks of the
     calls that say what they are, or what they do outside of memory, where these are asked for. What each rank does is
-    noted in ``followed``, if given. ``leaving``: as of a :class:`~pgasrob.frontends.c.world.World`.
+    noted in ``followed``, if given. ``leaving``, ``budget``: as of a
+    :class:`~pgasrob.frontends.c.world.World`.
 
     Raises :class:`pgasrob.diagnostics.SourceError` for what is not supported, not known here, or too large.
     """
@@ -50,7 +52,9 @@ def lower(
         facts, ways = Facts(folding=folding), dict[int, Followed]()
         noted = None if followed is None else ways
         marked, outside = marks == "calls", marks == "outside"
-        world = partial(World, compiled, nodes, marked=marked, outside=outside, followed=noted, leaving=leaving)
+        world = partial(
+            World, compiled, nodes, marked=marked, outside=outside, followed=noted, leaving=leaving, budget=budget
+        )
         try:
             program, facts = _with_loops(world, facts)
         except Problem as problem:
@@ -189,6 +193,9 @@ def _one_pass(world: World, version: int) -> tuple[Process, ...] | None:
         except Problem as problem:
             # Another rank may add a fact with which this is no mistake in the next pass.
             mistake = mistake or problem
+        finally:
+            if world.budget is not None:
+                world.budget.left -= machine.position.instructions
     facts = world.facts
     if facts.version != version or facts.gives_up() or facts.learns_of_free_ways():
         return None

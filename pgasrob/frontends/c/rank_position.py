@@ -64,8 +64,10 @@ class Position:
         self.turns += 1
         self.frame.turn = self.turns
         # Every loop and every call comes here, so it is enough to check the limit here.
-        if self.instructions > MOST_INSTRUCTIONS:
-            raise self.too_large(f"{self.rank} executes more than {MOST_INSTRUCTIONS:,} instructions")
+        budget = self.world.budget
+        most = MOST_INSTRUCTIONS if budget is None else budget.left
+        if self.instructions > most:
+            raise self.too_large(f"{self.rank} executes more than {most:,} instructions")
 
     @property
     def called(self) -> str:

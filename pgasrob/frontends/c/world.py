@@ -21,6 +21,13 @@ from pgasrob.program.statements import Span
 
 
 @dataclass
+class Budget:
+    """How many instructions may still be executed, by all ranks in all passes."""
+
+    left: int
+
+
+@dataclass
 class World:
     """The program, the facts, and the numbers of registers and queues given in one pass over the ranks."""
 
@@ -62,6 +69,9 @@ class World:
     leaving: frozenset[Path] = frozenset()
     """Ways by the number of nodes on which it is known that every rank leaves at once (`size_checks`): where the number
     is a symbol they end where they begin."""
+
+    budget: Budget | None = None
+    """What may be spent, where less than usual."""
 
     def __post_init__(self) -> None:
         self.cells = Cells(self.facts)
