@@ -21,9 +21,9 @@ from pgasrob.races.access_facts import facts_of, not_excluding, updates_may_race
 from pgasrob.races.end_sets import AllEnds, AnEnd, Difference, difference_after, one_end
 from pgasrob.races.race_check import RaceDecision, races
 from pgasrob.races.racing_pairs import Next, Pairs
-from pgasrob.robustness.maximal_runs import SHOWN_LATER, End, Read, Viewer, Word, shows_more
+from pgasrob.robustness.maximal_runs import SHOWN_LATER, End, Read, Viewer, Word, shows_more, unknown_memory
 from pgasrob.robustness.question import Races
-from pgasrob.robustness.reasons import ConsequencesLimit, Reason, RunsLeftOut
+from pgasrob.robustness.reasons import AnyValue, ConsequencesLimit, Reason, RunsLeftOut
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import ConsequentialRace, RaceConsequences, Stats, Verdict
 from pgasrob.semantics.computation import Computation
@@ -139,6 +139,8 @@ class _Consequences:
         gaps = self._instance.program.gaps
         if self._known and self._harmless and shows_more(self._instance):
             self._known, self._harmless, gaps = False, {}, (SHOWN_LATER,)
+        elif self._known and self._harmless and (names := unknown_memory(self._instance)):
+            self._known, self._harmless, ended = False, {}, AnyValue(names)
         reason = None if self._known else ended or (RunsLeftOut(gaps) if gaps else ConsequencesLimit(MOST_STATES))
         stats = replace(stats, states=stats.states + self._states)
         matters = tuple(self._matters.values())

@@ -30,9 +30,10 @@ from pgasrob.robustness.maximal_runs import (
     Sight,
     Viewer,
     shows_more,
+    unknown_memory,
     words_of,
 )
-from pgasrob.robustness.reasons import EffectLimit, InternalError, Reason, RunsLeftOut, ScRunsLeft
+from pgasrob.robustness.reasons import AnyValue, EffectLimit, InternalError, Reason, RunsLeftOut, ScRunsLeft
 from pgasrob.robustness.verdict import Effect, EndValue, Witness
 from pgasrob.semantics.computation import Computation
 from pgasrob.semantics.endings import FailedAssertion, with_failure
@@ -107,6 +108,8 @@ class EffectSearch:
                 complete = self._network.complete and not self._unsure
                 if complete and shows_more(self._instance):
                     return self.ended(RunsLeftOut((SHOWN_LATER,)))
+                if complete and (names := unknown_memory(self._instance)):
+                    return self.ended(AnyValue(names))
                 return self.ended(None if complete else EffectLimit(self._network.states))
             found = yield from self._with_witness(found)
         self._report(found)

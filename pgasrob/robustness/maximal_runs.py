@@ -214,6 +214,13 @@ class Viewer:
                     yield place.name
 
 
+def unknown_memory(instance: Instance) -> tuple[str, ...]:
+    """The memory of the program itself that may hold unknown values, which are not compared: which of them is read, or
+    remains, may be another one in each run."""
+    uncertain = set(instance.program.uncertain)
+    return tuple(each.name for each in instance.program.memory if each.name in uncertain and not each.made_up)
+
+
 def shows_more(instance: Instance) -> bool:
     """Whether the source may show something that its commands have read in an earlier round of a loop: what they have
     read last, and memory, does not say all that it shows then."""

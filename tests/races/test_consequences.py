@@ -19,7 +19,7 @@ from pgasrob.races.end_sets import AllEnds, ScNode, Step
 from pgasrob.robustness.check import check
 from pgasrob.robustness.maximal_runs import Viewer, Word
 from pgasrob.robustness.question import Question, Robustness
-from pgasrob.robustness.reasons import ConsequencesLimit
+from pgasrob.robustness.reasons import AnyValue, ConsequencesLimit
 from pgasrob.robustness.session import Session
 from pgasrob.robustness.verdict import RaceConsequences
 from tests.oracle import dead_values
@@ -154,6 +154,13 @@ def test_at_which_values_a_program_in_c_looks(body: str, looks: bool) -> None:
     """At what is given to a function it may look."""
     answer = answer_of(parse_c(LOOKS.format(body)).program(2))
     assert answer.answer == ("matters" if looks else "harmless")
+
+
+def test_no_race_is_harmless_where_memory_holds_unknown_values() -> None:
+    """Both orders read and leave an unknown value, and each run another one."""
+    text = LOOKS.format('printf("%d", far());').replace("(&x, 1, 0)", "(&x, rand(), 0)")
+    answer = answer_of(parse_c(text.replace("<stdio.h>", "<stdlib.h>")).program(2))
+    assert (answer.answer, answer.harmless, answer.reason) == ("unknown", (), AnyValue(("x",)))
 
 
 def test_a_variable_of_main_counts_where_other_ranks_write_it() -> None:
